@@ -1,9 +1,9 @@
 package import TransactionStore
 
-/// The rows of a query on a PostgreSQL database that need not be a store, by a cursor of the server in a transaction that only
-/// reads. All rows are of one snapshot.
+/// Runs queries on any PostgreSQL database, not only on a store, through a cursor in a read-only transaction. All rows
+/// come from one snapshot.
 ///
-/// An instance is used by one thread at a time. It waits for the server until the current task is canceled.
+/// Use an instance on one thread at a time. It waits for the server until the current task is canceled.
 package final class PostgreSQLQuery {
     /// The host and database, without the user and the password.
     package let server: String
@@ -13,7 +13,7 @@ package final class PostgreSQLQuery {
     private var hasCursor = false
     private var fetchCount = 100
 
-    /// How many bytes of rows are fetched at once, about.
+    /// The approximate number of bytes to fetch at once.
     private static let fetchSize = 1 << 20
     private static let name = "migrate_rows"
 
@@ -36,13 +36,13 @@ package final class PostgreSQLQuery {
         server = try Self.server(of: url)
         session = try Self.translated(server) {
             let address = try PostgreSQLAddress(url)
-            // A query may sort for a long time before its first row. Cancellation ends the wait.
+            // In milliseconds. A query may sort for a long time before its first row. Cancellation ends the wait.
             let day = 86_400_000
             let session = try PostgreSQLSession(
                 address, timeouts: PostgreSQLTimeouts(statement: day, lock: day, acquire: day, answer: day))
             session.isWaitCanceled = { Task.isCancelled }
             try session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            // Keys of checkpoints are text and must give the same value again.
+            // A checkpoint stores a key as text, which must convert back to the same value.
             try session.execute(
                 "SET LOCAL DateStyle = ISO; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")
             if let schema = address.schema {
@@ -59,10 +59,10 @@ package final class PostgreSQLQuery {
         }
     }
 
-    /// Begins a query. The rows of an earlier one can no longer be read.
+    /// Begins a query. Remaining rows of the previous query are discarded.
     ///
     /// - Parameters:
-    ///   - sql: one statement that only reads.
+    ///   - sql: one read-only statement.
     ///   - value: the value of the parameter `$1` as text; nil if the statement has none.
     /// - Returns: the names of the columns.
     /// - Throws: `TransactionStoreError` with the server's message.
@@ -79,7 +79,7 @@ package final class PostgreSQLQuery {
 
     /// The next row, value by value; false at the end.
     ///
-    /// - Parameter take: receives the bytes of each value: the content of a `bytea`, the text of anything else; nil for null.
+    /// - Parameter take: receives each value: the content of a `bytea`, the text of any other type, or nil for null.
     /// - Throws: `TransactionStoreError` with the server's message.
     package func next(_ take: (UnsafeBufferPointer<UInt8>?) -> Void) throws(TransactionStoreError) -> Bool {
         try Self.translated(server) {

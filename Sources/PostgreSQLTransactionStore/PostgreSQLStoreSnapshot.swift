@@ -1,14 +1,14 @@
 package import TransactionStore
 
-/// A snapshot of the schema of a store, in a transaction that only reads.
+/// A snapshot of a store's schema, in a read-only transaction.
 package final class PostgreSQLStoreSnapshot: StoreSnapshot {
     private let query: PostgreSQLQuery
-    /// The schema as SQL.
+    /// The name of the schema, quoted for SQL.
     private let schema: String
     private var table = StoredTable.userClaims
 
-    /// - Throws: `TransactionStoreError`: `unavailable` if the server cannot be reached or has no such store, `newerSchema`, and
-    ///   `invalidArgument` for a schema that only a write could bring up to date.
+    /// - Throws: `TransactionStoreError`: `unavailable` if the server cannot be reached or the schema contains no
+    ///   store, `newerSchema`, and `invalidArgument` for an older schema, which a read-only transaction cannot migrate.
     package init(url: String) throws(TransactionStoreError) {
         query = try PostgreSQLQuery(url: url)
         do {

@@ -31,7 +31,7 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
                     .int4(Int32(ConsumptionTask.tasks(limit))),
                 ])
             return try (0..<rows.count).map { row in
-                // No reason is empty, and no position is 0.
+                // NULL reads as an empty text or as 0, and neither is a valid value.
                 let reason = try rows.text(row, 5)
                 let position = try rows.integer(row, 7, as: Int64.self)
                 return ConsumptionTask(

@@ -2,8 +2,9 @@ public import Purchases
 public import TransactionStore
 
 extension PostgreSQLTransactionStore: CustomerEraser {
-    /// See `CustomerEraser`. Writers of the scope wait meanwhile. The server overwrites the bytes of the rows when it vacuums the
-    /// tables (PostgreSQL manual, "Routine Vacuuming"), and keeps them in its write-ahead log as long as it is configured to.
+    /// See `CustomerEraser`. Writers of the scope wait until it is done. The server frees the space of the rows when it
+    /// vacuums the tables (PostgreSQL manual, "Routine Vacuuming"). Its write-ahead log contains them for as long as it
+    /// is configured to keep it.
     public func erase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
     ) async throws -> ErasedRows {
@@ -87,7 +88,7 @@ private struct Erasure {
                 """)
     }
 
-    /// All rows, in the order of their keys, which have an index.
+    /// Lists all rows in pages, ordered by a key that has an index.
     private static func listing(_ table: String, _ key: String, _ value: String) -> Statement {
         Statement(
             name: "list_\(table)_to_erase",
@@ -98,7 +99,8 @@ private struct Erasure {
 
     func run(_ asked: [CustomerIdentity], _ quarantined: [[UInt8]]) throws -> ErasedRows {
         try session.transaction {
-            // Writers hold the lock shared, so none of them adds to a customer that is being removed.
+            // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being
+            // removed.
             try session.run(Self.lockScope, [.int4(lockClass), .int4(scopeId)])
             var erased = ErasedRows()
             var (purchases, customers, all) = ([Int64](), Set<Int64>(), Set(asked))
@@ -114,7 +116,7 @@ private struct Erasure {
             }
             let ofPurchases = Parameter.int8s(purchases)
             let ofCustomers = Parameter.int8s(customers.sorted())
-            // First: the entries are found by the ids of the transactions.
+            // Before the transactions, whose ids select the entries.
             erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
             erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
             erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])

@@ -22,8 +22,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             """)
     private static let lastPosition = Statement(
         name: "last_ledger_position", sql: "SELECT coalesce(max(position), 0) FROM ledger")
-    /// Also of entries that were erased. A position that another writer has taken and not committed counts, but nobody was given
-    /// it.
+    /// The greatest position ever taken. It includes erased entries, and positions that a running transaction has taken
+    /// but not committed, which no reader has seen.
     private static let lastTakenPosition = Statement(
         name: "last_taken_ledger_position",
         sql: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions")
@@ -82,7 +82,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                         recordedDate: try rows.integer(start, 13)))
                 start = end
             }
-            // After the entries, which can be removed while they are read.
+            // Checked after the entries are read, because they can be removed during the read.
             try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(session))
             return entries
         }
@@ -187,8 +187,9 @@ extension PostgreSQLTransactionStore {
     private static let keepRemoval = Statement(
         name: "keep_ledger_removal",
         sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
-    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state
-    /// among the removed entries, which is the state before the next one, its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries.
+    /// Keeps the entries that `LedgerHistory` and the reader need: `purchased` (1), `upgraded` (3) and
+    /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
+    /// entries), its last entry, and its last state before the removal, which is the state before the next entry.
     private static let deleteSuperseded = Statement(
         name: "delete_superseded_ledger_entries",
         sql: """
@@ -208,7 +209,7 @@ extension PostgreSQLTransactionStore {
     private static func consumers(_ session: PostgreSQLSession) throws -> [LedgerConsumer] {
         let rows = try session.run(listConsumers, [.int8(LedgerLimits.maximumLeaseMilliseconds)])
         return try (0..<rows.count).map { row in
-            // No holder has an empty name.
+            // NULL reads as an empty text, and no holder has an empty name.
             let holder = try rows.text(row, 2)
             return LedgerConsumer(
                 name: try rows.text(row, 0), position: try rows.integer(row, 1), holder: holder.isEmpty ? nil : holder)
@@ -226,7 +227,7 @@ extension PostgreSQLTransactionStore {
         let (removed, last) = try await perform { session in
             (try Self.removedPosition(session), try session.run(Self.lastPosition).integer(0, 0, as: Int64.self))
         }
-        // In steps, because a statement has a time limit.
+        // Searches a limited range at a time, because a statement has a time limit.
         var asked = max(removed, last)
         var start = removed
         while start < last {
@@ -327,7 +328,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
                 """)
     }
 
-    /// The original transaction ids of the transactions with a condition.
+    /// The original transaction ids of the transactions that satisfy a condition.
     private static func purchases(_ condition: String) -> String {
         """
         SELECT p.scope, p.kind, p.value FROM transactions JOIN identities AS p ON p.id = purchase WHERE \(condition)

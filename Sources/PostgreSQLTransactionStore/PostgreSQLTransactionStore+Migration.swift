@@ -28,7 +28,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
                 ON known.scope = s.id AND known.kind = given.kind AND known.value = given.value
             ORDER BY known.kind, known.value, known.key
             """)
-    /// The size of a line is known without reading it.
+    /// PostgreSQL knows the size of a line without reading it, so lines beyond the page limit cost nothing.
     private static let listQuarantine = Statement(
         name: "list_quarantine",
         sql: """

@@ -25,7 +25,7 @@ extension PostgreSQLTransactionStore: StoreRetention {
             )
             SELECT (SELECT count(*) FROM gone), customer FROM page ORDER BY customer DESC LIMIT 1
             """)
-    /// In steps, because a statement has a time limit.
+    /// The number of rows for one statement. A statement has a time limit.
     private static let rowsAtOnce: Int32 = 2_000
 
     public func removeNotifications(signedBefore date: Int64) async throws -> Int64 {

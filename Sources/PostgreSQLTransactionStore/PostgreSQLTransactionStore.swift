@@ -22,7 +22,7 @@ public import TransactionStore
 ///
 /// The store uses prepared statements and session settings, so a connection pooler must pool by session.
 public final class PostgreSQLTransactionStore: TransactionStore {
-    /// How a store uses its server.
+    /// The settings of a store.
     public struct Options: Sendable {
         /// The database schema that holds the tables. The store creates it if it is missing. `?schema=NAME` in the URL
         /// takes precedence.
@@ -36,8 +36,8 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         public var lockTimeout: Double
         /// How long to wait for a free connection, in seconds.
         public var connectionTimeout: Double
-        /// How long to wait for any answer of the server, in seconds, whatever time limits the server has; nil for 5
-        /// seconds more than ``statementTimeout``.
+        /// How long to wait for any answer from the server, in seconds. It applies even if the server does not enforce
+        /// its own time limits. The default, nil, is 5 seconds more than ``statementTimeout``.
         ///
         /// This is also the limit for opening a connection: at least 2 seconds, and 5 if this is nil.
         /// `?connect_timeout=N` in the URL takes precedence.
@@ -96,7 +96,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             // Leaves one connection for writes.
             maximumPieces: max(1, maximum - 1), maximumWait: .milliseconds(timeouts.acquire),
             maximumWeight: CustomerReader.maximumIdentities, weight: { $0.identities.count },
-            // Trying each call alone would take just as long for each.
+            // A retry of each call alone would run into the same error, after the same wait.
             failsAll: { [.unavailable, .busy, .closed].contains(($0 as? TransactionStoreError)?.code) },
             { questions in
                 try await Self.perform(pool, address) { try CustomerReader.answers(to: questions, $0) }
@@ -139,7 +139,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         return result
     }
 
-    /// Writes the facts and everything else of a step in one transaction.
+    /// Writes the facts and the other parts of a migration step in one transaction.
     func writeStep(_ facts: FactBatch, _ migration: MigrationBatch) async throws -> AppliedFacts {
         try await Self.write(facts, schema, pool, address, and: migration).first ?? AppliedFacts()
     }

@@ -1,21 +1,22 @@
 import Foundation
 import TransactionStore
 
-/// Backups of a store, by the programs of PostgreSQL.
+/// Backs up a store with PostgreSQL's client programs.
 extension PostgreSQLTransactionStore {
-    /// Writes the schema of a store into a new file, while programs use the store. It has everything that was committed before the
-    /// call, in the custom format of `pg_dump`: `pg_restore --no-owner --dbname=… FILE` makes the store again.
+    /// Writes the schema of a store into a new file, while programs use the store. The file contains everything that
+    /// was committed before the call, in the custom format of `pg_dump`. To restore it, run `pg_restore --no-owner
+    /// --dbname=… FILE`.
     ///
-    /// `pg_restore` reads the file to its end, which then gets its name: after an interruption there is none. Both programs must
-    /// be in `PATH`, of the server's version or newer (Debian: `postgresql-client`).
+    /// The file is read by `pg_restore` as a check and gets its name last, so an interrupted call leaves no file of
+    /// that name. Both programs must be in `PATH` and have at least the server's version (Debian: `postgresql-client`).
     ///
     /// - Parameters:
     ///   - url: the store, as for ``init(url:options:)``.
     ///   - copy: the new file, which must not exist. Only its owner can read it.
     ///   - patience: how long `pg_dump` may write nothing before it is stopped, in seconds.
-    /// - Throws: `TransactionStoreError`: `invalidURL`, `invalidArgument` if a file is in the way, `unavailable` if a program is
-    ///   missing or stands still, `notWritable` if the file cannot be written, `engine` with what the program said.
-    ///   `CancellationError`.
+    /// - Throws: `TransactionStoreError`: `invalidURL`, `invalidArgument` if the new file exists, `unavailable` if a
+    ///   program is missing or makes no progress, `notWritable` if the file cannot be written, `engine` with the
+    ///   program's message. `CancellationError`.
     public static func backUp(from url: String, to copy: String, patience: Double = 300) async throws {
         let address = try PostgreSQLAddress(url)
         let schema = try Schema.quoted(address.schema ?? Options().schema)
@@ -35,7 +36,7 @@ extension PostgreSQLTransactionStore {
                 "--file=\(unfinished)", "--dbname=\(address.connectionString)",
             ], environment: secrets)
         try await dump.run(patience: patience, progress: { PrivateFile.size(descriptor) }, redacted: address.redacted)
-        // It reads a local file; a disk that works gives a megabyte per second.
+        // Allows a second per megabyte, which any working disk reads faster.
         let restore = ClientProgram(name: "pg_restore", arguments: ["--file=/dev/null", unfinished], environment: [:])
         let seconds = patience + Double(PrivateFile.size(descriptor)) / 1_000_000
         try await restore.run(patience: seconds, progress: { 0 }, redacted: address.redacted)
@@ -71,21 +72,21 @@ private enum PrivateFile {
     }
 }
 
-/// A program of PostgreSQL that runs to its end, or until it stands still.
+/// Runs one of PostgreSQL's client programs. A program that makes no progress is stopped.
 private struct ClientProgram {
     private static let step = Duration.milliseconds(50)
-    /// How many bytes of its messages an error has.
+    /// How many bytes of the program's messages an error contains.
     private static let maximumMessage = 1_000
 
     let name: String
     let arguments: [String]
-    /// Is added to that of this process.
+    /// Added to the environment of this process.
     let environment: [String: String]
 
     /// - Parameters:
     ///   - patience: how long `progress` may stay the same, in seconds.
     ///   - progress: a number that changes while the program works.
-    ///   - redacted: a message without secrets.
+    ///   - redacted: removes the secrets from a message.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
     func run(patience: Double, progress: () -> Int64, redacted: (String) -> String) async throws {
         let inherited = ProcessInfo.processInfo.environment
@@ -94,7 +95,7 @@ private struct ClientProgram {
             throw TransactionStoreError(
                 .unavailable, "The program \(name) is not in PATH. Debian has it in postgresql-client.")
         }
-        // A file, because the program does not wait for anyone to read it.
+        // A file rather than a pipe, because a full pipe would block the program.
         let messages = FileManager.default.temporaryDirectory.appending(path: "\(name)-\(UUID().uuidString)").path
         let descriptor = PrivateFile.make(messages)
         guard descriptor >= 0 else { throw TransactionStoreError(.notWritable, "Cannot write \(messages).") }

@@ -36,7 +36,7 @@ extension SQLiteTransactionStore {
         return assembler.customer()
     }
 
-    /// A receipt may contain thousands of purchases that the store has never seen.
+    /// A cheap check, because a receipt may contain thousands of purchases that are not in the store.
     private static func isKnown(
         _ identity: CustomerIdentity, _ scopeId: Int64, _ connection: LookUpConnection
     ) throws -> Bool {
@@ -93,7 +93,7 @@ extension SQLiteTransactionStore {
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND r.customer_id = asked.customer_id
         """
 
-    /// - Parameter first: the first of the three columns.
+    /// - Parameter first: the first of three columns: kind, source, signing date.
     private static func row(_ row: SQLRow, _ first: Int32 = 0) -> CustomerAssembler.Row {
         CustomerAssembler.Row(
             kind: row.integer(first), source: row.integer(first + 1), signedDate: row.integer(first + 2))

@@ -29,7 +29,8 @@ struct CustomerWriter {
         next = try SQLStatement(db, "SELECT COALESCE(MAX(customer_id), 0) + 1 FROM identities")
     }
 
-    /// The one customer with all of the identities, and whether it was several before. There is at least one identity.
+    /// Finds or creates the customer with these identities, of which there is at least one. `wasJoined` states whether
+    /// several customers were merged into it.
     func customer(of identities: [CustomerIdentity], in scopeId: Int64) throws -> (id: Int64, wasJoined: Bool) {
         var found: Set<Int64> = []
         var missing: [CustomerIdentity] = []
@@ -57,8 +58,8 @@ struct CustomerWriter {
         return (customerId, found.count > 1)
     }
 
-    /// Moves everything to the customer with the most identities. The number of moves of one identity is therefore at
-    /// most logarithmic in the number of identities.
+    /// Moves everything to the customer with the most identities, so that one identity moves at most a logarithmic
+    /// number of times.
     private func join(_ customers: Set<Int64>) throws -> Int64 {
         let largest = try largest(customers)
         let moveIdentities = try SQLStatement(db, "UPDATE identities SET customer_id = ?1 WHERE customer_id = ?2")
@@ -92,8 +93,8 @@ struct CustomerWriter {
         return largest
     }
 
-    /// Counts the identities of all customers up to 1, 2, 4, … until one customer is left, so that the cost depends on
-    /// the smaller customers.
+    /// Counts the identities of each customer only up to 2, 4, 8, … and drops the customers that have fewer. The cost
+    /// therefore depends on the smaller customers.
     private func largest(_ customers: Set<Int64>) throws -> Int64 {
         let count = try SQLStatement(
             db, "SELECT COUNT(*) FROM (SELECT 1 FROM identities WHERE customer_id = ?1 LIMIT ?2)")

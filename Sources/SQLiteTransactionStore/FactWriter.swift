@@ -10,7 +10,7 @@ final class FactWriter {
     private var scopeIds: [StoreScope: Int64] = [:]
     private let customers: CustomerWriter
     private let ledger: LedgerWriter
-    /// Made when they are needed, as few documents need them.
+    /// Created when needed, because few documents need them.
     private var terms: TermWriter?
     private var seats: SeatWriter?
     private let insertTransaction: SQLStatement

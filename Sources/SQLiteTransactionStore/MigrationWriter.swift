@@ -2,7 +2,7 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Writes what a step of a migration has besides facts, within the transaction of the step.
+/// Writes the parts of a migration step that are not facts, within the transaction of the step.
 struct MigrationWriter {
     let db: Database
 
@@ -49,7 +49,7 @@ struct MigrationWriter {
         }
     }
 
-    /// Lines can have megabytes, so a line that is quarantined again is not removed first.
+    /// Keeps the lines that are quarantined again, because rewriting a line of several megabytes is expensive.
     private func release(_ keys: [[UInt8]], except quarantined: [QuarantinedRecord]) throws {
         let again = Set(quarantined.map(\.key))
         let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")

@@ -1,7 +1,7 @@
 import GRDB
 import TransactionStore
 
-/// Appends to the ledger what a notification states about a transaction that has an entry.
+/// Appends the event of a notification to the ledger, if the ledger has an entry for the transaction.
 struct NotifiedEventWriter {
     private let append: SQLStatement
 

@@ -137,7 +137,7 @@ public final class SQLiteFactSpool: FactSpool {
             // With NORMAL, a power failure could undo a commit that was reported as durable (SQLite, "Write-Ahead
             // Logging", 4).
             try db.execute(sql: "PRAGMA synchronous = FULL")
-            // A customer that is erased leaves no bytes in free pages.
+            // Otherwise the bytes of an erased customer would remain in free pages.
             try db.execute(sql: "PRAGMA secure_delete = ON")
         }
         do {
@@ -161,8 +161,8 @@ public final class SQLiteFactSpool: FactSpool {
     static let applicationId: Int32 = 0x4C52_5350
     private static let version: Int32 = 1
 
-    /// An entry that was set aside has a reason. The readiness check rewrites its row to prove that the file is
-    /// writable.
+    /// An entry that was set aside has a `reason`. The readiness check updates the row in `readiness` to prove that the
+    /// file is writable.
     private static let schema = """
         CREATE TABLE entries (
             id INTEGER PRIMARY KEY AUTOINCREMENT,

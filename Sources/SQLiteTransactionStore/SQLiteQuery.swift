@@ -1,10 +1,10 @@
 import GRDBSQLite
 package import TransactionStore
 
-/// The rows of a query on a SQLite database that need not be a store. The database is opened read-only, and all rows are of one
-/// snapshot.
+/// Runs queries on any SQLite database, not only on a store. The database is opened read-only, and all rows come from
+/// one snapshot.
 ///
-/// An instance is used by one thread at a time.
+/// Use an instance on one thread at a time.
 package final class SQLiteQuery {
     /// The class of a value. SQLite orders values of different classes by their class ("Datatypes In SQLite", 4.1).
     package enum ValueClass: String, Sendable {
@@ -23,7 +23,7 @@ package final class SQLiteQuery {
         guard let opened else { throw TransactionStoreError(.unavailable, "no memory for a connection") }
         database = opened
         guard code == SQLITE_OK else { throw failure() }
-        // The program that owns the database may be writing. Milliseconds.
+        // In milliseconds. The program that owns the database may be writing.
         sqlite3_busy_timeout(opened, 10_000)
         try execute("BEGIN")
     }
@@ -33,10 +33,10 @@ package final class SQLiteQuery {
         sqlite3_close_v2(database)
     }
 
-    /// Begins a query. The rows of an earlier one can no longer be read.
+    /// Begins a query. Remaining rows of the previous query are discarded.
     ///
     /// - Parameters:
-    ///   - sql: one statement that only reads.
+    ///   - sql: one read-only statement.
     ///   - value: the value of the parameter `?1`, and its class; nil if the statement has none.
     /// - Returns: the names of the columns.
     /// - Throws: `TransactionStoreError` with SQLite's message.
@@ -65,7 +65,8 @@ package final class SQLiteQuery {
 
     /// The next row, value by value; false at the end.
     ///
-    /// - Parameter take: receives each value's class and bytes: those of a text or blob, and the text of a number; none for null.
+    /// - Parameter take: receives the class and the bytes of each value. A number is given as text, and null as no
+    ///   bytes.
     /// - Throws: `TransactionStoreError` with SQLite's message.
     package func next(
         _ take: (ValueClass, UnsafeBufferPointer<UInt8>) -> Void
@@ -87,7 +88,7 @@ package final class SQLiteQuery {
         switch sqlite3_column_type(statement, index) {
         case SQLITE_NULL: return take(.null, UnsafeBufferPointer(start: nil, count: 0))
         case SQLITE_FLOAT:
-            // SQLite's own text has 15 digits, which need not give the same number again.
+            // SQLite's own text has only 15 digits, which do not always give the same number again.
             var text = "\(sqlite3_column_double(statement, index))"
             return text.withUTF8 { take(.real, $0) }
         case SQLITE_INTEGER: valueClass = .integer

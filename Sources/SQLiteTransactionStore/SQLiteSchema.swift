@@ -4,8 +4,8 @@ import TransactionStore
 /// The tables, as numbered migrations. A released migration never changes; each change is a new migration.
 ///
 /// Facts of one kind about one transaction are one row. The key begins with the original transaction id, so the entries
-/// of a subscription are adjacent in the index. The rows themselves are in a table ordered by row number: rows of half
-/// a kilobyte would leave few entries per page of an index.
+/// of a subscription are adjacent in the index. The table itself is ordered by row number (it is not `WITHOUT ROWID`),
+/// because a page of the index would contain only a few rows of half a kilobyte.
 ///
 /// A customer is a number that identities share. There is no table of customers: the identities lead to everything that
 /// belongs to one. Merging two customers moves the identities of the smaller one and changes no transaction.
@@ -38,8 +38,8 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// The requests for consumption information (`ConsumptionTask`), open while they have no outcome. Dates are in milliseconds
-    /// since 1970.
+    /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in
+    /// milliseconds since 1970.
     private static let version8 = """
         CREATE TABLE consumption_requests (
             notification_uuid TEXT PRIMARY KEY,
@@ -56,7 +56,7 @@ enum SQLiteSchema {
         CREATE INDEX consumption_requests_by_purchase ON consumption_requests (scope_id, original_transaction_id);
         """
 
-    /// The references of a customer (`CustomerReference`). A payload has the web order line item id as Apple's JSON member.
+    /// Indices for `CustomerReference`. The payload contains the web order line item id as a JSON member.
     private static let version7 = """
         CREATE INDEX transactions_by_id ON transactions (transaction_id);
         CREATE INDEX transactions_by_web_order_line_item_id ON transactions (\(webOrderLineItemId))
@@ -64,20 +64,20 @@ enum SQLiteSchema {
         CREATE INDEX user_claims_by_user ON user_claims (user_id);
         """
 
-    /// Whether the payload of a transaction has a web order line item id. A partial index serves only a query with the same
-    /// expression.
+    /// Whether the payload of a transaction contains a web order line item id. SQLite uses the partial index only for a
+    /// query with exactly this expression.
     static let hasWebOrderLineItemId = "instr(payload, \(webOrderLineItemIdBeginning)) > 0"
     /// The bytes of the id up to the next quotation mark (X'22').
     static let webOrderLineItemId: String = {
         let start = "instr(payload, \(webOrderLineItemIdBeginning)) + \(StoredWebOrderLineItemId.beginning.utf8.count)"
         return "substr(payload, \(start), instr(substr(payload, \(start)), X'22') - 1)"
     }()
-    /// A released migration has the text, so it never changes.
+    /// Never change this text: a released migration contains it.
     private static let webOrderLineItemIdBeginning =
         "X'" + StoredWebOrderLineItemId.beginning.utf8.map { String($0, radix: 16) }.joined() + "'"
 
-    /// When each entry of the ledger was written, in milliseconds since 1970, and up to which position entries were removed. The
-    /// default is for the existing entries, which this way need no change: each later one has its own date.
+    /// When each ledger entry was written, in milliseconds since 1970, and the position up to which entries were
+    /// removed. Existing entries get the time of the migration through the default, without being rewritten.
     private static func version6(now: Int64) -> String {
         """
         ALTER TABLE ledger ADD COLUMN recorded_at INTEGER NOT NULL DEFAULT \(now);
@@ -89,14 +89,14 @@ enum SQLiteSchema {
         """
     }
 
-    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    /// The lease of each ledger consumer (`ConsumerLease`): its holder, and its end in milliseconds since 1970.
     private static let version5 = """
         ALTER TABLE ledger_consumers ADD COLUMN holder TEXT;
         ALTER TABLE ledger_consumers ADD COLUMN leased_until INTEGER;
         """
 
-    /// What migrations keep (`MigrationStore`). The keys are SHA-256 values. The caller's texts are blobs, because they may
-    /// contain any character. A user belongs to the purchase, so that merging customers moves no user.
+    /// The data of `MigrationStore`. The keys are SHA-256 values. The caller's texts are blobs, because they may
+    /// contain any character. A user claim refers to a purchase, so that merging customers moves no claims.
     private static let version4 = """
         CREATE TABLE user_claims (
             scope_id INTEGER NOT NULL,

@@ -1,13 +1,13 @@
 import Foundation
 package import TransactionStore
 
-/// A snapshot of the file of a store, which is opened read-only.
+/// A snapshot of a store's file, opened read-only.
 package final class SQLiteStoreSnapshot: StoreSnapshot {
     private let query: SQLiteQuery
     private var table = StoredTable.userClaims
 
-    /// - Throws: `TransactionStoreError`: `unavailable` for a missing file, `corrupt` for a file that is no store, `newerSchema`,
-    ///   and `invalidArgument` for a schema that only a write could bring up to date.
+    /// - Throws: `TransactionStoreError`: `unavailable` if the file is missing, `corrupt` if it is not a store,
+    ///   `newerSchema`, and `invalidArgument` for an older schema, which a read-only connection cannot migrate.
     package init(path: String) throws(TransactionStoreError) {
         guard FileManager.default.fileExists(atPath: path) else {
             throw TransactionStoreError(.unavailable, "There is no file.")

@@ -8,22 +8,22 @@ package enum SQLiteValue: Sendable {
     case text(String)
 }
 
-/// A connection to a SQLite file with tables that are no store, for programs that write tables.
+/// A connection to a SQLite file that is not a store, for commands that write tables.
 package final class SQLiteTableFile: Sendable {
     package let path: String
     private let queue: DatabaseQueue
 
-    /// Opens a file. A missing one is created, and only its owner may read it.
+    /// Opens a file. A missing file is created with read permission for its owner only.
     /// - Parameters:
     ///   - path: the path of the file; its folder must exist.
-    ///   - busyTimeout: how long to wait for another program that writes, in seconds.
+    ///   - busyTimeout: how long to wait while another program writes, in seconds.
     /// - Throws: `TransactionStoreError`.
     package init(path: String, busyTimeout: Double = 30) throws {
         self.path = path
         var configuration = Configuration()
         configuration.label = "SQLiteTableFile"
         configuration.busyMode = .timeout(busyTimeout)
-        // Temporary tables may be larger than the memory.
+        // Temporary tables may not fit into memory.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA temp_store = FILE") }
         PrivateFile.make(path)
         do {
@@ -46,7 +46,7 @@ package final class SQLiteTableFile: Sendable {
         }
     }
 
-    /// Closes the connection; its temporary tables are gone then.
+    /// Closes the connection, which drops its temporary tables.
     package func close() { try? queue.close() }
 }
 
@@ -70,7 +70,7 @@ package struct SQLiteTableSession {
     /// The texts in the first column of a query.
     package func texts(_ sql: String) throws -> [String] { try String.fetchAll(database, sql: sql) }
 
-    /// Runs a statement once for each row, whose values are its parameters.
+    /// Runs a statement once per row, with the values of the row as its parameters.
     package func run(_ sql: String, _ rows: [[SQLiteValue]]) throws {
         let statement = try SQLStatement(database, sql)
         for row in rows {
@@ -85,7 +85,7 @@ package struct SQLiteTableSession {
         }
     }
 
-    /// Runs `body` in a transaction that no other program writes beside.
+    /// Runs `body` in a transaction that keeps other writers out from its start.
     package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         var value: Value?
         try database.inTransaction(.immediate) {

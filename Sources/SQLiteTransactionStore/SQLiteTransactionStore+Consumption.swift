@@ -2,7 +2,7 @@ import GRDB
 import Purchases
 public import TransactionStore
 
-/// Opens the tasks of notifications, within the transaction that stores them.
+/// Opens the consumption tasks of notifications, within the transaction that stores the notifications.
 struct ConsumptionTaskWriter {
     private let insert: SQLStatement
 
@@ -47,7 +47,7 @@ extension SQLiteTransactionStore: ConsumptionTasks {
             try find.bind(3, Int64(ConsumptionTask.tasks(limit)))
             var tasks: [ConsumptionTask] = []
             try find.forEachRow {
-                // No reason is empty, and no position is 0.
+                // NULL reads as an empty text or as 0, and neither is a valid value.
                 let (reason, position) = ($0.text(5), $0.integer(7))
                 tasks.append(
                     ConsumptionTask(

@@ -3,14 +3,14 @@ public import Purchases
 public import TransactionStore
 
 extension SQLiteTransactionStore: CustomerEraser {
-    /// See `CustomerEraser`. The bytes of the rows are overwritten in the file, and the log is emptied unless a reader needs it;
-    /// then it is overwritten by later writes. Values that were replaced earlier can remain in free pages: a copy by
-    /// ``backUp(from:to:)`` has none of them.
+    /// See `CustomerEraser`. The bytes of the rows are overwritten in the file, and the log is emptied. If a reader
+    /// still needs the log, later writes overwrite it instead. Values that were replaced before the erasure can remain
+    /// in free pages; a copy made by ``backUp(from:to:)`` contains no free pages.
     public func erase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
     ) async throws -> ErasedRows {
         let erased = try await write { db in
-            // For the writing connection only, which is used by one call at a time.
+            // The setting cannot affect another call: one call at a time uses the writing connection.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
             var erased = ErasedRows()
@@ -41,7 +41,7 @@ private struct Erasure {
         let originals = all.filter { $0.kind == .originalTransactionId }.map(\.value)
         try keepPositions(of: originals)
         let ofPurchase = "WHERE scope_id = ?1 AND original_transaction_id = ?2"
-        // First: the entries are found by the ids of the transactions.
+        // Before the transactions, whose ids select the entries.
         erased.ledgerEntries = try delete(
             """
             DELETE FROM ledger \(ofPurchase)
@@ -88,8 +88,8 @@ private struct Erasure {
         return found
     }
 
-    /// SQLite numbers a new row after the last one. If the last entry of the ledger goes, an entry without any scope keeps its
-    /// position, which no reader gets.
+    /// SQLite gives a new row the number after the last row. Before the last ledger entry is deleted, an entry without
+    /// a scope is added behind it, so that its position is not given out again. No reader gets such an entry.
     private func keepPositions(of originals: [String]) throws {
         let last = try SQLStatement(
             db,

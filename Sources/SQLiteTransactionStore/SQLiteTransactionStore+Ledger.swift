@@ -14,7 +14,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let wasUpgraded: Bool
         let seatClaimId: String
         let recordedDate: Int64
-        /// The number of the event; 0 if there is none.
+        /// The raw value of the last state before the event; 0 if there is none.
         let stateBefore: Int64
     }
 
@@ -159,7 +159,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         try find.bind(1, LedgerLimits.maximumLeaseMilliseconds)
         var consumers: [LedgerConsumer] = []
         try find.forEachRow {
-            // No holder has an empty name.
+            // NULL reads as an empty text, and no holder has an empty name.
             let holder = $0.text(2)
             consumers.append(
                 LedgerConsumer(name: $0.text(0), position: $0.integer(1), holder: holder.isEmpty ? nil : holder))
@@ -217,8 +217,10 @@ extension SQLiteTransactionStore: DeliveryLedger {
         return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
     }
 
-    /// What `LedgerHistory` and the reader need stays: whether a transaction was ever `purchased` or `upgraded`, its last state
-    /// among the removed entries, which is the state before the next one, its last number, and the seats. Number 0 stays, since the writer recognizes by it that a transaction has entries. The last entry of all stays too, so that SQLite gives no position twice.
+    /// Keeps the entries that `LedgerHistory` and the reader need: `purchased` (1), `upgraded` (3) and
+    /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
+    /// entries), its last entry, and its last state before the removal, which is the state before the next entry.
+    /// The last entry of the whole ledger is kept too, so that SQLite does not give its position out again.
     private static let deleteSuperseded = """
         DELETE FROM ledger
         WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6) AND number > 0
@@ -231,14 +233,15 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     AND k.number > ledger.number AND k.event <= 4 AND k.position <= ?3))
         """
 
-    /// The time in milliseconds since 1970. One value per step of a statement (SQLite, "Date And Time Functions").
+    /// The time in milliseconds since 1970. It stays the same during one step of a statement (SQLite, "Date And Time
+    /// Functions").
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
 extension SQLiteTransactionStore: CustomerDirectory {
     public func scopes() async throws -> [StoreScope] {
         try await read { db in
-            // The columns are compared by their bytes.
+            // SQLite compares these columns by their bytes.
             let find = try SQLStatement(db, "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
             var scopes: [StoreScope] = []
             try find.forEachRow {
@@ -248,7 +251,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
         }
     }
 
-    /// Names the index: SQLite would read all identities of the app to spare the sorting of a few.
+    /// Names the index, because SQLite would otherwise read all identities of the app to avoid sorting a few.
     package static let leastIdentity = """
         SELECT kind, value FROM identities INDEXED BY identities_by_customer
         WHERE customer_id = ?1 AND scope_id = ?2 ORDER BY kind, value
@@ -302,7 +305,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
     }
 
     private static func findReference(_ reference: CustomerReference) -> String {
-        // Statistics of a small table would choose a scan, also after the table has grown.
+        // The indices are named, because the statistics of a small table would still select a scan after it has grown.
         let purchases = """
             SELECT scope_id, \(CustomerIdentity.Kind.originalTransactionId.rawValue) AS kind,
                 original_transaction_id AS value
@@ -326,7 +329,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
             """
     }
 
-    /// How SQLite finds a reference; for tests.
+    /// SQLite's query plan for a reference; for tests.
     package func plan(of reference: CustomerReference) async throws -> [String] {
         try await read { db in
             let explain = try SQLStatement(db, "EXPLAIN QUERY PLAN " + Self.findReference(reference))

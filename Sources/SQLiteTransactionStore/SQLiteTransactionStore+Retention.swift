@@ -10,7 +10,8 @@ extension SQLiteTransactionStore: StoreRetention {
         try await removeRows(of: "receipts", signedBefore: date)
     }
 
-    /// In steps of rows, because writers wait for the end of a transaction. The bytes are overwritten.
+    /// Deletes a limited number of rows per transaction, because other writers wait for the end of each. The bytes are
+    /// overwritten.
     private func removeRows(of table: String, signedBefore date: Int64) async throws -> Int64 {
         let end = try await read { try SQLStatement($0, "SELECT MAX(rowid) FROM \(table)").integer() ?? 0 }
         var (start, count) = (Int64(0), Int64(0))

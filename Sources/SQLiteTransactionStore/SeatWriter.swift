@@ -2,7 +2,7 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger the claims of seats that the App Store ended, each once.
+/// Appends a ledger entry for each seat claim that the App Store ended, once per claim.
 struct SeatWriter {
     private let append: SQLStatement
 
@@ -19,7 +19,7 @@ struct SeatWriter {
             """)
     }
 
-    /// - Parameter transaction: of a signed document, so that the ledger has an entry of it.
+    /// - Parameter transaction: from a signed document, so the ledger has an entry for it.
     func record(_ claims: [String], of transaction: TransactionFact, _ scopeId: Int64) throws {
         for claim in claims {
             try append.bind(1, scopeId)

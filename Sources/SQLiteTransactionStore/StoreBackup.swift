@@ -2,16 +2,17 @@ import Foundation
 import GRDB
 import TransactionStore
 
-/// Backups of a file, and its check.
+/// Backs up and checks the file of a store.
 extension SQLiteTransactionStore {
-    /// Writes a copy of a store into a new file, while programs use the store. It has everything that was committed before the
-    /// call. The copy is checked, and gets its name at the end: after an interruption there is none.
+    /// Writes a copy of a store into a new file, while programs use the store. The copy contains everything that was
+    /// committed before the call. It is checked first and gets its name last, so an interrupted call leaves no file of
+    /// that name.
     ///
     /// - Parameters:
     ///   - path: the store; its file must exist.
     ///   - copy: the new file, which must not exist. Its folder needs room for the whole store.
-    /// - Throws: `TransactionStoreError`: `invalidArgument` if a file is in the way, `corrupt` if the store is damaged, otherwise
-    ///   what the disk says.
+    /// - Throws: `TransactionStoreError`: `invalidArgument` if the new file exists, `corrupt` if the store is damaged,
+    ///   `unavailable` if there is no store at the path, and the error of SQLite or of the disk.
     public static func backUp(from path: String, to copy: String) throws {
         guard FileIdentity(path) != nil else {
             throw TransactionStoreError(.unavailable, "There is no file \(path).")
@@ -42,7 +43,8 @@ extension SQLiteTransactionStore {
         }
     }
 
-    /// What SQLite finds wrong with the file of a store (PRAGMA integrity_check), at most 100 sentences; empty if nothing.
+    /// The problems that SQLite finds in the file of a store (PRAGMA integrity_check), at most 100; empty if there are
+    /// none.
     /// - Throws: `TransactionStoreError`.
     public static func integrityProblems(ofFileAt path: String) throws -> [String] {
         do {

@@ -6,13 +6,13 @@ import TransactionStore
 
 /// The file of a store and the connections to it.
 ///
-/// SQLite continues with a file that was removed or replaced, and then loses what it writes. So before each use (before
-/// look-ups, at most every ``patience``) this type checks that the paths still lead to the open file and its log. If
-/// the file is missing, calls fail with `unavailable` until it is back. If another file is there, that file is opened.
-/// This type never creates an empty file in its place, and never opens an empty file as a store.
+/// SQLite keeps writing to a file that was removed or replaced, and those writes are lost. Before each use (before
+/// look-ups, at most once per ``maximumAge``) this type therefore checks that the paths still lead to the open file and
+/// its log. If the file is missing, calls fail with `unavailable` until it is back. If another file is there, that file
+/// is opened. This type never creates an empty file in its place, and never opens an empty file as a store.
 ///
-/// SQLite finds a log by its name, and would write the old file's log into the new file. So the old log is deleted
-/// first. If a log of unknown origin is there, nothing is opened.
+/// SQLite finds a log by its name, and would write the old file's log into the new file. Therefore the old log is
+/// deleted first. If a log of unknown origin is there, nothing is opened.
 final class StoreFile: Sendable {
     /// Connections, and the file and log that they are connected to.
     private final class Connected: Sendable {
@@ -72,7 +72,7 @@ final class StoreFile: Sendable {
     /// Translates an error for the caller.
     func error(_ error: any Error) -> TransactionStoreError {
         let isClosed = state.withLock { if case .closed = $0 { true } else { false } }
-        // A call that ran while the store was being closed finds its connection closed.
+        // A call that was running while the store closed fails with an error of the closed connection.
         return isClosed ? Self.closed : TransactionStoreError(error)
     }
 
@@ -91,9 +91,8 @@ final class StoreFile: Sendable {
     /// Connections to the file at the path.
     func pool() throws -> DatabasePool { try connected().pool }
 
-    /// Calls `body` with a connection to the file that is at the path now, or was there at most ``patience`` ago. A
-    /// read from a file that was replaced in between returns what it would have returned then. Checking the path each
-    /// time would cost a quarter of a small look-up.
+    /// Calls `body` with a connection to the file that is at the path now, or was there at most ``maximumAge`` ago.
+    /// Checking the path each time would take a quarter of the time of a small look-up.
     func lookUp<Value>(_ body: (LookUpConnection) throws -> Value) throws -> Value {
         do {
             return try lookUps().read(body)
@@ -108,14 +107,14 @@ final class StoreFile: Sendable {
         let connected = try state.withLock { try Self.opened($0) }
         let now = DispatchTime.now().uptimeNanoseconds
         let lastSeen = connected.lastSeen.load(ordering: .relaxed)
-        if lastSeen > 0, now < lastSeen &+ Self.patience { return connected.lookUps }
+        if lastSeen > 0, now < lastSeen &+ Self.maximumAge { return connected.lookUps }
         let checked = try self.connected()
         checked.lastSeen.store(now, ordering: .relaxed)
         return checked.lookUps
     }
 
-    /// In nanoseconds.
-    private static let patience: UInt64 = 10_000_000
+    /// How long a check of the path is valid for look-ups, in nanoseconds.
+    private static let maximumAge: UInt64 = 10_000_000
 
     private func connected() throws -> Connected {
         let connected = try state.withLock { try Self.opened($0) }
@@ -187,8 +186,8 @@ final class StoreFile: Sendable {
         }
         guard let connected else { return }
         connected.lookUps.close()
-        // Moves the whole store into the main file, so that a copy of that file is complete. Another program that has
-        // the store open may prevent that; nothing is lost then.
+        // Moves the log into the main file, so that a copy of that file alone is complete. This can fail if another
+        // program has the store open, which loses nothing.
         try? connected.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try connected.pool.close()
     }
@@ -237,7 +236,7 @@ final class StoreFile: Sendable {
         }
     }
 
-    /// Rejects a file that is not a store, or a store of a newer program.
+    /// Rejects a file that is not a store, and a store that a newer program wrote.
     private static func check(_ pool: DatabasePool) throws {
         try pool.read { db in
             let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0

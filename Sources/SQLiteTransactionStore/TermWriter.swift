@@ -3,7 +3,8 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger which terms moved, after the entries of `LedgerWriter` and within the same transaction.
+/// Appends a ledger entry for each term that moved, after the entries of `LedgerWriter` and within the same
+/// transaction.
 struct TermWriter {
     private let findOriginals: SQLStatement
     private let findSubscription: SQLStatement
@@ -45,7 +46,7 @@ struct TermWriter {
     }
 
     /// Appends the entries that are due for a customer.
-    /// - Parameter changed: the original transaction ids of the facts about non-renewing subscriptions that were new or newer.
+    /// - Parameter changed: the original transaction ids of the non-renewing subscriptions with new or newer facts.
     func record(_ customerId: Int64, changed: Set<String>, _ scopeId: Int64) throws {
         var originals = changed
         try findOriginals.bind(1, customerId)
@@ -88,7 +89,8 @@ struct TermWriter {
         try statement.bind(2, original)
     }
 
-    /// Adds the bases to a store without any. It appends no entries, because earlier moves are not known.
+    /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
+    /// unknown.
     func recordAll(_ db: Database) throws {
         struct Owner: Hashable {
             let customerId: Int64

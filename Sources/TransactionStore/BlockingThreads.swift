@@ -8,7 +8,7 @@ import Synchronization
 /// An engine that reads synchronously does so on these threads. A server that handles its connections on them saves
 /// each look-up two thread switches, which cost as much as a small look-up.
 ///
-/// Normally one thread more than there are processors is active, because further ones would only add thread switches.
+/// Normally one more thread than there are processors is active, because more threads would only add thread switches.
 /// Another thread runs only after one has waited (``wait(_:)``) for two milliseconds.
 public final class BlockingThreads: TaskExecutor {
     private struct State {
@@ -16,7 +16,7 @@ public final class BlockingThreads: TaskExecutor {
         /// Wakes idle workers. The last one that went to sleep comes first, because its memory is in the caches.
         var idle: [DispatchSemaphore] = []
         var workers: [Worker] = []
-        /// How many workers were started or woken and have not taken a job yet. The system may take some time for each.
+        /// How many workers were started or woken and have not taken a job yet. Starting one may take some time.
         var coming = 0
         /// Whether a check of the jobs after `patience` is scheduled.
         var isWatched = false
@@ -25,7 +25,7 @@ public final class BlockingThreads: TaskExecutor {
     /// A first-in, first-out queue.
     private struct Jobs {
         private var jobs: [UnownedJob] = []
-        /// The index of the first waiting job. Jobs before it are gone.
+        /// The index of the first waiting job. Jobs before it were taken.
         private var head = 0
 
         var count: Int { jobs.count - head }
@@ -83,7 +83,7 @@ public final class BlockingThreads: TaskExecutor {
     /// Whether the current thread is allowed to wait.
     public static var isCurrent: Bool { pthread_getspecific(key) != nil }
 
-    /// Runs `body`, which may wait for a disk. On threads that are not of this executor it only calls `body`.
+    /// Runs `body`, which may wait for a disk. On a thread of another executor, this only calls `body`.
     public static func wait<Value>(_ body: () throws -> Value) rethrows -> Value {
         guard let pointer = pthread_getspecific(key) else { return try body() }
         let worker = Unmanaged<Worker>.fromOpaque(pointer).takeUnretainedValue()
@@ -159,7 +159,7 @@ public final class BlockingThreads: TaskExecutor {
         }
     }
 
-    /// The system may not provide a thread. Then other workers do the work, or the start is tried again.
+    /// Handles a thread that the system did not provide: other workers take its jobs, or the start is retried.
     private func notStarted(_ worker: Worker, _ state: inout State) -> Step {
         state.workers.removeAll { $0 === worker }
         state.coming -= 1

@@ -100,8 +100,7 @@ public struct CustomerAssembler {
         let new = FactRow(
             kind: row.kind, source: row.source, signedDate: row.signedDate, payload: Array(payload), legacy: [],
             revokes: false)
-        // Two rows occur only if the given identities belong to several customers that no document has joined. The
-        // order of the rows must not matter.
+        // Two rows of a kind occur only if the identities belong to several customers that no document joins.
         if let known = appRows[kind], !new.replaces(known) { return }
         statements.appTransactions[kind] = AppTransactionFact(
             payload: try AppTransaction(stored: payload), origin: origin)

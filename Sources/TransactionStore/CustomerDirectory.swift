@@ -1,10 +1,10 @@
 internal import AppStoreModels
 public import Purchases
 
-/// Lists all customers of an app, and finds customers by ids that are no identities. Every engine implements it.
+/// Lists all customers of an app, and finds customers by ids that are not identities. Every engine implements it.
 public protocol CustomerDirectory: Sendable {
-    /// The apps and environments of the documents in the store, ordered by the bytes of the environment and then of the bundle
-    /// id. A scope in the list may have no customers.
+    /// The apps and environments of the stored documents, ordered by the bytes of the environment and then of the
+    /// bundle id. A scope in the list may have no customers.
     /// - Throws: ``TransactionStoreError``.
     func scopes() async throws -> [StoreScope]
 
@@ -23,12 +23,12 @@ public protocol CustomerDirectory: Sendable {
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer]
 
-    /// The identities that lead to the customers with this reference, in all apps and environments: each one once, ordered
+    /// The identities to look up for a reference, in all apps and environments. Each identity is listed once, ordered
     /// by the bytes of the environment, those of the bundle id, and the identity. Empty if nothing has the reference.
     ///
-    /// A transaction has the ids that any stored fact states; facts of several kinds may state different ones. For a
-    /// transaction it is the original transaction id under which the store files it. For a user it is each identity
-    /// of its claims (``UserClaim/identity``); the store may have no customer with it.
+    /// A transaction or web order line item id matches if any stored fact states it. Its identity is the original
+    /// transaction id that the store files the transaction under. A user's identities are those of its claims
+    /// (``UserClaim/identity``); the store may have no customer with such an identity.
     /// - Parameters:
     ///   - reference: compared byte by byte.
     ///   - limit: 1 to 1,000. Other values are clamped to this range.
@@ -36,10 +36,10 @@ public protocol CustomerDirectory: Sendable {
     func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity]
 }
 
-/// An id that belongs to one customer, or to a few, without being a `CustomerIdentity`: documents that share it need not be
-/// about the same customer.
+/// An id that belongs to one customer or a few, but is not a `CustomerIdentity`: documents with the same id can be
+/// about different customers.
 public enum CustomerReference: Hashable, Sendable {
-    /// The id of any transaction. Family members and restored purchases have transactions of their own.
+    /// The id of any transaction. Family members and restored purchases have their own transactions.
     case transactionId(String)
     /// The id of a subscription period.
     case webOrderLineItemId(String)
@@ -62,7 +62,7 @@ public struct ScopedIdentity: Hashable, Sendable {
 }
 
 extension ScopedIdentity: Comparable {
-    /// By the bytes of the environment, those of the bundle id, and the identity.
+    /// Orders by the bytes of the environment, those of the bundle id, and the identity.
     public static func < (left: Self, right: Self) -> Bool {
         func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
         if left.scope.environment != right.scope.environment {
@@ -73,14 +73,14 @@ extension ScopedIdentity: Comparable {
     }
 }
 
-/// The web order line item id within a stored payload (`FactRow.payload`). The engines index the bytes between the quotation
-/// marks.
+/// The web order line item id within a stored payload (`FactRow.payload`). Engines index the bytes between its
+/// quotation marks.
 package enum StoredWebOrderLineItemId {
-    /// What stands before the id.
+    /// The bytes before the id.
     package static let beginning = "\"webOrderLineItemId\":\""
 
-    /// The id as JSON has it, without the quotation marks. No payload matches an id that contains one, because the indexed
-    /// bytes end at the first.
+    /// The id as it is written in JSON, without its quotation marks. An id that contains a quotation mark matches no
+    /// payload, because the indexed bytes end at the first one.
     package static func written(_ id: String) -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 64)
         writer.string(id)

@@ -2,34 +2,35 @@ internal import AppStoreModels
 internal import LegacyReceipts
 public import Purchases
 
-/// Removes customers, as laws on personal data demand. Every engine implements it.
+/// Removes customers, as privacy laws require. Every engine implements it.
 public protocol CustomerEraser: Sendable {
-    /// Removes everything about the customers with any of these identities, or nothing; durable when it returns:
+    /// Removes everything about the customers with any of these identities, completely or not at all. The removal is
+    /// durable when this method returns. It removes:
     ///
     /// - the statements about their transactions, subscriptions and app, and their receipts,
-    /// - the entries of the ledger about their transactions, also those that a consumer has not read. Positions are not used
-    ///   again, and no consumer gets an error,
+    /// - the ledger entries about their transactions, including those that a consumer has not read. Positions are not
+    ///   reused, and no consumer gets an error,
     /// - requests for consumption information about them,
-    /// - the caller's users of their purchases (``UserClaim``), and which receipts were verified,
-    /// - processed notifications whose text names one of their identities. Of other notifications, the store keeps only the id,
-    ///   the type and the date,
-    /// - the given quarantined records, of which no engine can say whose they are.
+    /// - the caller's users of their purchases (``UserClaim``), and the records of verified receipts,
+    /// - processed notifications whose stored text contains one of their identities. Other notifications stay with
+    ///   their id, type and date,
+    /// - the given quarantined records. An engine cannot find out whose they are.
     ///
-    /// Documents that come later are stored again.
+    /// Documents that arrive later are stored again.
     ///
-    /// What is about no known customer but names one of the given identities is removed too, so a call can be repeated.
+    /// Rows that name one of the given identities are removed even if no customer has it, so a call can be repeated.
     /// - Parameters:
     ///   - identities: the identities, for example all of a `Customer`.
     ///   - scope: the app and the environment.
-    ///   - quarantined: keys of quarantined records.
+    ///   - quarantined: the keys of the quarantined records to remove.
     /// - Throws: ``TransactionStoreError``.
     func erase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
     ) async throws -> ErasedRows
 }
 
-/// The numbers of rows that ``CustomerEraser/erase(_:in:quarantined:)`` removed. A transaction that several kinds of documents state has a
-/// row for each.
+/// The numbers of rows that ``CustomerEraser/erase(_:in:quarantined:)`` removed. A transaction has a row for each kind
+/// of document that states it.
 public struct ErasedRows: Hashable, Sendable {
     public var identities: Int64 = 0
     public var transactions: Int64 = 0
@@ -48,16 +49,17 @@ public struct ErasedRows: Hashable, Sendable {
 
 /// Identities to look for in stored documents.
 public struct MentionedIdentities: Sendable {
-    /// In lower case: an account token is the same in either.
+    /// In lower case, because an account token is the same in both cases.
     private let values: Set<[UInt8]>
-    /// How many JWS within one another are opened. Apple's notifications have one level.
+    /// How many levels of nested JWS are decoded. Apple's notifications have one level.
     private static let depth = 3
 
     public init(_ identities: some Sequence<CustomerIdentity>) {
         values = Set(identities.map { $0.value.utf8.map(Self.lowercased) })
     }
 
-    /// Whether the text of a document has one of the identities as a word, also within a JWS. Linear in the size of the text.
+    /// Whether the text of a document contains one of the identities as a word, also within a JWS. Takes time linear in
+    /// the size of the text.
     public func areNamed(in document: [UInt8]) -> Bool { areNamed(in: document, depth: Self.depth) }
 
     private func areNamed(in document: [UInt8], depth: Int) -> Bool {
@@ -71,7 +73,7 @@ public struct MentionedIdentities: Sendable {
         }
     }
 
-    /// The characters of ids, of UUIDs and of a JWS.
+    /// Whether a byte can be part of an id, a UUID or a JWS.
     private static func isOfWord(_ byte: UInt8) -> Bool {
         switch byte {
         case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true

@@ -2,7 +2,7 @@ internal import AppStoreModels
 internal import LegacyReceipts
 package import Purchases
 
-/// A `FactSet` as bytes. A spool keeps them and reads them again after a restart.
+/// A `FactSet` as bytes, for a spool that reads it again after a restart.
 ///
 /// The facts are JSON, and each payload has the form that engines store (`FactEncoder`). The receipt is stored
 /// separately as raw bytes, because base64 would enlarge it by a third.

@@ -2,9 +2,9 @@ public import Purchases
 
 /// Keeps facts on a disk while a ``TransactionStore`` cannot take them.
 ///
-/// Entries leave in the order in which they came, but an entry that the store cannot take yet does not block others. An
-/// entry is removed after the store has committed it. After a crash in between, the store takes the entry twice, which
-/// changes nothing: the newest fact of each kind stays.
+/// Entries leave in the order in which they arrived, but an entry that the store cannot take yet does not block others.
+/// An entry is removed after the store has committed it. After a crash in between, the store gets the entry twice,
+/// which changes nothing: the newest fact of each kind stays.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
 public protocol FactSpool: Sendable {

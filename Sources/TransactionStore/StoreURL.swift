@@ -1,4 +1,4 @@
-/// The address of a store as written in configuration. It selects the engine.
+/// The address of a store in a configuration. It selects the engine.
 ///
 /// | address | engine |
 /// |---|---|

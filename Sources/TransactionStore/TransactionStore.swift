@@ -80,7 +80,7 @@ public struct TransactionStoreError: Error, Hashable, Sendable, CustomStringConv
         case invalidURL
         /// The call has an argument that no store accepts, such as a negative limit. Correct the call.
         case invalidArgument
-        /// Entries of the ledger that the reader has not seen were removed. Get the present state of the purchases in another
+        /// Ledger entries that the reader has not read were removed. Read the current state of the purchases in another
         /// way, and then acknowledge the last entry.
         case entriesRemoved
         /// The store contains data that cannot be read. Restore it from a backup, or fill a new one.

@@ -41,6 +41,7 @@ public final class VerifyReceiptServer: Service {
     let channels: [ListenerChannel]
     private let adminChannel: HTTP1Channel
     private let lookUp: (responder: LookUpResponder, channel: HTTP1Channel)?
+    private let consumption: ConsumptionRounds?
     private let readiness: Readiness
     private let hasMetricsBackend: Bool
     private let shadow: ShadowForwarder?
@@ -64,6 +65,7 @@ public final class VerifyReceiptServer: Service {
     ///     once, the others every ten seconds.
     ///   - observer: receives each answered request.
     ///   - lookUpAnswers: answers on the look-up listener; nil for no such listener.
+    ///   - consumptionAnswering: answers open consumption requests, if the configuration says how; nil to keep them open.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - onListening: called once when every socket accepts connections.
     /// - Throws: `ReceiptError` for a certificate of the trust policy, or an error that names a TLS file.
@@ -71,6 +73,7 @@ public final class VerifyReceiptServer: Service {
         configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?,
         spool: (any FactSpool)? = nil, logger: Logger, metricsFactory: any MetricsFactory = MetricsSystem.factory,
         observer: (any AnswerObserving)? = nil, lookUpAnswers: (any LookUpAnswers)? = nil,
+        consumptionAnswering: (any ConsumptionAnswering)? = nil,
         clock: (@Sendable () -> Int64)? = nil, onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
         let metrics = ServerMetrics(backend: metricsFactory)
@@ -113,6 +116,13 @@ public final class VerifyReceiptServer: Service {
             }
         }
         if channels.contains(where: { $0.certificateExpiry != nil }) { metrics.add(certificatesOf: channels) }
+        consumption = configuration.consumption.flatMap { settings in
+            consumptionAnswering.map {
+                ConsumptionRounds(
+                    $0, interval: settings.interval, credentials: configuration.appStore, metrics: metrics,
+                    logger: logger, clock: clock)
+            }
+        }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)
         adminChannel = HTTP1Channel(
@@ -189,6 +199,9 @@ public final class VerifyReceiptServer: Service {
         // Not awaited, because a store can hang. The next start continues with the spool.
         let draining = Task { [writer] in await writer?.drain() }
         defer { draining.cancel() }
+        // Not awaited either: a request that was sent and not closed is sent again by the next start.
+        let answering = Task { [consumption] in await consumption?.run() }
+        defer { answering.cancel() }
         let measuring = Task { if hasMetricsBackend { await measure() } }
         defer { measuring.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
@@ -310,7 +323,7 @@ extension VerifyReceiptServer {
     /// stays in use.
     ///
     /// - Returns: the names of changed settings that need a restart.
-    /// - Throws: what ``init(configuration:store:spool:logger:metricsFactory:observer:lookUpAnswers:clock:onListening:)`` throws.
+    /// - Throws: what the initializer throws for such a configuration.
     @discardableResult
     public func reload(_ new: VerifyReceiptServerConfiguration) throws -> [String] {
         do {

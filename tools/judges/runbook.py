@@ -447,6 +447,32 @@ def restore(scene, page):
     restored.shows(*page.normal)
 
 
+def consumption_requests_open(scene, page):
+    rules, consents = (os.path.join(scene.folder, name) for name in ("rules.json", "consents.csv"))
+    with open(rules, "w", encoding="utf-8") as file:
+        json.dump({"rules": [{"answer": {"deliveryStatus": "DELIVERED", "sampleContentProvided": False}}]}, file)
+
+    def consent(*rows):
+        with open(consents + ".new", "w", encoding="utf-8") as file:
+            file.write("\n".join(["transactionId,customerConsented", *rows]) + "\n")
+        os.replace(consents + ".new", consents)
+
+    # At first, there is no file of consents.
+    server = scene.serve(
+        **{**scene.freshness(), "consumption": {"rules": rules, "customer-consented": consents, "interval": 1}})
+    scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
+    customer = f"customer{scene.shop.customers + 1}"
+    scene.shop.receipt()
+    known = json.dumps(scene.shop.call("GET", f"customers/{customer}"))
+    transaction = re.search(r'"transactionId": ?"(\d+)"', known).group(1)
+    scene.shop.call("POST", f"transactions/{transaction}/request-refund", {"reason": "OTHER"})
+    server.shows([], page.symptom[1])
+    consent()
+    server.shows(page.symptom[0], [])
+    consent(f"{transaction},true")
+    server.shows(*page.normal)
+
+
 def roll_back(scene, page):
     # Another server stands for Apple's endpoint. The client's request is the same, and it writes nothing that ours needs.
     server = scene.serve(apps=[scene.app()])
@@ -472,6 +498,7 @@ TROUBLES = {
     "Certificate expires": certificate_expires,
     "Shared secret changed": secret_changed,
     "Restore from a backup": restore,
+    "Consumption requests stay open": consumption_requests_open,
     "Roll back to Apple": roll_back,
 }
 

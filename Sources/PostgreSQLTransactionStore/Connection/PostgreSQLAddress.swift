@@ -77,8 +77,8 @@ struct PostgreSQLAddress: Sendable {
         return result
     }
 
-    /// The options as the connection string of another program of PostgreSQL, without the secrets, since any user of the machine
-    /// can read the arguments of a program.
+    /// The options as a connection string for PostgreSQL's client programs. It contains no secrets, because any user of
+    /// the machine can read the arguments of a process.
     var connectionString: String {
         options.filter { !Self.isSecret($0) }.map { option in
             let value = option.value.map { $0 == "'" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
@@ -86,8 +86,8 @@ struct PostgreSQLAddress: Sendable {
         }.joined(separator: " ")
     }
 
-    /// The secrets as the environment of such a program.
-    /// - Throws: `TransactionStoreError` `invalidURL` for a secret without a variable.
+    /// The secrets as environment variables for PostgreSQL's client programs.
+    /// - Throws: `TransactionStoreError` `invalidURL` for a secret that no variable can contain.
     func secretEnvironment() throws -> [String: String] {
         try options.filter(Self.isSecret).reduce(into: [:]) { result, option in
             guard option.keyword == "password" else {

@@ -30,7 +30,7 @@ private final class ConnectionExecutor: SerialExecutor {
     }
 }
 
-/// One connection. It opens at its first use, and opens again after it was lost.
+/// One connection. It opens at its first use, and reopens after it was lost.
 actor PostgreSQLConnection {
     private let executor = ConnectionExecutor()
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }

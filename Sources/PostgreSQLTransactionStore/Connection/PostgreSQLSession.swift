@@ -28,7 +28,8 @@ final class PostgreSQLSession {
     private var parameters = BinaryBuffer()
     /// Whether the connection failed. A failed connection cannot be used again.
     private(set) var isLost = false
-    /// Whether waiting for an answer is given up; asked several times a second. The connection is lost then.
+    /// Called several times a second while waiting for an answer. If it returns true, the wait ends and the connection
+    /// is lost.
     var isWaitCanceled: (() -> Bool)?
 
     /// Connects. The deadline is `connect_timeout` of the URL (5 seconds by default).
@@ -99,10 +100,10 @@ final class PostgreSQLSession {
         return try finish()
     }
 
-    /// Runs one statement that is not prepared. The values are text, and so are those of the rows.
+    /// Runs one statement without preparing it. Parameters and rows are in text format.
     @discardableResult
     func query(_ sql: String, _ values: [[UInt8]] = []) throws -> ResultRows {
-        // libpq takes values in text format as C strings, of which no text of PostgreSQL has a NUL.
+        // libpq takes values in text format as C strings. PostgreSQL's text values cannot contain NUL.
         let texts = values.map { $0.filter { $0 != 0 } + [0] }
         let bytes = texts.flatMap(\.self)
         let starts = texts.reduce(into: [0]) { $0.append(($0.last ?? 0) + $1.count) }

@@ -1,14 +1,14 @@
 import TransactionStore
 
-/// A connection to a PostgreSQL database with tables that are no store, for programs that write tables.
+/// A connection to a PostgreSQL schema that is not a store, for commands that write tables.
 package final class PostgreSQLTableDatabase: Sendable {
     private let connection: PostgreSQLConnection
     private let address: PostgreSQLAddress
 
     /// Creates a connection, which opens at its first use.
     /// - Parameters:
-    ///   - url: a connection URI of libpq. `?schema=NAME` names the schema of the tables, which is created if it is missing;
-    ///     without it, it is the first one of the role's `search_path`.
+    ///   - url: a connection URI of libpq. `?schema=NAME` names the schema of the tables, which is created if it is
+    ///     missing. The default is the first existing schema of the role's `search_path`.
     ///   - statementTimeout: how long one statement may take, in seconds.
     ///   - lockTimeout: how long one statement may wait for another program, in seconds.
     /// - Throws: `TransactionStoreError` `invalidURL`.
@@ -51,7 +51,7 @@ package final class PostgreSQLTableDatabase: Sendable {
         let row = try session.run(findSchema, [.text(schema ?? "")])
         let name = try row.text(0, 1)
         if row.isNull(0, 0) { try session.execute("CREATE SCHEMA IF NOT EXISTS \(name)") }
-        // Alone, so that a name without a schema means one table.
+        // The only schema in the path, so that an unqualified name can refer to one table only.
         try session.execute("SET search_path TO \(name)")
     }
 
@@ -67,7 +67,7 @@ package final class PostgreSQLTableDatabase: Sendable {
         }
     }
 
-    /// Closes the connection; its temporary tables are gone then.
+    /// Closes the connection, which drops its temporary tables.
     package func close() async { await connection.close() }
 }
 
@@ -143,7 +143,7 @@ package struct CopyRows: Sendable {
     }
 }
 
-/// JSON that `jsonb` rejects although it is valid: U+0000, half a surrogate pair, and numbers out of the range of `numeric`.
+/// Replaces valid JSON that `jsonb` rejects: U+0000, unpaired surrogates, and numbers out of the range of `numeric`.
 enum JSONBText {
     /// `numeric` has up to 131072 digits before the decimal point (PostgreSQL documentation, "Numeric Types"). A number
     /// of up to this many bytes, with an exponent of up to this many digits, is always in that range.
@@ -152,7 +152,7 @@ enum JSONBText {
 
     private static let replacement = Array("\\uFFFD".utf8)
 
-    /// Valid JSON as `jsonb` accepts it: such characters become U+FFFD, and such numbers become strings.
+    /// The JSON in a form that `jsonb` accepts: rejected characters become U+FFFD, and rejected numbers become strings.
     static func accepted(_ json: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(json.count)
@@ -195,7 +195,7 @@ enum JSONBText {
         return number[(mark + 1)...].count(where: isDigit) < maximumExponent
     }
 
-    /// Appends an escape, and with half a pair also its other half.
+    /// Appends an escape. If it begins a surrogate pair, appends the whole pair.
     /// - Returns: the position after it.
     private static func appendEscape(_ json: [UInt8], _ position: Int, to result: inout [UInt8]) -> Int {
         guard let unit = codeUnit(json, position) else {

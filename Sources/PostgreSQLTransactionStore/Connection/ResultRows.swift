@@ -1,7 +1,8 @@
 import CLibPQ
 import TransactionStore
 
-/// The rows of one result, in binary format unless they were asked for as text. An instance does not leave the session that made it.
+/// The rows of one result, in binary format unless text was requested. An instance does not leave the session that
+/// created it.
 final class ResultRows {
     private let result: OpaquePointer
     let count: Int

@@ -40,7 +40,7 @@ struct Schema: Sendable {
         lockClass = Int32(bitPattern: hash)
     }
 
-    /// The name as SQL and the patterns of `pg_dump` read it.
+    /// The name, quoted for SQL and for the patterns of `pg_dump`.
     /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL does not allow a schema of that name.
     static func quoted(_ name: String) throws -> String {
         guard !name.isEmpty, name.utf8.count <= 63, !name.utf8.contains(0), !name.hasPrefix("pg_") else {
@@ -197,8 +197,8 @@ struct Schema: Sendable {
         INSERT INTO readiness VALUES (1, 0)
         """
 
-    /// The requests for consumption information (`ConsumptionTask`), open while they have no outcome. Dates are in milliseconds
-    /// since 1970.
+    /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in
+    /// milliseconds since 1970.
     private static let consumptionRequests = """
         CREATE TABLE consumption_requests (
             notification_uuid bytea PRIMARY KEY,
@@ -215,8 +215,8 @@ struct Schema: Sendable {
         CREATE INDEX consumption_requests_purchase ON consumption_requests (scope, original_transaction_id)
         """
 
-    /// The references of a customer (`CustomerReference`). A payload has the web order line item id as Apple's JSON member.
-    /// Hash indexes, because user ids may be longer than a B-tree takes.
+    /// Indexes for `CustomerReference`. The payload contains the web order line item id as a JSON member. They are hash
+    /// indexes, because user ids may be longer than a B-tree accepts.
     private static let references = """
         CREATE INDEX identities_id ON identities (id);
         CREATE INDEX transactions_transaction_id ON transactions (transaction_id);
@@ -225,26 +225,26 @@ struct Schema: Sendable {
         CREATE INDEX user_claims_user_id ON user_claims USING hash (user_id)
         """
 
-    /// Whether the payload of a transaction has a web order line item id. A partial index serves only a query with the same
-    /// expression.
+    /// Whether the payload of a transaction contains a web order line item id. PostgreSQL uses the partial index only
+    /// for a query with exactly this expression.
     static let hasWebOrderLineItemId = "position(\(webOrderLineItemIdBeginning) IN payload) > 0"
-    /// The bytes of the id up to the next quotation mark. Never an error, so that a damaged payload can be written.
+    /// The bytes of the id up to the next quotation mark. It never fails, so that a damaged payload can be written.
     static let webOrderLineItemId: String = {
         let length = StoredWebOrderLineItemId.beginning.utf8.count
         let rest = "substring(payload FROM position(\(webOrderLineItemIdBeginning) IN payload) + \(length))"
         return "substring(\(rest) FROM 1 FOR greatest(position('\"'::bytea IN \(rest)) - 1, 0))"
     }()
-    /// A released migration has the text, so it never changes.
+    /// Never change this text: a released migration contains it.
     private static let webOrderLineItemIdBeginning = "'\(StoredWebOrderLineItemId.beginning)'::bytea"
 
-    /// The lease of each consumer of the ledger (`ConsumerLease`): its holder, and the end in milliseconds since 1970.
+    /// The lease of each ledger consumer (`ConsumerLease`): its holder, and its end in milliseconds since 1970.
     private static let leases = """
         ALTER TABLE ledger_consumers ADD COLUMN holder bytea;
         ALTER TABLE ledger_consumers ADD COLUMN leased_until int8
         """
 
-    /// When each entry of the ledger was written, in milliseconds since 1970, and up to which position entries were removed. The
-    /// existing entries get the time of the migration, without being rewritten.
+    /// When each ledger entry was written, in milliseconds since 1970, and the position up to which entries were
+    /// removed. Existing entries get the time of the migration, without being rewritten.
     private static let removal = """
         ALTER TABLE ledger ADD COLUMN recorded_at int8 NOT NULL DEFAULT (extract(epoch FROM now()) * 1000)::int8;
         CREATE TABLE ledger_removal (
@@ -254,8 +254,8 @@ struct Schema: Sendable {
         INSERT INTO ledger_removal VALUES (1, 0)
         """
 
-    /// What migrations of the caller's data keep (`MigrationStore`). The keys are SHA-256 values. A user belongs to the
-    /// purchase, so that merging customers moves no user.
+    /// The data of `MigrationStore`. The keys are SHA-256 values. A user claim refers to a purchase, so that merging
+    /// customers moves no claims.
     private static let stepsOfMigrations = """
         CREATE TABLE user_claims (
             scope int4 NOT NULL,

@@ -1,7 +1,7 @@
 import Purchases
 import TransactionStore
 
-/// Opens the tasks of notifications, within the transaction that stores them.
+/// Opens the consumption tasks of notifications, within the transaction that stores the notifications.
 struct ConsumptionTaskWriter {
     let session: PostgreSQLSession
 

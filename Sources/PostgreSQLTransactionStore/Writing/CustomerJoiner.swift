@@ -48,7 +48,7 @@ struct CustomerJoiner {
             """)
 
     /// Merges the customers of each group. Groups that share a customer become one.
-    /// - Returns: for each customer that was merged, the customer that it now is.
+    /// - Returns: for each customer that was merged, the customer that it became part of.
     func join(_ groups: some Collection<Set<Int64>>) throws -> [Int64: Int64] {
         let sizes = try Self.sizes(Set(groups.joined()).sorted(), session)
         let moves = Self.moves(groups, sizes)
@@ -60,8 +60,8 @@ struct CustomerJoiner {
         return moves
     }
 
-    /// The customer with the most identities stays. The number of moves of one identity is therefore at most
-    /// logarithmic in the number of identities.
+    /// Moves everything to the customer with the most identities, so that one identity moves at most a logarithmic
+    /// number of times.
     private static func moves(_ groups: some Collection<Set<Int64>>, _ sizes: [Int64: Int64]) -> [Int64: Int64] {
         var parents: [Int64: Int64] = [:]
         func root(_ customer: Int64) -> Int64 {

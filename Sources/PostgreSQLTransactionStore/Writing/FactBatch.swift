@@ -55,8 +55,8 @@ final class FactBatch: Sendable {
     }
 
     let sets: [Given]
-    /// For each call, the result that it would have if nothing were new and nothing changed. The counts include facts
-    /// that others of the batch replace, and sets whose notification the batch already contains.
+    /// For each call, its result if the store already contained everything. The counts include facts that others of the
+    /// batch replace, and sets whose notification the batch already contains.
     let unchanged: [AppliedFacts]
 
     /// - Parameter calls: the sets of one or several calls, in order.
@@ -114,8 +114,8 @@ final class FactBatch: Sendable {
     }
 }
 
-/// Limits that cut a long list of sets into batches. Each batch is one transaction: long enough to make its round trips
-/// cheap, short enough not to hold up other writers. A set is never split.
+/// Limits that split a long list of sets into batches of one transaction each. A batch is large enough to make its
+/// round trips cheap, and small enough not to block other writers for long. A set is never split.
 enum WriteLimits {
     static let facts = 4096
     /// Bytes of receipts and notifications, and an estimate for facts.

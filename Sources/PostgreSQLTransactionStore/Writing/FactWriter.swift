@@ -42,7 +42,7 @@ struct FactWriter {
     private static let makeIds = Statement(
         name: "make_ids", sql: "SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
 
-    /// - Parameter migration: what else to write in the same transaction.
+    /// - Parameter migration: the other parts of a migration step, written in the same transaction.
     /// - Returns: one value per call of the batch.
     /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or `TransactionStoreError`.
     func write(_ given: FactBatch, _ migration: MigrationBatch? = nil) throws -> [AppliedFacts] {
@@ -59,7 +59,7 @@ struct FactWriter {
             // Without the excluded sets there may be fewer scopes.
             let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
-            // Where the transaction no longer starts over, and before the lock of the ledger.
+            // From here on the transaction does not start over. Before the ledger's lock, which blocks other writers.
             try writeMigration?()
             for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
                 result[call].changed = changed
@@ -110,7 +110,7 @@ struct FactWriter {
         var isNewIdentity: [Bool]
         var customers: [Int64]
         var isNewCustomer: [Bool]
-        /// The customers that were several before.
+        /// The customers into which others were merged.
         var joinedCustomers: Set<Int64> = []
     }
 
@@ -164,7 +164,7 @@ struct FactWriter {
         return joining
     }
 
-    /// Inserts the missing identities. A customer without any gets the number of its first identity.
+    /// Inserts the missing identities. A new customer gets the number of its first identity.
     private func addIdentities(_ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners) throws {
         var missing = batch.identities.indices.filter { owners.isNewIdentity[$0] }
         guard !missing.isEmpty else { return }
@@ -214,7 +214,7 @@ struct FactWriter {
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
         let tasks = batch.sets.compactMap { ConsumptionTask(of: $0.set) }
         if !tasks.isEmpty { try ConsumptionTaskWriter(session: session).open(tasks) }
-        // Last of all: a writer that appends to the ledger blocks the others until the end of its transaction.
+        // Last, because a writer that appends to the ledger blocks the others until the end of its transaction.
         let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
         let notified = batch.sets.compactMap { each in NotifiedEvent(of: each.set).map { (each.set.scope, $0) } }
         guard hasNewTransactions || hasSeats || !notified.isEmpty || !owners.joinedCustomers.isEmpty else {

@@ -62,7 +62,7 @@ struct LedgerWriter {
         var isPlain: Bool
     }
 
-    /// Waits until no other writer appends. To be called before everything else that appends.
+    /// Waits until no other writer appends. Call it before any statement that appends.
     func lock() throws { try session.run(Self.lock, [.int4(lockClass), .int4(Self.lockNumber)]) }
 
     /// - Parameters:

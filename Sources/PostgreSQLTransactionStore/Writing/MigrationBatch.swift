@@ -1,7 +1,7 @@
 import Purchases
 import TransactionStore
 
-/// What a step of a migration has besides facts, prepared for one write in the transaction of ``FactWriter``.
+/// The parts of a migration step that are not facts, prepared for one write in the transaction of ``FactWriter``.
 ///
 /// The tables are written in one fixed order and each table in the order of its key, so that two writers wait for each
 /// other instead of deadlocking.
@@ -22,13 +22,13 @@ final class MigrationBatch: Sendable {
     private let scopes: [StoreScope]
     /// Ordered by identity and key.
     private let users: [User]
-    /// These are ordered by key.
+    /// Ordered by key.
     private let receipts: [Receipt]
     private let released: [[UInt8]]
     private let quarantined: [QuarantinedRecord]
     private let checkpoint: MigrationCheckpoint?
 
-    /// One statement has at most about this number of bytes of rows.
+    /// The approximate maximum size of the rows of one statement, in bytes.
     private static let statementBytes = 8 << 20
 
     init(_ step: MigrationStep) {
@@ -48,14 +48,14 @@ final class MigrationBatch: Sendable {
         }
         receipts = step.receipts.map { Receipt(scope: place($0.scope), receipt: $0) }
             .sorted { isBefore($0.receipt.key, $1.receipt.key) }
-        // Lines can have megabytes, so a line that is quarantined again is not removed first.
+        // Keeps the lines that are quarantined again, because rewriting a line of several megabytes is expensive.
         released = Set(step.released).subtracting(step.quarantined.map(\.key)).sorted(by: isBefore)
         quarantined = step.quarantined.sorted { isBefore($0.key, $1.key) }
         checkpoint = step.checkpoint
         self.scopes = scopes
     }
 
-    /// Finds the scopes, and returns what writes the rows within a transaction.
+    /// Finds the scopes, and returns a closure that writes the rows within a transaction.
     func writer(_ session: PostgreSQLSession) throws -> () throws -> Void {
         let scopeIds = try ScopeIds(session).find(scopes)
         return { try self.write(scopeIds, session) }
@@ -106,7 +106,7 @@ final class MigrationBatch: Sendable {
             WHERE known.records < excluded.records
             """)
 
-    /// Inserts the rows that are missing, in as many statements as their size needs.
+    /// Inserts the missing rows, with several statements if they are large.
     private static func insert<Element>(
         _ elements: some Collection<Element>, into table: Table, _ session: PostgreSQLSession,
         _ add: (Element, inout RowBuffer) -> Void

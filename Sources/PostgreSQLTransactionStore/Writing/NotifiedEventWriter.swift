@@ -1,7 +1,8 @@
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger what notifications state about transactions that have entries, under the lock of ``LedgerWriter``.
+/// Appends the events of notifications to the ledger, for transactions that have an entry. Runs under the lock of
+/// ``LedgerWriter``.
 struct NotifiedEventWriter {
     let session: PostgreSQLSession
 

@@ -1,7 +1,8 @@
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger the claims of seats that the App Store ended, each once, under the lock of ``LedgerWriter``.
+/// Appends a ledger entry for each seat claim that the App Store ended, once per claim, under the lock of
+/// ``LedgerWriter``.
 struct SeatWriter {
     let session: PostgreSQLSession
 
@@ -34,7 +35,7 @@ struct SeatWriter {
         var (environments, bundleIds): ([[UInt8]], [[UInt8]]) = ([], [])
         var (ids, claims): ([[UInt8]], [[UInt8]]) = ([], [])
         for set in batch.sets.lazy.map(\.set) {
-            // Of a signed document, so that the ledger has an entry of it.
+            // The transaction is from a signed document, so the ledger has an entry for it.
             guard let id = set.transactions.first?.payload.transactionId else { continue }
             for claim in set.unclaimedSeatIds
             where seen.insert(Claim(scope: ScopeKey(scope: set.scope), id: claim)).inserted {

@@ -1,11 +1,11 @@
 import Purchases
 import TransactionStore
 
-/// Appends to the ledger which terms moved, after the entries of ``LedgerWriter`` and under its lock.
+/// Appends a ledger entry for each term that moved, after the entries of ``LedgerWriter`` and under its lock.
 struct TermWriter {
     let session: PostgreSQLSession
 
-    /// An original transaction id, by its number.
+    /// An original transaction id, by its database id.
     private struct Purchase: Hashable {
         let id: Int64
         let customer: Int64
@@ -66,7 +66,7 @@ struct TermWriter {
         try record(purchases, of: customers, announces: true)
     }
 
-    /// - Parameter announces: whether entries are appended, not only bases kept.
+    /// - Parameter announces: whether to append entries; if false, only the bases are stored.
     private func record(_ changed: Set<Purchase>, of customers: Set<Int64>, announces: Bool) throws {
         var purchases = changed
         let found = try session.run(Self.findPurchases, [.int8s(customers.sorted())])
@@ -115,7 +115,7 @@ struct TermWriter {
         try session.run(Self.append, [.int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids)])
     }
 
-    /// Rows by column.
+    /// Rows to insert, one array per column.
     private struct TermRows {
         var purchases: [Int64] = []
         var scopes: [Int32] = []
@@ -133,7 +133,7 @@ struct TermWriter {
 
     // MARK: The upgrade
 
-    /// Original transaction ids at a time.
+    /// The number of original transaction ids per page.
     private static let pageSize: Int32 = 500
 
     private static let page = Statement(
@@ -147,7 +147,8 @@ struct TermWriter {
             ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
             """)
 
-    /// Adds the bases to a store without any. It appends no entries, because earlier moves are not known.
+    /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
+    /// unknown.
     static func fill(_ session: PostgreSQLSession) throws {
         let writer = TermWriter(session: session)
         var last: (scope: Int32, value: [UInt8]) = (0, [])

@@ -1,11 +1,12 @@
 internal import AppStoreModels
 public import Purchases
 
-/// A request of the App Store for consumption information (CONSUMPTION_REQUEST), which the team has to answer or to dismiss.
+/// A request by the App Store for consumption information (CONSUMPTION_REQUEST), which the team must answer or dismiss.
 ///
-/// Each notification is a task of its own: if the customer asks for a refund again, the App Store sends another notification.
+/// Each notification is a separate task. If the customer requests the refund again, the App Store sends another
+/// notification.
 public struct ConsumptionTask: Hashable, Sendable {
-    /// How a task was closed. The numbers stand in databases: never change one.
+    /// How a task was closed. Databases contain the raw values: never change one.
     public enum Outcome: Int64, Hashable, Sendable, CaseIterable {
         /// The App Store accepted the information.
         case answered = 1
@@ -29,8 +30,8 @@ public struct ConsumptionTask: Hashable, Sendable {
     public let reason: String?
     /// When the App Store signed the notification, in milliseconds since 1970.
     public let requestedDate: Int64
-    /// The position of the entry `purchased` of the transaction in the ledger: a consumer that acknowledged it has delivered the
-    /// content. Nil if the ledger has none.
+    /// The position of the transaction's entry `purchased` in the ledger; nil if there is none. A consumer that
+    /// acknowledged this position has delivered the content.
     public let purchasedPosition: Int64?
 
     /// When the App Store stops waiting for the answer, in milliseconds since 1970.
@@ -39,7 +40,7 @@ public struct ConsumptionTask: Hashable, Sendable {
         return overflow ? .max : date
     }
 
-    /// A task for an engine to return.
+    /// Creates a task. Called by engines.
     public init(
         notificationUUID: String, scope: StoreScope, originalTransactionId: String, transactionId: String,
         reason: String?, requestedDate: Int64, purchasedPosition: Int64?
@@ -53,8 +54,8 @@ public struct ConsumptionTask: Hashable, Sendable {
         self.purchasedPosition = purchasedPosition
     }
 
-    /// The task that the notification of a set opens, without a position; nil if it is no CONSUMPTION_REQUEST with a signed
-    /// transaction.
+    /// The task that the notification of a set opens, without a position; nil unless the notification is a
+    /// CONSUMPTION_REQUEST with a signed transaction.
     public init?(of set: FactSet) {
         guard let notification = set.notification, let event = NotifiedEvent(of: set),
             event.event == .consumptionRequested
@@ -74,21 +75,23 @@ public struct ConsumptionTask: Hashable, Sendable {
 
 /// Keeps the requests for consumption information until they are closed. Every engine implements it.
 ///
-/// ``TransactionStore/apply(_:)`` opens the task (``ConsumptionTask/init(of:)``) in the database transaction that stores the
-/// notification. A task stays open after its deadline, so that a missed request can be seen.
+/// ``TransactionStore/apply(_:)`` opens the task (``ConsumptionTask/init(of:)``) in the database transaction that
+/// stores the notification. A task stays open after its deadline, so that missed requests remain visible.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
 public protocol ConsumptionTasks: Sendable {
-    /// The next open tasks of all apps and environments, ordered by their date and then by the bytes of the UUID; empty at the end.
+    /// The next open tasks of all apps and environments, ordered by date and then by the bytes of the UUID; empty at
+    /// the end.
     /// - Parameters:
-    ///   - task: the last task of the page before; nil to start at the beginning.
+    ///   - task: the last task of the previous page; nil to start at the beginning.
     ///   - limit: 1 to 1,000. Other values are clamped to this range.
     func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask]
 
-    /// Closes open tasks, and returns how many were open. Durable when it returns. A closed task keeps its outcome.
+    /// Closes open tasks and returns how many were open. The change is durable when this method returns. A task that is
+    /// already closed keeps its outcome.
     /// - Parameters:
-    ///   - notificationUUIDs: of the tasks. Unknown ones change nothing.
-    ///   - outcome: what became of the tasks.
+    ///   - notificationUUIDs: the UUIDs of the tasks. Unknown ones are ignored.
+    ///   - outcome: how the tasks were closed.
     func closeConsumptionTasks(
         _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
     ) async throws -> Int

@@ -2,9 +2,9 @@ internal import Purchases
 
 /// The answer to ``DeliveryLedger/lease(_:to:for:)``: who may read as a consumer, and for how long.
 ///
-/// A lease keeps two processes from processing the same entries under one name. It expires by itself, so a killed process
-/// blocks its successor only until then. The clock is the store's own: the database server's, or that of the machine with
-/// the file.
+/// A lease keeps two processes from processing the same entries under one name. It expires by itself, so a killed
+/// process blocks its successor only until then. The clock is the store's: that of the database server, or of the
+/// machine that has the file.
 public struct ConsumerLease: Hashable, Sendable {
     /// Whether the caller has the lease now.
     public let isGranted: Bool
@@ -13,7 +13,7 @@ public struct ConsumerLease: Hashable, Sendable {
     /// The time until the lease expires, in milliseconds, from 0.
     public let remainingMilliseconds: Int64
 
-    /// A lease for an engine to give. A negative remaining time becomes 0.
+    /// Creates a lease. Called by engines. A negative remaining time becomes 0.
     /// - Parameters:
     ///   - isGranted: whether the caller has the lease now.
     ///   - holder: the caller if the lease is granted, otherwise the other process.
@@ -26,11 +26,12 @@ public struct ConsumerLease: Hashable, Sendable {
 }
 
 extension LedgerLimits {
-    /// The longest lease, one hour. A stored lease that lasts longer is due to a clock that was set back, and counts as expired.
+    /// The longest lease, one hour. A stored lease that lasts longer results from a clock that was set back, and counts
+    /// as expired.
     public static let maximumLeaseMilliseconds: Int64 = 3_600_000
 
-    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a name that no holder can have, or a lease that is not
-    ///   between 1 and ``maximumLeaseMilliseconds``.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid holder name, or a duration outside 1 to
+    ///   ``maximumLeaseMilliseconds``.
     public static func check(holder: String, milliseconds: Int64 = 1) throws {
         guard !holder.isEmpty, CustomerIdentity.isPlain(holder) else {
             throw TransactionStoreError(

@@ -1,96 +1,100 @@
 public import Purchases
 
-/// The ordered record of what a program that delivers content has to do: a consumer reads it from where it stopped, does what
-/// the entries say, and acknowledges. Both engines keep it, in the same database transaction as the facts it follows from.
+/// The ordered list of changes for a program that delivers content. A consumer reads entries from its last position,
+/// acts on them, and acknowledges them. An engine appends the entries in the database transaction that stores the
+/// facts.
 ///
-/// - A transaction id is `purchased` at most once, whatever documents speak of it, in whatever order and how often.
-/// - It says only what somebody signed: a purchase that stands in recorded documents alone gets no entry.
-/// - Who has read up to a position has missed nothing before it: an entry never appears at or before a position that was
-///   read, even where several programs write at once.
-/// - Entries stay until ``removeEntries(before:evenUnread:)``. Until then, a new consumer that begins at 0 sees everything, what
-///   was stored before there was a ledger included. Afterwards it gets an error instead of a part.
+/// - A transaction id is `purchased` at most once, regardless of the number and the order of the documents that state
+///   it.
+/// - The ledger contains only signed transactions. A purchase that only recorded documents state gets no entry.
+/// - A reader misses nothing: no entry ever appears at or before a position that was read, even if several programs
+///   write at once.
+/// - Entries stay until ``removeEntries(before:evenUnread:)``. Until then, a new consumer that begins at 0 gets all
+///   entries, including those for purchases from before the store had a ledger. Afterwards it gets an error instead of
+///   an incomplete list.
 ///
-/// A consumer that acknowledges after it has delivered may be told the same entry again when it was killed in between: it
-/// keeps the position, or the transaction ids, in the same transaction as the delivery if it must not deliver twice.
+/// A consumer that is killed between delivery and acknowledgment gets the same entries again. To deliver only once,
+/// store the position or the transaction ids in the same transaction as the delivery.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
 public protocol DeliveryLedger: Sendable {
     /// The entries after a position, in order; empty at the end.
     /// - Parameters:
     ///   - position: 0 for the beginning.
-    ///   - limit: how many to give at most, 1 to 10,000; other numbers are moved to the nearer bound.
+    ///   - limit: 1 to 10,000. Other values are clamped to this range.
     /// - Throws: ``TransactionStoreError`` `entriesRemoved` if entries after the position were removed.
     func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry]
 
-    /// Remembers that a consumer is done with everything up to a position; durable when it returns. A position before the
-    /// one that is remembered changes nothing.
+    /// Records that a consumer has processed all entries up to a position. The change is durable when this method
+    /// returns. A position before the recorded one changes nothing.
     /// - Parameters:
-    ///   - position: of the last entry that it is done with.
-    ///   - consumer: its name, 1 to 256 characters of printable ASCII.
-    /// - Throws: ``TransactionStoreError`` `invalidArgument` for another name, or a position that no entry has reached.
+    ///   - position: the position of the last processed entry.
+    ///   - consumer: the name of the consumer, 1 to 256 characters of printable ASCII.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid name, or a position after the last entry.
     func acknowledge(_ position: Int64, by consumer: String) async throws
 
     /// The position that a consumer has acknowledged; 0 if it never did.
     func acknowledgedPosition(of consumer: String) async throws -> Int64
 
-    /// Takes or renews the lease of a consumer, which one holder at a time has. Of several callers, one gets it. It is granted if no
-    /// one holds it, if it has expired, or if the caller holds it; then it lasts `milliseconds` from now. Durable when it returns.
+    /// Takes or renews the lease of a consumer, which has at most one holder at a time. The lease is granted if it is
+    /// free, has expired, or is held by the caller. It then lasts `milliseconds` from now, and is durable when this
+    /// method returns.
     ///
-    /// A lease restricts no other method: it is an agreement among the processes that ask for it.
+    /// A lease does not restrict the other methods. It is an agreement among the processes that request it.
     /// - Parameters:
-    ///   - consumer: its name, 1 to 256 characters of printable ASCII.
+    ///   - consumer: the name of the consumer, 1 to 256 characters of printable ASCII.
     ///   - holder: a name that no other process has, 1 to 256 characters of printable ASCII.
     ///   - milliseconds: 1 to ``LedgerLimits/maximumLeaseMilliseconds``.
-    /// - Throws: ``TransactionStoreError`` `invalidArgument` for other names or another duration.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid name or duration.
     func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease
 
     /// Ends the lease of a consumer if this holder has it.
     /// - Parameters:
-    ///   - consumer: its name.
+    ///   - consumer: the name of the consumer.
     ///   - holder: the name that the lease was granted to.
     func endLease(of consumer: String, by holder: String) async throws
 
-    /// Every consumer that has acknowledged, or had a lease, by name.
+    /// All consumers that ever acknowledged a position or had a lease, ordered by name.
     func consumers() async throws -> [LedgerConsumer]
 
-    /// Forgets a consumer: its position and its lease. Returns false if there is no such consumer.
+    /// Removes a consumer with its position and its lease. Returns false if there is no such consumer.
     func removeConsumer(_ name: String) async throws -> Bool
 
-    /// Removes the entries that were recorded before a date, as far as every consumer has acknowledged them. Later reads from before
-    /// ``LedgerRemoval/position`` throw `entriesRemoved`.
+    /// Removes the entries that were recorded before a date, up to the position that every consumer has acknowledged.
+    /// Later reads that start before ``LedgerRemoval/position`` throw `entriesRemoved`.
     ///
-    /// The ledger goes on as before: what it has recorded of each transaction stays known, so no purchase is `purchased` twice.
+    /// The store keeps the state of each transaction, so no transaction is `purchased` twice.
     /// - Parameters:
     ///   - date: in milliseconds since 1970, by the store's clock (``LedgerEntry/recordedDate``).
-    ///   - evenUnread: also removes entries that a consumer has not acknowledged. It then gets the error.
+    ///   - evenUnread: whether to remove entries that a consumer has not acknowledged. That consumer then gets the
+    ///     error.
     func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval
 }
 
 /// One entry of a ``DeliveryLedger``.
 public struct LedgerEntry: Sendable {
-    /// What a transaction came to be. The numbers stand in databases: never change one.
+    /// What happened to a transaction. Databases contain the raw values: never change one.
     public enum Event: Int64, Hashable, Sendable, CaseIterable {
-        /// The purchase became known: deliver its content. The first time for this transaction id, and the only one.
+        /// The purchase was found: deliver its content. Each transaction id has this event only once.
         case purchased = 1
-        /// Refunded, or family sharing ended: take the content back if it was delivered. A legacy receipt does not say
-        /// whether a cancellation was an upgrade; a later document that does, or that shows the other product's beginning,
-        /// gives an entry `upgraded`.
+        /// Refunded, or Family Sharing ended: revoke the content if it was delivered. A legacy receipt does not state
+        /// whether a cancellation was an upgrade. If a later document shows that it was, an entry `upgraded` follows.
         case revoked = 2
-        /// The customer went over to another product of the group, which has a transaction of its own. A document states it,
-        /// or the other product began while this period was running.
+        /// The customer upgraded to another product of the group, which has its own transaction. Either a document
+        /// states this, or the other product began during this period.
         case upgraded = 3
-        /// A revocation was undone (REFUND_REVERSED): give back what was delivered.
+        /// A revocation was undone (REFUND_REVERSED): deliver the content again.
         case reinstated = 4
-        /// The term of this non-renewing subscription can have moved: another purchase of the customer that comes before it
-        /// became known, or was revoked or reinstated. Compute the term again (`Customer.nonRenewingTerms`).
-        /// ``TermChanges`` determines when an entry is due.
+        /// The term of this non-renewing subscription may have moved, because an earlier purchase of the customer was
+        /// found, revoked or reinstated. Compute the term again (`Customer.nonRenewingTerms`). ``TermChanges``
+        /// determines when an entry is due.
         case termMoved = 5
-        /// The App Store ended the claim of a seat of this subscription (UNCLAIM_SEATS): revoke the access of the
-        /// person who has ``LedgerEntry/seatClaimId``. The subscription stays.
+        /// The App Store ended a seat claim of this subscription (UNCLAIM_SEATS): revoke the access of the person with
+        /// ``LedgerEntry/seatClaimId``. The subscription stays.
         case seatUnclaimed = 6
-        /// The renewal failed, and the App Store asks to keep access during the billing grace period (DID_FAIL_TO_RENEW with
-        /// GRACE_PERIOD). This event and the following ones are what a notification states, each notification once, in the order of
-        /// arrival: a late one gives a late entry.
+        /// The renewal failed, and access continues during the billing grace period (DID_FAIL_TO_RENEW with
+        /// GRACE_PERIOD). This event and the following ones come from notifications, one entry per notification, in the
+        /// order of arrival. A late notification adds a late entry.
         case gracePeriodEntered = 7
         /// The renewal failed without a grace period (DID_FAIL_TO_RENEW).
         case billingFailed = 8
@@ -100,14 +104,14 @@ public struct LedgerEntry: Sendable {
         case billingRecovered = 10
         /// The subscription expired (EXPIRED).
         case expired = 11
-        /// The customer has to agree to a price increase (PRICE_INCREASE with PENDING).
+        /// The customer must agree to a price increase (PRICE_INCREASE with PENDING).
         case priceIncreasePending = 12
         /// The customer agreed to a price increase, or it needs no consent (PRICE_INCREASE with ACCEPTED).
         case priceIncreaseAccepted = 13
-        /// The App Store asks for consumption information about a refund request (CONSUMPTION_REQUEST). Answer within 12 hours.
+        /// The App Store requests consumption information for a refund (CONSUMPTION_REQUEST). Answer within 12 hours.
         case consumptionRequested = 14
 
-        /// The word for it in JSON.
+        /// The name in JSON.
         public var name: String {
             switch self {
             case .purchased: "purchased"
@@ -127,38 +131,39 @@ public struct LedgerEntry: Sendable {
             }
         }
 
-        /// Whether the event changes what became of the transaction. The others leave it granted or not granted.
+        /// Whether the event changes the state of the transaction. Other events do not change whether it is granted.
         public var isState: Bool { rawValue <= Self.reinstated.rawValue }
     }
 
-    /// Greater than that of every entry before it. Numbers may be left out.
+    /// Greater than the positions of all earlier entries. There may be gaps.
     public let position: Int64
     public let event: Event
-    /// What the transaction was before the entry: the last event of it that is a state (``Event/isState``); nil if it had none.
+    /// The state of the transaction before the entry: its last earlier event that is a state (``Event/isState``); nil
+    /// if there is none.
     public let stateBefore: Event?
     public let scope: StoreScope
     public let transactionId: String
-    /// The transaction as the store knows it when the entry is read, which may be more than when it was written.
+    /// The transaction at the time of reading. It may include facts that were stored after the entry.
     public let transaction: StoredTransaction
-    /// The claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An id is in one entry of
-    /// its app and environment.
+    /// The seat claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An app and
+    /// environment has at most one entry per claim.
     public let seatClaimId: String?
-    /// When the entry was written, in milliseconds since 1970 by the store's clock. An entry that is older than this member has the time
-    /// of the upgrade of the store.
+    /// When the entry was written, in milliseconds since 1970, by the store's clock. Entries from before schema version
+    /// 6 have the time of the migration to that version.
     public let recordedDate: Int64
 
-    /// What the transaction is after the entry. An event that is no state leaves it as it was.
+    /// The state of the transaction after the entry. An event that is not a state does not change it.
     public var stateAfter: Event? { event.isState ? event : stateBefore }
 
-    /// An entry for an engine to give.
+    /// Creates an entry. Called by engines.
     /// - Parameters:
-    ///   - position: greater than that of every entry before it.
-    ///   - event: what the transaction came to be.
-    ///   - stateBefore: the last event before this entry that is a state, also if its entry was removed since.
+    ///   - position: greater than the positions of all earlier entries.
+    ///   - event: what happened to the transaction.
+    ///   - stateBefore: the last event before this entry that is a state, even if its entry was removed since.
     ///   - scope: the app and the environment of the transaction.
     ///   - transactionId: the id of the transaction.
-    ///   - transaction: the transaction as ``CustomerAssembler`` makes it of what the engine knows now.
-    ///   - seatClaimId: the claim that ended, of an entry ``Event/seatUnclaimed``.
+    ///   - transaction: the transaction that ``CustomerAssembler`` builds from the rows that the engine has now.
+    ///   - seatClaimId: the claim that ended; only with ``Event/seatUnclaimed``.
     ///   - recordedDate: when the entry was written, in milliseconds since 1970.
     public init(
         position: Int64, event: Event, stateBefore: Event?, scope: StoreScope, transactionId: String,
@@ -176,12 +181,12 @@ public struct LedgerEntry: Sendable {
     }
 }
 
-/// The bounds of the arguments of a ``DeliveryLedger``, which are the same for all engines.
+/// The limits of the arguments of a ``DeliveryLedger``, which are the same for all engines.
 public enum LedgerLimits {
-    /// How many entries `limit` asks for: 1 to 10,000.
+    /// The number of entries to read for `limit`: 1 to 10,000.
     public static func entries(_ limit: Int) -> Int { max(1, min(limit, 10_000)) }
 
-    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a name that no consumer can have.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid consumer name.
     public static func check(consumer: String) throws {
         guard !consumer.isEmpty, CustomerIdentity.isPlain(consumer) else {
             throw TransactionStoreError(
@@ -200,6 +205,6 @@ public enum LedgerLimits {
     }
 }
 
-/// What every engine is.
+/// All protocols that an engine implements.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore
     & CustomerEraser & StoreRetention & ConsumptionTasks

@@ -1,18 +1,18 @@
 internal import AppStoreModels
 public import Purchases
 
-// When an entry is due. Kept apart from the engines, which only look up and append.
+// The rules for when an entry is due. Engines only look up and append.
 
-/// What the ledger says of one transaction so far.
+/// The history of one transaction in the ledger.
 public struct LedgerHistory: Sendable {
-    /// The number of its last entry, whatever the event; numbers count from 0.
+    /// The number of its last entry, of any event. Numbers count from 0.
     public let number: Int64
     /// The event of its last entry whose event is a state (``LedgerEntry/Event/isState``).
     public let event: LedgerEntry.Event
     /// Whether it was ever `purchased`.
     public let wasPurchased: Bool
 
-    /// - Throws: ``TransactionStoreError`` `corrupt` for an event that this version does not know.
+    /// - Throws: ``TransactionStoreError`` `corrupt` for an unknown event.
     public init(number: Int64, event: Int64, wasPurchased: Bool) throws {
         guard let event = LedgerEntry.Event(rawValue: event) else {
             throw StoredObject.corrupt("unknown event in the ledger")
@@ -23,21 +23,21 @@ public struct LedgerHistory: Sendable {
         self.wasPurchased = wasPurchased
     }
 
-    /// Whether the content is the customer's, as far as the ledger has said.
+    /// Whether the customer has the content, according to the ledger.
     package var isGranted: Bool { event == .purchased || event == .reinstated }
 }
 
 /// An entry that is due.
 ///
-/// After an engine has written facts, it looks at every transaction under each original transaction id that a changed fact names:
-/// those with a changed fact by ``init(after:for:)``, the others by ``init(after:forUnchanged:)``, since a new period can show
-/// that another one was upgraded.
+/// After an engine has written facts, it examines all transactions under the original transaction ids of the changed
+/// facts: those with a changed fact with ``init(after:for:)``, the others with ``init(after:forUnchanged:)``, because a
+/// new period can show that another one was upgraded.
 public struct DueEntry: Sendable {
     /// The number of the entry among those of its transaction, from 0.
     public let number: Int64
     public let event: LedgerEntry.Event
 
-    /// The entry that brings the ledger up to date; nil if it is.
+    /// The entry that brings the ledger up to date; nil if none is due.
     public init?(after history: LedgerHistory?, for transaction: StoredTransaction) {
         guard let state = transaction.deliveryState else { return nil }
         guard let history else {
@@ -56,8 +56,8 @@ public struct DueEntry: Sendable {
         number = history.number + 1
     }
 
-    /// The entry that is due for a transaction that no new fact is about. Of what becomes of it, only an upgrade comes and
-    /// goes with the other periods of its subscription.
+    /// The entry that is due for a transaction without a changed fact; nil if none is due. Other periods of its
+    /// subscription can only show, or disprove, that it was upgraded.
     public init?(after history: LedgerHistory?, forUnchanged transaction: StoredTransaction) {
         guard transaction.deliveryState == .upgraded || history?.event == .upgraded else { return nil }
         self.init(after: history, for: transaction)
@@ -65,7 +65,7 @@ public struct DueEntry: Sendable {
 }
 
 extension StoredTransaction {
-    /// Purchased, revoked or upgraded; nil if nobody signed it.
+    /// Purchased, revoked or upgraded; nil if no signed document states the transaction.
     package var deliveryState: LedgerEntry.Event? {
         guard isSigned else { return nil }
         if payload.revocationDate != nil { return .revoked }

@@ -1,13 +1,13 @@
-/// A consumer that the ledger keeps.
+/// A consumer of the ledger.
 public struct LedgerConsumer: Hashable, Sendable {
     /// 1 to 256 characters of printable ASCII.
     public let name: String
-    /// The position that it has acknowledged; 0 if it never did.
+    /// The position that it has acknowledged; 0 if there is none.
     public let position: Int64
     /// The holder of its lease; nil if no process has it now.
     public let holder: String?
 
-    /// A consumer for an engine to give.
+    /// Creates a consumer. Called by engines.
     /// - Parameters:
     ///   - name: 1 to 256 characters of printable ASCII.
     ///   - position: the position that it has acknowledged, or 0.
@@ -21,25 +21,26 @@ public struct LedgerConsumer: Hashable, Sendable {
 
 /// The result of ``DeliveryLedger/removeEntries(before:evenUnread:)``.
 public struct LedgerRemoval: Hashable, Sendable {
-    /// No reader gets an entry up to this position any more; 0 if nothing was ever removed.
+    /// Readers no longer get entries up to this position; 0 if nothing was ever removed.
     public let position: Int64
-    /// The consumers that have not acknowledged all entries of the date, by name. They kept entries, or, with `evenUnread`, miss some.
+    /// The consumers that have not acknowledged all entries from before the date, ordered by name. Because of them,
+    /// entries were kept. With `evenUnread`, these consumers miss entries instead.
     public let behind: [LedgerConsumer]
 
-    /// A result for an engine to give.
+    /// Creates a result. Called by engines.
     /// - Parameters:
-    ///   - position: no reader gets an entry up to this position any more.
-    ///   - behind: the consumers that have not acknowledged all entries of the date, by name.
+    ///   - position: readers no longer get entries up to this position.
+    ///   - behind: the consumers that have not acknowledged all entries from before the date, ordered by name.
     public init(position: Int64, behind: [LedgerConsumer]) {
         self.position = position
         self.behind = behind
     }
 
-    /// Which entries to remove, for an engine.
+    /// Decides which entries an engine removes.
     /// - Parameters:
     ///   - asked: the position up to which all entries were recorded before the date, or 0.
     ///   - removed: the position up to which entries were removed before, or 0.
-    ///   - consumers: every consumer, by name.
+    ///   - consumers: all consumers, ordered by name.
     ///   - evenUnread: whether to remove entries that a consumer has not acknowledged.
     public init(asked: Int64, removed: Int64, consumers: [LedgerConsumer], evenUnread: Bool) {
         behind = consumers.filter { $0.position < asked }
@@ -49,10 +50,10 @@ public struct LedgerRemoval: Hashable, Sendable {
 }
 
 extension LedgerLimits {
-    /// How many positions an engine searches or removes in one database transaction, so that writers do not wait for long.
+    /// How many positions an engine searches or removes in one database transaction. Writers wait for the end of each.
     public static let removedAtOnce: Int64 = 10_000
 
-    /// To be called after entries were read: entries that are removed while they are read are not missed silently.
+    /// Call this after entries were read. It detects entries that were removed during the read.
     ///
     /// - Parameters:
     ///   - position: the position that was read from.

@@ -2,8 +2,8 @@ internal import AppStoreModels
 public import Purchases
 
 extension LedgerEntry.Event {
-    /// The event that an App Store Server Notification, version 2, states by its type and subtype; nil for the types whose news are
-    /// in the transaction or the renewal information (Apple, notificationType and subtype).
+    /// The event that the type and subtype of an App Store Server Notification, version 2, state; nil for types whose
+    /// content is completely in the transaction or the renewal information (Apple, notificationType and subtype).
     ///
     /// - Parameters:
     ///   - type: such as `DID_FAIL_TO_RENEW`.
@@ -24,9 +24,9 @@ extension LedgerEntry.Event {
     }
 }
 
-/// The entry that a notification adds to the ledger: what the App Store announced about a transaction.
+/// The event about a transaction that a notification adds to the ledger.
 ///
-/// Of a notification that is stored for the first time, an engine appends the entry after those of its facts.
+/// When an engine stores a notification for the first time, it appends this entry after the entries of its facts.
 public struct NotifiedEvent: Sendable {
     /// What the notification states.
     public let event: LedgerEntry.Event

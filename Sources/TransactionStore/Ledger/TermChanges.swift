@@ -3,31 +3,31 @@ public import Purchases
 
 /// Which terms of a customer's non-renewing subscriptions a document can have moved.
 ///
-/// A term depends on the purchases before it, and its length on a catalog, which a store does not have. So the store keeps for
-/// each granted purchase a number, the basis, that represents the granted purchases before it in the order of the purchase
-/// dates. When a document changes the basis (an earlier purchase found late, a refund, a merge of two customers), the ledger
-/// gets an entry `termMoved`. The order of the documents does not change the final basis.
+/// A term depends on the purchases before it and on its length in the catalog, which a store does not have. So the
+/// store keeps a number for each granted purchase, the basis: a hash of the granted purchases before it, in the order
+/// of the purchase dates. When a document changes the basis (an earlier purchase found late, a refund, a merge of two
+/// customers), the ledger gets an entry `termMoved`. The order of the documents does not change the final basis.
 ///
 /// The store does not know which products extend each other, so a term with an entry can equal the previous one. It counts
 /// only purchases whose type a signed document states: attribute 1707, or `type` of a JWS. Purchases of old receipts, which
 /// have no type, get no entries.
 public struct TermChanges: Sendable {
-    /// By transaction id, the bases to keep instead of the known ones.
+    /// The bases to store instead of the known ones, by transaction id.
     public let bases: [String: Int64]
     /// The transaction ids that get an entry `termMoved`, in the order of the purchases.
     public let moved: [String]
 
     /// - Parameters:
     ///   - transactions: those of the customer, or the non-renewing subscriptions among them.
-    ///   - known: the bases that the engine keeps for the customer's purchases. A purchase without a basis was not granted
-    ///     before, and gets an entry of its own now.
+    ///   - known: the bases that the engine keeps for the customer's purchases. A purchase without a basis was not
+    ///     granted before, and gets its own entry `purchased` or `reinstated` now.
     public init(of transactions: [StoredTransaction], known: [String: Int64]) {
         var purchases: [String: Purchase] = [:]
         for transaction in transactions where transaction.payload.type == .nonRenewingSubscription {
             let payload = transaction.payload
             guard let state = transaction.deliveryState, let id = payload.transactionId, let date = payload.bought
             else { continue }
-            // A restored transaction is the purchase that it restores.
+            // A restored transaction counts as the purchase that it restores.
             let unit = payload.originalTransactionId ?? id
             purchases[unit, default: Purchase(unit: unit, date: date, firstId: id)].add(id, date, state)
         }
@@ -49,10 +49,10 @@ public struct TermChanges: Sendable {
     private struct Purchase: Comparable {
         let unit: String
         private var date: Int64
-        /// Of the copies that were bought first, the least id.
+        /// The smallest id of the copies with the earliest purchase date.
         private var firstId: String
         var grantedIds: Set<String> = []
-        /// A document about any copy can state it.
+        /// Whether a document about any copy states a revocation.
         var isRevoked = false
 
         init(unit: String, date: Int64, firstId: String) {
@@ -84,7 +84,7 @@ public struct TermChanges: Sendable {
         static let revoked: Int64 = 0
 
         mutating func add(_ id: String) {
-            // No id contains a zero.
+            // The zero separates the ids, because no id contains one.
             for byte in Array(id.utf8) + [0] {
                 value = (value ^ Int64(byte)) &* 1_099_511_628_211
             }
@@ -92,8 +92,8 @@ public struct TermChanges: Sendable {
     }
 }
 
-/// How engines find purchases for ``TermChanges`` in what they stored before they kept bases.
+/// How engines find the purchases for ``TermChanges`` in a store from before they kept bases.
 package enum StoredTerms {
-    /// A stored payload with this text is of a non-renewing subscription.
+    /// A stored payload that contains this text is that of a non-renewing subscription.
     package static let typeMember = "\"type\":\"Non-Renewing Subscription\""
 }

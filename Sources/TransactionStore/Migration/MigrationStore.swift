@@ -1,7 +1,7 @@
 internal import LegacyReceipts
 public import Purchases
 
-/// What a migration keeps in a store besides facts: how far it came, the caller's own users, and what it could not migrate.
+/// What a migration stores besides facts: its progress, the caller's users, and the records that it could not migrate.
 /// Every engine implements it.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
@@ -11,7 +11,7 @@ public protocol MigrationStore: Sendable {
     /// - Throws: ``TransactionStoreError`` `invalidArgument` for a step that ``MigrationLimits/check(_:)`` rejects.
     func apply(_ step: MigrationStep) async throws -> AppliedFacts
 
-    /// How far a migration came; nil if the store does not know it.
+    /// The progress of a migration; nil if the store has no checkpoint of it.
     /// - Parameter migration: ``MigrationCheckpoint/migration``.
     func checkpoint(of migration: String) async throws -> MigrationCheckpoint?
 
@@ -27,7 +27,7 @@ public protocol MigrationStore: Sendable {
 
     /// The records that were not migrated, ordered by ``QuarantinedRecord/key``; empty at the end.
     /// - Parameters:
-    ///   - key: the key of the last record of the page before; nil for the beginning.
+    ///   - key: the key of the last record of the previous page; nil to start at the beginning.
     ///   - limit: 1 to 1,000. Other values are clamped to this range. A page may be shorter if its records are long.
     func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord]
 }
@@ -36,7 +36,7 @@ public protocol MigrationStore: Sendable {
 public struct MigrationStep: Sendable {
     /// What the documents state.
     public var facts: [FactSet]
-    /// Which of the caller's users the records name.
+    /// The caller's users that the records name.
     public var users: [UserClaim]
     /// The receipts that were verified.
     public var receipts: [VerifiedReceipt]
@@ -60,9 +60,10 @@ public struct MigrationStep: Sendable {
     }
 }
 
-/// How far a migration came. A store keeps the one with the most records for each migration.
+/// The progress of a migration. For each migration, a store keeps the checkpoint with the most records.
 public struct MigrationCheckpoint: Hashable, Sendable {
-    /// The name of the migration: 64 hexadecimal digits, the SHA-256 of its inputs and of the options that matter to its result.
+    /// The name of the migration: the SHA-256 of its inputs and of the options that affect its result, in 64
+    /// hexadecimal digits.
     public let migration: String
     /// The number of records before the position.
     public let records: Int64
@@ -79,7 +80,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
     }
 }
 
-/// One of the caller's users, as a record names it beside a purchase.
+/// One of the caller's users, which a record names beside a purchase.
 public struct UserClaim: Hashable, Sendable {
     public let scope: StoreScope
     /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase. It is
@@ -99,7 +100,7 @@ public struct UserClaim: Hashable, Sendable {
 
     /// SHA-256 of the user id and the carried columns, 32 bytes. A store has one claim for each scope, identity and key.
     public var key: [UInt8] {
-        // The length tells where the one text ends and the other begins.
+        // The length marks where the first text ends, so that different pairs have different keys.
         Fingerprint(of: Array("\(userId.utf8.count):".utf8) + Array(userId.utf8) + Array(carried.utf8)).bytes
     }
 }
@@ -143,9 +144,9 @@ public enum MigrationLimits {
     /// longer.
     public static let pageBytes = 16 * 1_024 * 1_024
 
-    /// - Throws: ``TransactionStoreError`` `invalidArgument` for a step that no store keeps: an identity that is not
-    ///   meaningful, which no look-up finds; a key or a digest that is not a SHA-256; a checkpoint without a valid name, or
-    ///   with a negative number of records.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid step: an identity that is not meaningful,
+    ///   which no look-up finds; a key or a digest that is not a SHA-256; a checkpoint without a valid name, or with a
+    ///   negative number of records.
     public static func check(_ step: MigrationStep) throws {
         guard step.users.allSatisfy(\.identity.isMeaningful) else {
             throw invalid("A user is named for an identity that is not meaningful.")

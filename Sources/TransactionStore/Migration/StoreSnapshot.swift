@@ -1,11 +1,11 @@
 package import Purchases
 
-/// What a store keeps besides its customers and its quarantine, read in one snapshot without writing to the store. A merge needs
-/// the snapshot: a receipt or a notification may count as known only if the facts that came with it are known too.
+/// Reads the tables of a store other than customers and quarantine, in one snapshot and without writing to the store. A
+/// merge needs the snapshot: it may count a receipt or a notification as known only if it also reads its facts.
 ///
-/// An instance is used by one thread at a time, which waits for the disk or the server.
+/// Use an instance on one thread at a time. Its methods wait for the disk or the server.
 package protocol StoreSnapshot: AnyObject {
-    /// Begins to read a table. The rows of an earlier one can no longer be read.
+    /// Begins to read a table. Remaining rows of the previous table are discarded.
     /// - Throws: ``TransactionStoreError``.
     func begin(_ table: StoredTable) throws(TransactionStoreError)
 
@@ -14,7 +14,7 @@ package protocol StoreSnapshot: AnyObject {
     func next() throws(TransactionStoreError) -> StoredTableRow?
 }
 
-/// A table of a ``StoreSnapshot``. The comments are the columns, which are the same for all engines.
+/// A table of a ``StoreSnapshot``. The comments list the columns, which are the same for all engines.
 package enum StoredTable: CaseIterable, Sendable {
     /// Environment, bundle id, kind of identity, identity, user id, carried columns.
     case userClaims
@@ -32,7 +32,7 @@ package enum StoredTable: CaseIterable, Sendable {
         }
     }
 
-    /// The error for a store that has to be brought up to date before it is read.
+    /// The error for a store with an older schema, which must be migrated before it is read.
     package static let olderSchema = TransactionStoreError(
         .invalidArgument,
         "The store has an older schema, and a merge does not write to it. Bring it up to date with 'store check' first."
@@ -43,7 +43,7 @@ package enum StoredTable: CaseIterable, Sendable {
 package struct StoredTableRow: Hashable, Sendable {
     private let columns: [[UInt8]?]
 
-    /// - Throws: ``TransactionStoreError`` `corrupt` for another number of columns than that of the table.
+    /// - Throws: ``TransactionStoreError`` `corrupt` if the number of columns is not that of the table.
     package init(_ columns: [[UInt8]?], of table: StoredTable) throws(TransactionStoreError) {
         guard columns.count == table.columnCount else {
             throw TransactionStoreError(.corrupt, "A row of the store has another number of columns.")
@@ -75,7 +75,7 @@ package struct StoredTableRow: Hashable, Sendable {
         try VerifiedReceipt(key: bytes(2), scope: scope, form: integer(3), identities: bytes(4))
     }
 
-    /// The row of ``StoredTable/notifications``: a set that has nothing but the notification.
+    /// The row of ``StoredTable/notifications``, as a set that contains only the notification.
     /// - Throws: ``TransactionStoreError`` `corrupt`.
     package func notification() throws -> FactSet {
         FactSet(

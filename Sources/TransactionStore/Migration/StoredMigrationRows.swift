@@ -28,7 +28,7 @@ package enum StoredIdentities {
 extension VerifiedReceipt {
     /// - Parameters:
     ///   - form: the number of the form.
-    ///   - identities: what ``StoredIdentities`` wrote.
+    ///   - identities: the bytes that ``StoredIdentities`` wrote.
     /// - Throws: ``TransactionStoreError`` `corrupt`.
     package init(key: [UInt8], scope: StoreScope, form: Int64, identities: some Collection<UInt8>) throws {
         guard let known = Int(exactly: form).flatMap(KnownReceipt.Form.init(rawValue:)) else {

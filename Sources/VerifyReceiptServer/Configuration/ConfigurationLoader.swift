@@ -74,6 +74,10 @@ struct ConfigurationLoader {
         if configuration.lookUp != nil, configuration.storeURL == nil {
             values.note("look-up.enabled", "there is no store to look customers up in")
         }
+        configuration.consumption = consumption()
+        if configuration.consumption != nil, configuration.storeURL == nil {
+            values.note("consumption.rules", "there is no store that keeps requests")
+        }
         configuration.spool = spool(storeURL: configuration.storeURL)
         configuration.limits = limits()
         configuration.timeouts = timeouts()
@@ -134,6 +138,21 @@ extension ConfigurationLoader {
         return .init(
             host: values.text("look-up.host") ?? "127.0.0.1", port: values.integer("look-up.port"),
             tokens: tokens.map { SharedSecret($0) })
+    }
+
+    /// Consent is never assumed, so rules alone answer nothing.
+    private mutating func consumption() -> VerifyReceiptServerConfiguration.ConsumptionAnswers? {
+        let (rules, consents) = (values.text("consumption.rules"), values.text("consumption.customer-consented"))
+        guard let rules, let consents else {
+            if rules != nil {
+                values.note("consumption.customer-consented", "is missing: it states what customers agreed to")
+            }
+            if consents != nil { values.note("consumption.rules", "is missing: it states the answers") }
+            return nil
+        }
+        return .init(
+            rulesFile: rules, consentFile: consents, consumer: values.text("consumption.consumer"),
+            interval: values.duration("consumption.interval"))
     }
 
     private static let minimumTokenBytes = 32

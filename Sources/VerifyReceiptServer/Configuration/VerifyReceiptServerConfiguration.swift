@@ -178,6 +178,26 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         func hasAddress(of other: Self?) -> Bool { host == other?.host && port == other?.port }
     }
 
+    /// How open consumption requests are answered. The files are read again for each round.
+    public struct ConsumptionAnswers: Sendable, Hashable {
+        /// The team's rules (JSON).
+        public var rulesFile: String
+        /// What customers agreed to (CSV).
+        public var consentFile: String
+        /// The consumer of the ledger that delivers purchases, for rules with `isDelivered`.
+        public var consumer: String?
+        /// The time between two rounds.
+        public var interval: Duration
+
+        public init(rulesFile: String, consentFile: String, consumer: String? = nil, interval: Duration = .seconds(300))
+        {
+            self.rulesFile = rulesFile
+            self.consentFile = consentFile
+            self.consumer = consumer
+            self.interval = interval
+        }
+    }
+
     public var listeners = [Listener()]
     public var admin: AdminListener? = AdminListener()
     /// Nil for no look-up.
@@ -203,6 +223,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var revocation: (any RevocationChecking)?
     /// The credentials for the App Store Server API by app. Without them, the server does not query the App Store about an app.
     public var appStore: [AppStoreCredentials] = []
+    /// Nil to keep consumption requests as open tasks.
+    public var consumption: ConsumptionAnswers?
     /// Warnings about valid but unsafe settings, for the log.
     public var warnings: [String] = []
 

@@ -28,6 +28,7 @@ final class ServerMetrics: Sendable {
     let reloads: LabeledCounter
     /// By HTTP status.
     let lookUps: LabeledCounter
+    let consumptionRequests: LabeledCounter
     /// By kind of difference.
     private let shadowFields: LabeledCounter
     /// By which reply grants access.
@@ -92,6 +93,9 @@ final class ServerMetrics: Sendable {
             prefix + "configuration_reloads_total", "Reloads of the configuration by result.", labels: "result")
         lookUps = registry.counters(
             prefix + "look_ups_total", "Responses of the look-up listener by HTTP status.", labels: "code")
+        consumptionRequests = registry.counters(
+            prefix + "consumption_requests_total",
+            "Consumption requests that were answered, and rounds that failed, by outcome.", labels: "outcome")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")
@@ -112,6 +116,18 @@ final class ServerMetrics: Sendable {
         registry.gauge(
             "legacy_receipts_clock_timestamp_seconds", "The clock of the server, in seconds since the epoch."
         ) { Int(clock() / 1_000) }
+    }
+
+    /// The consumption requests that stay open, and when the first deadline of them ends.
+    func add(consumption last: @escaping @Sendable () -> ConsumptionRound) {
+        registry.gauge("legacy_receipts_consumption_requests_open", "Consumption requests that can still be answered.")
+        {
+            last().unanswered + last().left
+        }
+        registry.gauge(
+            "legacy_receipts_consumption_deadline_timestamp_seconds",
+            "When the first deadline of an open consumption request ends, in seconds since the epoch; 0 without one."
+        ) { Int((last().firstDeadline ?? 0) / 1_000) }
     }
 
     /// When the first certificate of the listeners expires.

@@ -32,7 +32,10 @@ struct ServerRun {
         do {
             server = try VerifyReceiptServer(
                 configuration: configuration, store: store, spool: spool, logger: logger,
-                lookUpAnswers: store.map { StoreLookUp(store: $0) }, clock: clock)
+                lookUpAnswers: store.map { StoreLookUp(store: $0) },
+                consumptionAnswering: store.flatMap { store in
+                    configuration.consumption.map { StoreConsumption(store, $0) }
+                }, clock: clock)
         } catch {
             throw CommandFailure("The server cannot start: \(error)")
         }

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreSync
 import ArgumentParser
 import Foundation
 import TransactionStore

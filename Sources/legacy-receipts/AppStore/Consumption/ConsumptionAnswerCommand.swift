@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import ArgumentParser
 import Purchases
 import TransactionStore
@@ -52,19 +53,24 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        let consent = try ConsumptionConsent(file: customerConsented)
+        let consent = try ConsumptionConsentFile(file: customerConsented)
         let rules = try ConsumptionRules(file: self.rules, consumer: consumer)
         let session = try await options.session()
         let scope = StoreScope(environment: session.client.environment, bundleId: options.server.bundleId)
+        let start = ContinuousClock.now
+        let clock: @Sendable () -> Int64 = { [date = session.now] in
+            date + Int64((ContinuousClock.now - start) / .milliseconds(1))
+        }
         let outcome = try await StoreOpener.withExisting(store) { [consumer, dryRun] store in
             let cases = try await ConsumptionCase.all(in: store, scope: scope, consumer: consumer)
-            let run = ConsumptionAnswerRun(
-                client: session.client, store: store, rules: rules, consent: consent, isDryRun: dryRun)
-            return try await run.run(cases, now: session.now)
+            let answers = ConsumptionAnswers(
+                client: session.client, store: store, rules: rules, consent: { consent.rows[$0] }, isDryRun: dryRun,
+                clock: clock)
+            return try await answers.answer(cases)
         }
         try Terminal.output(
-            options.json ? outcome.json(session.client.environment) : outcome.text(isDryRun: dryRun))
-        for (id, problem) in outcome.problems { Terminal.error("\(Printable.text(id)): \(problem)") }
+            options.json ? try outcome.json(session.client.environment) : try outcome.text(isDryRun: dryRun))
+        for (id, problem) in outcome.problems { Terminal.error("\(Printable.text(id)): \(problem.text)") }
         if let stopped = outcome.stopped {
             Terminal.error("Stopped, run the same command to go on. \(AppStoreErrorText.text(stopped))")
             throw ExitStatus.usageOrIO
@@ -73,94 +79,60 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
     }
 }
 
-/// Answers the open cases of one app.
-struct ConsumptionAnswerRun {
-    /// What became of the cases.
-    struct Outcome {
-        /// The requests with the same transaction, which one answer closes.
-        var answered: [(transactionId: String, notificationUUIDs: [String], sent: JSONValue)] = []
-        /// Why a transaction got no answer, in the order of the deadlines.
-        var problems: [(transactionId: String, problem: String)] = []
-        var missed = 0
-        /// Transactions that were not reached.
-        var left = 0
-        /// The error that ended the run.
-        var stopped: AppStoreServerAPIError?
-
-        func text(isDryRun: Bool) -> String {
-            let lines = answered.map { "\($0.transactionId)  \(AppStoreAnswer.line($0.sent))" }
-            let word = isDryRun ? "would be answered" : "answered"
-            let summary =
-                "Transactions \(word): \(answered.count), not answered: \(problems.count), left: \(left); "
-                + "missed requests: \(missed)"
-            return (lines.map { Printable.text($0) } + [summary]).joined(separator: "\n")
-        }
-
-        func json(_ environment: AppStoreModels.Environment) -> String {
-            func object(_ members: [(String, JSONValue)]) -> JSONValue {
-                .object(JSONObject(members: members.map { .init(key: $0.0, value: $0.1) }))
-            }
-            let answered = answered.map { each in
-                object([
-                    ("transactionId", .string(each.transactionId)),
-                    ("notificationUUIDs", .array(each.notificationUUIDs.map { .string($0) })), ("sent", each.sent),
-                ])
-            }
-            let problems = problems.map {
-                object([("transactionId", .string($0.transactionId)), ("problem", .string($0.problem))])
-            }
-            return AppStoreAnswer.line(
-                object([
-                    ("environment", .string(environment.rawValue)), ("answered", .array(answered)),
-                    ("notAnswered", .array(problems)), ("left", .integer(Int64(left))),
-                    ("missed", .integer(Int64(missed))),
-                ]))
+extension ConsumptionAnswers.Problem {
+    /// A sentence for a person.
+    fileprivate var text: String {
+        switch self {
+        case .undecided(let message): message
+        case .appStore(let error): AppStoreErrorText.text(error)
         }
     }
+}
 
-    let client: AppStoreServerAPIClient
-    let store: any CompleteTransactionStore
-    let rules: ConsumptionRules
-    let consent: ConsumptionConsent
-    let isDryRun: Bool
+extension ConsumptionAnswers.Outcome {
+    func text(isDryRun: Bool) throws -> String {
+        let lines = try answered.map { "\($0.transactionId)  \(AppStoreAnswer.line(try AppStoreAnswer.json($0.sent)))" }
+        let word = isDryRun ? "would be answered" : "answered"
+        let summary =
+            "Transactions \(word): \(answered.count), not answered: \(problems.count), left: \(left); "
+            + "missed requests: \(missed)"
+        return (lines.map { Printable.text($0) } + [summary]).joined(separator: "\n")
+    }
 
-    /// - Parameters:
-    ///   - cases: of one app and environment, the soonest deadline first.
-    ///   - now: in milliseconds since 1970.
-    /// - Throws: `TransactionStoreError`; `CancellationError`.
-    func run(_ cases: [ConsumptionCase], now: Int64) async throws -> Outcome {
-        var outcome = Outcome()
-        var uuids: [String: [String]] = [:]
-        var open: [ConsumptionCase] = []
-        for one in cases {
-            guard !one.isMissed(at: now) else {
-                outcome.missed += 1
-                continue
-            }
-            if uuids[one.task.transactionId] == nil { open.append(one) }
-            uuids[one.task.transactionId, default: []].append(one.task.notificationUUID)
+    func json(_ environment: AppStoreModels.Environment) throws -> String {
+        func object(_ members: [(String, JSONValue)]) -> JSONValue {
+            .object(JSONObject(members: members.map { .init(key: $0.0, value: $0.1) }))
         }
-        for (place, one) in open.enumerated() {
-            let id = one.task.transactionId
-            do {
-                let request = try one.answer(by: rules, with: consent.rows[id])
-                if !isDryRun {
-                    try await client.sendConsumptionInformation(id, request)
-                    _ = try await store.closeConsumptionTasks(uuids[id] ?? [], as: .answered)
-                }
-                outcome.answered.append((id, uuids[id] ?? [], try AppStoreAnswer.json(request)))
-            } catch let problem as ConsumptionProblem {
-                outcome.problems.append((id, problem.message))
-            } catch let error as AppStoreServerAPIError {
-                guard error.reason == .refused || error.reason == .timedOut || error.reason == .interrupted else {
-                    // The key, the network or the rate limit: the next request would fail too.
-                    outcome.stopped = error
-                    outcome.left = open.count - place
-                    return outcome
-                }
-                outcome.problems.append((id, AppStoreErrorText.text(error)))
-            }
+        let answered = try answered.map { each in
+            object([
+                ("transactionId", .string(each.transactionId)),
+                ("notificationUUIDs", .array(each.notificationUUIDs.map { .string($0) })),
+                ("sent", try AppStoreAnswer.json(each.sent)),
+            ])
         }
-        return outcome
+        let problems = problems.map {
+            object([("transactionId", .string($0.transactionId)), ("problem", .string($0.problem.text))])
+        }
+        return AppStoreAnswer.line(
+            object([
+                ("environment", .string(environment.rawValue)), ("answered", .array(answered)),
+                ("notAnswered", .array(problems)), ("left", .integer(Int64(left))),
+                ("missed", .integer(Int64(missed))),
+            ]))
+    }
+}
+
+extension ConsumptionRules {
+    /// - Parameter consumer: the consumer of the ledger, which rules with `isDelivered` need.
+    /// - Throws: `CommandFailure` that names the rule that is wrong.
+    init(file path: String, consumer: String?) throws {
+        do {
+            try self.init(json: try InputFile.read(path))
+        } catch let mistake as JSONMembers.Mistake {
+            throw CommandFailure("\(path): \(mistake.message)")
+        }
+        guard consumer != nil || !needConsumer else {
+            throw CommandFailure("\(path) has a rule with isDelivered: name the consumer with --consumer.")
+        }
     }
 }

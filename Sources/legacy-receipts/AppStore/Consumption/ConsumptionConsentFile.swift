@@ -1,16 +1,12 @@
-/// What customers agreed to, by transaction id. The caller states it; nothing is assumed.
-struct ConsumptionConsent {
-    struct Row: Equatable {
-        let customerConsented: Bool
-        /// How much was consumed, in milliunits of a percent; nil if the file does not state it.
-        let consumptionPercentage: Int32?
-    }
+import AppStoreSync
 
+/// What customers agreed to, by transaction id. The caller states it; nothing is assumed.
+struct ConsumptionConsentFile: Sendable {
     private static let columns = ["transactionId", "customerConsented", "consumptionPercentage"]
     private static let maximumRows = 1_000_000
     private static let maximumMistakes = 10
 
-    private(set) var rows: [String: Row] = [:]
+    private(set) var rows: [String: ConsumptionConsent] = [:]
 
     /// Reads a CSV file with the columns transactionId and customerConsented, and perhaps consumptionPercentage.
     ///
@@ -69,7 +65,7 @@ struct ConsumptionConsent {
             }
             milliunits = Int32((value * 1_000).rounded())
         }
-        let row = Row(customerConsented: consented == "true", consumptionPercentage: milliunits)
+        let row = ConsumptionConsent(customerConsented: consented == "true", consumptionPercentage: milliunits)
         guard let known = rows.updateValue(row, forKey: id), known != row else { return nil }
         return "\(id) has other values above."
     }

@@ -1,16 +1,18 @@
-import AppStoreModels
+package import AppStoreModels
 
 /// An object that a person or a program wrote, whose members are all known.
-struct JSONMembers {
+package struct JSONMembers {
     /// What is wrong, and where.
-    struct Mistake: Error {
-        let message: String
+    package struct Mistake: Error {
+        package let message: String
+
+        package init(message: String) { self.message = message }
     }
 
-    let object: JSONObject
-    let place: String
+    package let object: JSONObject
+    package let place: String
 
-    init(_ value: JSONValue, _ place: String, _ names: Set<String>) throws {
+    package init(_ value: JSONValue, _ place: String, _ names: Set<String>) throws {
         guard let object = value.object else { throw Mistake(message: "\(place): expected an object.") }
         for member in object.members where !names.contains(member.key) {
             throw Mistake(
@@ -26,19 +28,19 @@ struct JSONMembers {
         Mistake(message: "\(place).\(name): expected \(expected).")
     }
 
-    func text(_ name: String) throws -> String? {
+    package func text(_ name: String) throws -> String? {
         guard let value = object[name] else { return nil }
         guard let text = value.string, !text.isEmpty else { throw wrong(name, "a text") }
         return text
     }
 
-    func boolean(_ name: String) throws -> Bool? {
+    package func boolean(_ name: String) throws -> Bool? {
         guard let value = object[name] else { return nil }
         guard let isTrue = value.bool else { throw wrong(name, "true or false") }
         return isTrue
     }
 
-    func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
+    package func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
         guard let value = object[name] else { return nil }
         guard let number = value.integer, range.contains(number) else {
             throw wrong(name, "a number from \(range.lowerBound) to \(range.upperBound)")
@@ -46,7 +48,7 @@ struct JSONMembers {
         return number
     }
 
-    func known<Value: OpenEnum>(_ name: String, as type: Value.Type) throws -> Value?
+    package func known<Value: OpenEnum>(_ name: String, as type: Value.Type) throws -> Value?
     where Value.RawValue == String {
         guard let text = try text(name) else { return nil }
         let value = Value(rawValue: text)

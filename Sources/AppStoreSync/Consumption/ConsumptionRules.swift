@@ -1,10 +1,9 @@
-import AppStoreModels
-import TransactionStore
+package import AppStoreModels
 
 /// The team's rules for answers to consumption requests: the first rule whose conditions hold gives the answer.
-struct ConsumptionRules {
+package struct ConsumptionRules: Sendable {
     /// What a case must be. A condition that is nil always holds.
-    struct Conditions {
+    package struct Conditions: Sendable {
         /// A product id; with `*` at the end, its beginning.
         var productId: String?
         var type: String?
@@ -26,34 +25,21 @@ struct ConsumptionRules {
         }
     }
 
-    struct Rule {
+    package struct Rule: Sendable {
         var conditions = Conditions()
-        let deliveryStatus: DeliveryStatus
-        let sampleContentProvided: Bool
-        let refundPreference: RefundPreference?
+        package let deliveryStatus: DeliveryStatus
+        package let sampleContentProvided: Bool
+        package let refundPreference: RefundPreference?
         /// In milliunits of a percent.
-        let consumptionPercentage: Int32?
+        package let consumptionPercentage: Int32?
     }
 
     private static let maximumRules = 10_000
 
-    let rules: [Rule]
-
-    /// - Parameter consumer: the consumer of the ledger, which rules with `isDelivered` need.
-    /// - Throws: `CommandFailure` that names the rule that is wrong.
-    init(file path: String, consumer: String?) throws {
-        do {
-            try self.init(json: try InputFile.read(path))
-        } catch let mistake as JSONMembers.Mistake {
-            throw CommandFailure("\(path): \(mistake.message)")
-        }
-        guard consumer != nil || !rules.contains(where: { $0.conditions.isDelivered != nil }) else {
-            throw CommandFailure("\(path) has a rule with isDelivered: name the consumer with --consumer.")
-        }
-    }
+    package let rules: [Rule]
 
     /// - Throws: `JSONMembers.Mistake`.
-    init(json: [UInt8]) throws {
+    package init(json: [UInt8]) throws {
         guard let value = try? JSONValue.parse(json) else { throw JSONMembers.Mistake(message: "This is not JSON.") }
         let file = try JSONMembers(value, "the file", ["rules"])
         guard let list = file.object["rules"]?.array, !list.isEmpty, list.count <= Self.maximumRules else {
@@ -93,16 +79,31 @@ struct ConsumptionRules {
             consumptionPercentage: try answer.integer("consumptionPercentage", 0...100).map { Int32($0) * 1_000 })
     }
 
+    /// Whether a rule asks what a consumer of the ledger has acknowledged.
+    package var needConsumer: Bool { rules.contains { $0.conditions.isDelivered != nil } }
+
     /// The first rule whose conditions hold, with its place in the file; nil if there is none.
-    func rule(for one: ConsumptionCase) -> (place: Int, rule: Rule)? {
+    package func rule(for one: ConsumptionCase) -> (place: Int, rule: Rule)? {
         rules.enumerated().first { $0.element.conditions.hold(for: one) }.map { ($0.offset, $0.element) }
     }
 }
 
+/// What a customer agreed to about one transaction. The caller states it; nothing is assumed.
+package struct ConsumptionConsent: Equatable, Sendable {
+    package let customerConsented: Bool
+    /// How much was consumed, in milliunits of a percent; nil if the caller does not state it.
+    package let consumptionPercentage: Int32?
+
+    package init(customerConsented: Bool, consumptionPercentage: Int32?) {
+        self.customerConsented = customerConsented
+        self.consumptionPercentage = consumptionPercentage
+    }
+}
+
 /// Why a case gets no answer.
-struct ConsumptionProblem: Error {
+package struct ConsumptionProblem: Error {
     /// One sentence.
-    let message: String
+    package let message: String
 }
 
 extension ConsumptionCase {
@@ -112,7 +113,7 @@ extension ConsumptionCase {
     ///   - consent: the customer's, for this transaction; nil if the caller stated none.
     ///   - rules: the team's rules.
     /// - Throws: ``ConsumptionProblem``.
-    func answer(by rules: ConsumptionRules, with consent: ConsumptionConsent.Row?) throws -> ConsumptionRequest {
+    package func answer(by rules: ConsumptionRules, with consent: ConsumptionConsent?) throws -> ConsumptionRequest {
         func problem(_ message: String) -> ConsumptionProblem { ConsumptionProblem(message: message) }
         guard let consent else { throw problem("The file of consents has no row for the transaction.") }
         guard consent.customerConsented else { throw problem("The customer did not consent.") }

@@ -1,0 +1,102 @@
+package import AppStoreModels
+package import Purchases
+package import TransactionStore
+
+/// An open request for consumption information, with what the store has about the purchase and its customer.
+package struct ConsumptionCase: Sendable {
+    /// Sums of prices by currency, in milliunits: 10.99 is 10990.
+    package typealias Amounts = [String: Int64]
+
+    package let task: ConsumptionTask
+    /// The transaction that the customer wants a refund for; nil if the store no longer has it.
+    package let transaction: JWSTransactionDecodedPayload?
+    /// Whether the consumer of the ledger has acknowledged the purchase; nil if no consumer was named, or without an entry.
+    package let isDelivered: Bool?
+    /// What the customer's purchases in the app cost. Purchases that others share with the customer are left out.
+    package let lifetimePurchased: Amounts
+    /// The refunded part of it.
+    package let lifetimeRefunded: Amounts
+    /// How many purchases of the customer were refunded.
+    package let refunds: Int
+
+    /// - Parameters:
+    ///   - customer: the owner of the transaction.
+    ///   - acknowledged: the position that the consumer has acknowledged; nil if none was named.
+    package init(_ task: ConsumptionTask, of customer: Customer?, acknowledged: Int64?) {
+        self.task = task
+        let payloads = customer?.transactions.map(\.payload) ?? []
+        transaction = payloads.first { $0.transactionId == task.transactionId }
+        isDelivered = acknowledged.flatMap { acknowledged in task.purchasedPosition.map { $0 <= acknowledged } }
+        var (purchased, refunded, refunds): (Amounts, Amounts, Int) = ([:], [:], 0)
+        for payload in payloads where payload.inAppOwnershipType != .familyShared {
+            let isRefunded =
+                payload.revocationDate != nil && payload.isUpgraded != true && payload.revocationType != .familyRevoke
+            if isRefunded { refunds += 1 }
+            guard let price = payload.price, price > 0, let currency = payload.currency else { continue }
+            // The price of a transaction with seats is that of one seat.
+            let seats = payload.multiSeatInfo == nil ? 1 : Int64(max(1, payload.quantity ?? 1))
+            let amount = Self.product(price, seats)
+            purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)
+            guard isRefunded else { continue }
+            // Milliunits of a percent; absent for a full refund.
+            let percentage = max(0, min(Int64(payload.revocationPercentage ?? 100_000), 100_000))
+            let part = percentage == 100_000 ? amount : Self.product(amount, percentage) / 100_000
+            refunded[currency] = Self.sum(refunded[currency] ?? 0, part)
+        }
+        (lifetimePurchased, lifetimeRefunded, self.refunds) = (purchased, refunded, refunds)
+    }
+
+    private static func product(_ left: Int64, _ right: Int64) -> Int64 {
+        let (value, overflow) = left.multipliedReportingOverflow(by: right)
+        return overflow ? .max : value
+    }
+
+    private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
+        let (value, overflow) = left.addingReportingOverflow(right)
+        return overflow ? .max : value
+    }
+
+    /// Whether the App Store no longer waits for the answer.
+    package func isMissed(at date: Int64) -> Bool { task.deadline <= date }
+
+    /// The elapsed part of the period at the time of the request, in percent; nil without an expiry.
+    package var elapsedPercentage: Int64? {
+        guard let start = transaction?.purchaseDate, let end = transaction?.expiresDate, end > start else { return nil }
+        let elapsed = Double(task.requestedDate) - Double(start)
+        return Int64(max(0, min(100, elapsed / (Double(end) - Double(start)) * 100)).rounded(.down))
+    }
+
+    /// The open cases of a store, the soonest deadline first.
+    ///
+    /// - Parameters:
+    ///   - scope: the app and the environment; nil for all.
+    ///   - consumer: the consumer of the ledger that delivers the content.
+    ///   - date: leaves out requests that were missed by then, in milliseconds since 1970; nil for all. Missed requests stay until
+    ///     somebody dismisses them, so there can be many.
+    /// - Throws: `TransactionStoreError`; ``ConsumptionProblem`` if the ledger has no such consumer.
+    package static func all(
+        in store: any TransactionStore & ConsumptionTasks & DeliveryLedger, scope: StoreScope? = nil, consumer: String?,
+        openAt date: Int64? = nil
+    ) async throws -> [ConsumptionCase] {
+        var acknowledged: Int64?
+        if let consumer {
+            guard let known = try await store.consumers().first(where: { $0.name == consumer }) else {
+                throw ConsumptionProblem(message: "The ledger has no consumer \(Printable.text(consumer)).")
+            }
+            acknowledged = known.position
+        }
+        var cases: [ConsumptionCase] = []
+        var last: ConsumptionTask?
+        while true {
+            let page = try await store.openConsumptionTasks(after: last, limit: 1_000)
+            guard let end = page.last else { return cases }
+            last = end
+            for task in page where scope == nil || task.scope == scope {
+                if let date, task.deadline <= date { continue }
+                let identity = CustomerIdentity(.originalTransactionId, task.originalTransactionId)
+                let customer = try await store.customer([identity], in: task.scope)
+                cases.append(ConsumptionCase(task, of: customer, acknowledged: acknowledged))
+            }
+        }
+    }
+}

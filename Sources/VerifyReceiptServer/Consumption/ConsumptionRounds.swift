@@ -1,0 +1,65 @@
+import AppStoreSync
+import Foundation
+import Logging
+import Synchronization
+
+/// Asks for answers to the open requests again and again, one round at a time, and counts what becomes of them.
+final class ConsumptionRounds: Sendable {
+    private let answering: any ConsumptionAnswering
+    private let interval: Duration
+    private let credentials: Mutex<[AppStoreCredentials]>
+    private let last = Mutex(ConsumptionRound())
+    private let metrics: ServerMetrics
+    private let logger: Logger
+    private let clock: @Sendable () -> Int64
+
+    init(
+        _ answering: any ConsumptionAnswering, interval: Duration, credentials: [AppStoreCredentials],
+        metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
+    ) {
+        self.answering = answering
+        self.interval = interval
+        self.credentials = Mutex(credentials)
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+        metrics.add(consumption: { [weak self] in self?.last.withLock { $0 } ?? ConsumptionRound() })
+    }
+
+    /// Uses these keys from the next round on.
+    func replace(_ credentials: [AppStoreCredentials]) { self.credentials.withLock { $0 = credentials } }
+
+    /// Until cancellation.
+    func run() async {
+        while !Task.isCancelled {
+            await round()
+            do { try await Task.sleep(for: interval) } catch { return }
+        }
+    }
+
+    private func round() async {
+        let round: ConsumptionRound
+        do {
+            round = try await answering.answerOpenRequests(credentials.withLock { $0 }, now: clock())
+        } catch is CancellationError {
+            return
+        } catch {
+            metrics.consumptionRequests.add("failed")
+            logger.error("consumption requests are not answered", metadata: ["error": "\(error)"])
+            return
+        }
+        for _ in 0..<round.answered { metrics.consumptionRequests.add("answered") }
+        let before = last.withLock { last in
+            defer { last = round }
+            return last
+        }
+        // A round like the one before needs no line.
+        guard round.answered > 0 || round != before else { return }
+        var metadata: Logger.Metadata = [
+            "answered": .stringConvertible(round.answered), "unanswered": .stringConvertible(round.unanswered),
+            "left": .stringConvertible(round.left), "missed": .stringConvertible(round.missed),
+        ]
+        if let problem = round.problem { metadata["problem"] = "\(problem)" }
+        logger.log(level: round.left > 0 ? .warning : .notice, "consumption requests", metadata: metadata)
+    }
+}

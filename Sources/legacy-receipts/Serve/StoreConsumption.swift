@@ -1,0 +1,74 @@
+import AppStoreModels
+import AppStoreServer
+import AppStoreSync
+import Synchronization
+import TransactionStore
+import VerifyReceiptServer
+
+/// Answers the open consumption requests of `serve` as `app-store consumption --answer` does. The rules and the consents are read
+/// again for each round.
+final class StoreConsumption: ConsumptionAnswering {
+    private struct ClientKey: Hashable {
+        let bundleID: String
+        let keyID: String
+        let environment: Environment
+    }
+
+    private let store: any CompleteTransactionStore
+    private let settings: VerifyReceiptServerConfiguration.ConsumptionAnswers
+    /// Kept, so that their rate budgets and tokens last longer than a round.
+    private let clients = Mutex<[ClientKey: AppStoreServerAPIClient]>([:])
+
+    init(_ store: any CompleteTransactionStore, _ settings: VerifyReceiptServerConfiguration.ConsumptionAnswers) {
+        self.store = store
+        self.settings = settings
+    }
+
+    func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
+        let rules = try ConsumptionRules(file: settings.rulesFile, consumer: settings.consumer)
+        let consents = try ConsumptionConsentFile(file: settings.consentFile)
+        let start = ContinuousClock.now
+        let clock: @Sendable () -> Int64 = { now + Int64((ContinuousClock.now - start) / .milliseconds(1)) }
+        let cases = try await ConsumptionCase.all(in: store, consumer: settings.consumer, openAt: now)
+        var round = ConsumptionRound()
+        var answered: Set<String> = []
+        let byScope = Dictionary(grouping: cases) { $0.task.scope }
+        // In a fixed order, so that each app has its turn.
+        let scopes = byScope.keys.sorted {
+            ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue)
+        }
+        for scope in scopes {
+            let cases = byScope[scope] ?? []
+            guard let credentials = credentials.first(where: { $0.bundleID == scope.bundleId }) else {
+                round.unanswered += cases.count
+                continue
+            }
+            let answers = ConsumptionAnswers(
+                client: try client(credentials, scope.environment), store: store, rules: rules,
+                consent: { consents.rows[$0] }, isDryRun: false, clock: clock)
+            let outcome = try await answers.answer(cases)
+            answered.formUnion(outcome.answered.flatMap(\.notificationUUIDs))
+            round.answered += outcome.answered.reduce(0) { $0 + $1.notificationUUIDs.count }
+            round.unanswered += outcome.problems.count
+            round.left += outcome.left
+            round.missed += outcome.missed
+            if let stopped = outcome.stopped { round.problem = AppStoreErrorText.text(stopped) }
+        }
+        let open = cases.filter { !answered.contains($0.task.notificationUUID) }
+        round.firstDeadline = open.map { $0.task.deadline }.min()
+        return round
+    }
+
+    private func client(
+        _ credentials: AppStoreCredentials, _ environment: Environment
+    ) throws -> AppStoreServerAPIClient {
+        let key = ClientKey(bundleID: credentials.bundleID, keyID: credentials.key.keyID, environment: environment)
+        if let known = clients.withLock({ $0[key] }) { return known }
+        let client = try AppStoreServerAPIClient(
+            key: credentials.key, bundleID: credentials.bundleID, environment: environment,
+            configuration: APIClientConfiguration(
+                baseURL: environment == .production ? credentials.productionURL : credentials.sandboxURL))
+        clients.withLock { $0[key] = client }
+        return client
+    }
+}

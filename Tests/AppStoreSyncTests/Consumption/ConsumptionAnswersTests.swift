@@ -1,0 +1,106 @@
+import AppStoreModels
+import AppStoreServer
+import AppStoreSync
+import Crypto
+import Foundation
+import Purchases
+import Synchronization
+import Testing
+import TransactionStore
+
+@Suite struct ConsumptionAnswersTests {
+    private static let scope = StoreScope(environment: .production, bundleId: "com.example.orchard")
+    private static let now: Int64 = 1_700_000_000_000
+
+    /// Takes every answer. Each request takes so long on the clock.
+    private final class API: APITransport {
+        let sent = Mutex<[String]>([])
+        let time: Mutex<Int64>
+        let requestTime: Int64
+        let status: Int
+
+        init(requestTime: Int64 = 0, status: Int = 202) {
+            time = Mutex(ConsumptionAnswersTests.now)
+            self.requestTime = requestTime
+            self.status = status
+        }
+
+        func send(_ request: APITransportRequest) async throws -> APITransportResponse {
+            sent.withLock { $0.append(String(request.url.split(separator: "/").last ?? "")) }
+            time.withLock { $0 += requestTime }
+            return APITransportResponse(status: status, body: [])
+        }
+    }
+
+    private final class Tasks: ConsumptionTasks {
+        let closed = Mutex<[String]>([])
+
+        func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] { [] }
+        func closeConsumptionTasks(
+            _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
+        ) async throws -> Int {
+            closed.withLock { $0 += notificationUUIDs }
+            return notificationUUIDs.count
+        }
+    }
+
+    /// A request about a consumable, whose deadline is so long after now.
+    private static func open(_ id: String, deadline: Int64) throws -> ConsumptionCase {
+        let payload = JWSTransactionDecodedPayload(
+            originalTransactionId: id, transactionId: id, bundleId: scope.bundleId, productId: "apples",
+            purchaseDate: now - 1_000, quantity: 1, type: .consumable, inAppOwnershipType: .purchased, signedDate: now,
+            environment: .production)
+        let origin = FactOrigin(source: .signedTransaction, signedDate: now)
+        let set = FactSet(
+            scope: scope, transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
+        let task = ConsumptionTask(
+            notificationUUID: "uuid-\(id)", scope: scope, originalTransactionId: id, transactionId: id, reason: nil,
+            requestedDate: now + deadline - ConsumptionTask.answerTime, purchasedPosition: nil)
+        return ConsumptionCase(task, of: Customer(resolving: [set]), acknowledged: nil)
+    }
+
+    private static func answers(_ api: API, _ tasks: Tasks, isDryRun: Bool = false) throws -> ConsumptionAnswers {
+        let rules = #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":false}}]}"#
+        let key = try InAppPurchaseKey(
+            pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDEFGHIJ",
+            issuerID: "57246542-96fe-1a63-e053-0824d011072a")
+        return ConsumptionAnswers(
+            client: try AppStoreServerAPIClient(
+                key: key, bundleID: scope.bundleId, environment: .production, transport: api),
+            store: tasks, rules: try ConsumptionRules(json: Array(rules.utf8)),
+            consent: { $0 == "3" ? nil : ConsumptionConsent(customerConsented: true, consumptionPercentage: nil) },
+            isDryRun: isDryRun, clock: { api.time.withLock { $0 } })
+    }
+
+    @Test("A request whose deadline passes while others are sent is missed, and not sent")
+    func deadlineDuringTheRun() async throws {
+        let (api, tasks) = (API(requestTime: 60_000), Tasks())
+        let cases = try [
+            Self.open("1", deadline: 30_000), Self.open("2", deadline: 50_000), Self.open("4", deadline: 90_000),
+        ]
+        let outcome = try await Self.answers(api, tasks).answer(cases)
+        #expect(api.sent.withLock { $0 } == ["1", "4"])
+        #expect(outcome.answered.map(\.transactionId) == ["1", "4"] && outcome.missed == 1)
+        #expect(tasks.closed.withLock { $0 } == ["uuid-1", "uuid-4"])
+    }
+
+    @Test("Without consent nothing is sent, and a dry run sends and closes nothing")
+    func nothingSent() async throws {
+        let (api, tasks) = (API(), Tasks())
+        let refused = try await Self.answers(api, tasks).answer([Self.open("3", deadline: 30_000)])
+        #expect(refused.problems.map(\.transactionId) == ["3"] && refused.answered.isEmpty)
+        let dry = try await Self.answers(api, tasks, isDryRun: true).answer([Self.open("1", deadline: 30_000)])
+        #expect(dry.answered.map(\.transactionId) == ["1"])
+        #expect(api.sent.withLock { $0 }.isEmpty && tasks.closed.withLock { $0 }.isEmpty)
+    }
+
+    @Test("A key that the App Store does not accept ends the run, and the rest stays open")
+    func refusedKey() async throws {
+        let (api, tasks) = (API(status: 401), Tasks())
+        let outcome = try await Self.answers(api, tasks).answer([
+            Self.open("1", deadline: 30_000), Self.open("2", deadline: 30_000),
+        ])
+        #expect(outcome.stopped != nil && outcome.left == 2 && outcome.answered.isEmpty)
+        #expect(tasks.closed.withLock { $0 }.isEmpty)
+    }
+}

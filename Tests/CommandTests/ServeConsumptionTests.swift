@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+
+/// `serve` with `consumption`, against the App Store that `sandbox` plays.
+@Suite("serve: consumption requests", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl")))
+struct ServeConsumptionTests {
+    @Test("serve answers requests by the rules, for customers who consented, and reads the consents again")
+    func answers() async throws {
+        let folder = try Folder()
+        try folder.write(
+            "rules.json",
+            #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":true,"refundPreference":"DECLINE"}}]}"#
+                .utf8)
+        let outcome = try await AppStoreShell.run(
+            """
+            printf 'transactionId,customerConsented\\n%s,true\\n' $coins > consents.csv
+            cat > serve.yaml <<END
+            listeners: [{port: 0}]
+            admin: {port: 0}
+            store: {url: "sqlite:store.sqlite"}
+            apps: [{bundle-id: com.example.app}]
+            app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8, sandbox-url: "$address"}
+            consumption: {rules: rules.json, customer-consented: consents.csv, interval: 1}
+            trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+            END
+            : > log
+            "$COMMAND" serve --config serve.yaml 2> log &
+            pids="$pids $!"
+            port() { sed -n "/\\"role\\":\\"$1\\"/s/.*\\"port\\":\\"\\{0,1\\}\\([0-9]*\\).*/\\1/p" log; }
+            until [ -n "$(port both)" ] && [ -n "$(port admin)" ]; do sleep 0.1; done
+            curl -sf -X PUT -d "{\\"url\\": \\"http://127.0.0.1:$(port both)/notifications/v2\\"}" \\
+                $address/sandbox/v1/notifications/url > /dev/null
+            shop transactions/$coins/request-refund '{"reason": "OTHER"}' > /dev/null
+            shop transactions/$ada/request-refund '{"reason": "OTHER"}' > /dev/null
+            sent() {
+                curl -sf $address/sandbox/v1/transactions/$1 | grep -o '"consumptionInformation":{[^}]*}' || echo nothing
+            }
+            wait_for() {
+                tries=0
+                while [ "$(sent $1)" = nothing ] && [ $tries -lt 400 ]; do sleep 0.1; tries=$((tries + 1)); done
+            }
+            wait_for $coins
+            sent $coins
+            sent $ada
+            curl -s http://127.0.0.1:$(port admin)/metrics | grep '^legacy_receipts_consumption_requests_open'
+            printf '%s,true\\n' $ada >> consents.csv
+            wait_for $ada
+            sent $ada
+            "$COMMAND" app-store consumption --pending --store sqlite:store.sqlite
+            curl -s http://127.0.0.1:$(port admin)/metrics | grep '^legacy_receipts_consumption_requests_total'
+            """, in: folder)
+        let log = try folder.text("log")
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        try #require(lines.count == 6, "\(outcome) \(log)")
+        #expect(lines[0].contains(#""refundPreference":"DECLINE""#) && lines[0].contains(#""customerConsented":true"#))
+        #expect(lines[1] == "nothing" && lines[2] == "legacy_receipts_consumption_requests_open 1")
+        #expect(lines[3].contains(#""refundPreference":"DECLINE""#))
+        #expect(lines[4] == "No open consumption requests.")
+        #expect(lines[5].hasSuffix(#"{outcome="answered"} 2"#), "\(lines[5])")
+        #expect(log.contains(#""message":"consumption requests""#) && !log.contains("BEGIN"))
+    }
+
+    @Test("Rules without consents are an error of the configuration, and the other way round")
+    func configuration() async throws {
+        let folder = try Folder()
+        try folder.write("rules.json", "{}".utf8)
+        for (key, missing) in [("rules", "customer-consented"), ("customer-consented", "rules")] {
+            let outcome = try await Command.run(
+                "serve", "--check", "--set", "store.url=sqlite:store.sqlite", "--set", "consumption.\(key)=rules.json",
+                in: folder)
+            #expect(outcome.status == 2 && outcome.error.contains("consumption.\(missing)"), "\(outcome)")
+        }
+    }
+}
