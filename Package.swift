@@ -225,12 +225,15 @@ let package = Package(
             name: "OpenSSLOracle", dependencies: ["COpenSSL"], path: "Tests/OpenSSLOracle", swiftSettings: testSettings),
         .target(name: "SharedReceipts", path: "Tests/SharedReceipts", swiftSettings: testSettings),
         // What several test targets share. It imports no test framework.
-        .target(name: "TestSupport", path: "Tests/Support", swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
+        .target(name: "CSpawn", path: "Tests/CSpawn"),
         // Trust in what ReceiptForge signs.
         .target(
             name: "ForgedTrust", dependencies: ["LegacyReceipts", "ReceiptForge"], path: "Tests/ForgedTrust",
             swiftSettings: testSettings),
-        .target(name: "TestDatabase", path: "Tests/TestDatabase", swiftSettings: testSettings),
+        .target(
+            name: "TestDatabase", dependencies: ["TestSupport"], path: "Tests/TestDatabase", swiftSettings: testSettings
+        ),
 
         .testTarget(
             name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport"], swiftSettings: testSettings),
@@ -260,7 +263,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "ReceiptForgeTests",
-            dependencies: ["ReceiptForge", "SharedReceipts", crypto],
+            dependencies: ["ReceiptForge", "SharedReceipts", "TestSupport", crypto],
             swiftSettings: testSettings),
         .testTarget(
             name: "TransactionStoreTests",

@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import TestSupport
 import Testing
 
 /// Apple's Python library reads what we write. It runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter that has the
@@ -102,16 +103,8 @@ enum AppleLibraryJudge {
         try Data(lines).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
 
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(python))
-        process.arguments = [script.path, file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        let outcome = try ChildProcess.runWhileBlocking(try #require(python), [script.path, file.path])
+        return (outcome.status, outcome.output + outcome.errors)
     }
 }
 

@@ -65,7 +65,7 @@ struct LedgerFollowKillTests {
             if round % 3 == 0 { try await Task.sleep(for: .milliseconds(Int.random(in: 0...200))) }
             let errors = try folder.text("err")
             try #require(process.isRunning, "it ended by itself: \(errors)")
-            #expect(await process.end(SIGKILL) == 128 + SIGKILL)
+            #expect(try await process.end(SIGKILL) == 128 + SIGKILL)
         }
         let rest = try await Command.run(["ledger", "follow", "--once"] + arguments, in: folder)
         #expect(rest.status == 0, "\(rest.error)")

@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 
@@ -36,7 +37,7 @@ struct LedgerFollowTests {
                 [StoredPurchases.set([StoredPurchases.fact(id, original: id, 0, 1)])], in: folder)
             try await process.wait(forLines: id == "900" ? 3 : 4)
         }
-        #expect(await process.end(SIGTERM) == 0)
+        #expect(try await process.end(SIGTERM) == 0)
         #expect(
             try words("out", in: folder) == ["300 purchased", "400 purchased", "900 purchased", "901 purchased"])
         #expect(try folder.text("err").isEmpty)
@@ -144,7 +145,7 @@ struct LedgerFollowTests {
                 "echo started; sleep 1; cat >>got",
             ], in: folder)
         try await process.wait(forLines: 1)
-        #expect(await process.end(SIGTERM) == 0)
+        #expect(try await process.end(SIGTERM) == 0)
         #expect(try words("got", in: folder) == ["100 purchased", "101 purchased", "102 purchased"])
         #expect(try await position(in: folder) == 3)
     }
@@ -166,7 +167,7 @@ struct LedgerFollowTests {
         #expect(
             second.error.contains("The consumer shop is in use by process \(process.identifier) on "),
             "\(second.error)")
-        #expect(await process.end(SIGINT) == 0)
+        #expect(try await process.end(SIGINT) == 0)
         // An orderly end frees the name at once.
         let third = try await Command.shell("\(follow) --once | wc -l", in: folder)
         #expect(third.output.trimmingCharacters(in: .whitespacesAndNewlines) == "7" && third.error.isEmpty)
@@ -184,10 +185,10 @@ struct LedgerFollowTests {
         try await process.wait(forLines: 1)
         kill(process.identifier, SIGSTOP)
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
-        while try await !store.lease("shop", to: "the next one", for: 60_000).isGranted {
-            try await Task.sleep(for: .milliseconds(50))
+        try await eventually("the lease is free") {
+            try await store.lease("shop", to: "the next one", for: 60_000).isGranted
         }
-        #expect(await process.end(SIGCONT) == 2)
+        #expect(try await process.end(SIGCONT) == 2)
         #expect(try folder.text("err").contains("The consumer shop is in use by the next one."))
         #expect(try await store.acknowledgedPosition(of: "shop") == 0)
         try await store.close()
@@ -227,24 +228,17 @@ struct LedgerFollowTests {
 
 /// `ledger follow` as a process that goes on until it gets a signal. Its output is in the files `out` and `err`.
 final class Following {
-    private let process = Process()
+    private let process: ChildProcess
     private let folder: Folder
 
     init(_ arguments: [String], in folder: Folder) throws {
         self.folder = folder
-        process.executableURL = URL(filePath: Command.path)
-        process.arguments = ["ledger", "follow"] + arguments
-        process.currentDirectoryURL = folder.url
-        process.standardInput = FileHandle.nullDevice
-        let handles = try ["out", "err"].map { try FileHandle(forWritingTo: URL(filePath: folder.write($0, ""))) }
-        defer { for handle in handles { try? handle.close() } }
-        (process.standardOutput, process.standardError) = (handles[0], handles[1])
-        try process.run()
+        process = try ChildProcess(
+            Command.path, ["ledger", "follow"] + arguments, directory: folder.url.path,
+            output: folder.write("out", ""), errors: folder.write("err", ""))
     }
 
-    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
-
-    var identifier: Int32 { process.processIdentifier }
+    var identifier: Int32 { process.identifier }
 
     var isRunning: Bool { process.isRunning }
 
@@ -261,9 +255,8 @@ final class Following {
     }
 
     /// Sends a signal and waits for the end. Returns the exit code; 128 and the number of the signal that ended it.
-    func end(_ signal: Int32) async -> Int32 {
-        kill(process.processIdentifier, signal)
-        while process.isRunning { try? await Task.sleep(for: .milliseconds(5)) }
-        return (process.terminationReason == .uncaughtSignal ? 128 : 0) + process.terminationStatus
+    func end(_ signal: Int32) async throws -> Int32 {
+        process.signal(signal)
+        return try await process.end(within: 60)
     }
 }

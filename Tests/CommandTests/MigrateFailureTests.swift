@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import TestSupport
 import Testing
 
 @Suite("migrate: failures", .timeLimit(.minutes(10)))
@@ -119,14 +120,7 @@ struct MigrateFailureTests {
 enum FullDisk {
     static let isPossible: Bool = {
         guard geteuid() == 0, let folder = try? Folder() else { return false }
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/sh")
-        process.arguments = [
-            "-c", "mount -t tmpfs -o size=64k tmpfs '\(folder.url.path)' && umount '\(folder.url.path)'",
-        ]
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let script = "mount -t tmpfs -o size=64k tmpfs '\(folder.url.path)' && umount '\(folder.url.path)'"
+        return (try? ChildProcess.runWhileBlocking("sh", ["-c", script]))?.status == 0
     }()
 }

@@ -1,6 +1,7 @@
 import Foundation
 import ReceiptForge
 import SharedReceipts
+import TestSupport
 
 /// The `openssl` command, an outside judge.
 enum OpenSSL {
@@ -15,17 +16,8 @@ enum OpenSSL {
     }
 
     static func run(_ arguments: [String]) throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(filePath: path ?? "/usr/bin/false")
-        process.arguments = arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return Outcome(status: process.terminationStatus, output: String(decoding: output, as: UTF8.self))
+        let outcome = try ChildProcess.runWhileBlocking(path ?? "/usr/bin/false", arguments)
+        return Outcome(status: outcome.status, output: outcome.output + outcome.errors)
     }
 
     /// Whether a CMS message verifies at a moment, with certificates to be trusted; its content if it does.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A PostgreSQL server for tests, as `tools/postgres.sh` starts it.
 public struct PostgreSQLServer: Sendable {
@@ -37,7 +38,7 @@ public struct PostgreSQLServer: Sendable {
 
     private static func start() throws -> PostgreSQLServer {
         guard let script = shared?.script else { throw Failure(description: "no script to start a server with") }
-        let output = try run("/bin/bash", [script, "start"])
+        let output = try run("bash", [script, "start"])
         func value(_ name: String) throws -> String {
             guard let line = output.split(separator: "\n").first(where: { $0.hasPrefix("export \(name)='") }) else {
                 throw Failure(description: "the script printed no \(name)")
@@ -50,24 +51,23 @@ public struct PostgreSQLServer: Sendable {
     }
 
     /// `stop`, `crash`, `resume`, `freeze`, `thaw` or `remove`.
-    public func control(_ command: String) throws { _ = try Self.run("/bin/bash", [script, command, directory]) }
+    public func control(_ command: String) throws { _ = try Self.run("bash", [script, command, directory]) }
 
     /// Runs SQL by psql, the outside judge of what is in the database.
     @discardableResult
     public func sql(_ text: String) throws -> String {
-        try Self.run("/usr/bin/env", ["psql", url, "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text])
+        try Self.run("psql", [url, "-XAtq", "-v", "ON_ERROR_STOP=1", "-c", text])
     }
 
     private static func run(_ program: String, _ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw Failure(description: "failed: \(arguments)") }
-        return String(decoding: data, as: UTF8.self).trimmingCharacters(in: .newlines)
+        // A lock that a test holds, or a server that is silent, ends psql with an error.
+        let limits = [
+            "PGCONNECT_TIMEOUT": "30", "PGOPTIONS": "-c lock_timeout=60s -c statement_timeout=100s",
+        ]
+        let outcome = try ChildProcess.runWhileBlocking(program, arguments, environment: limits, within: 120)
+        guard outcome.status == 0 else {
+            throw Failure(description: "failed with \(outcome.status): \(arguments): \(outcome.errors)")
+        }
+        return outcome.output.trimmingCharacters(in: .newlines)
     }
 }

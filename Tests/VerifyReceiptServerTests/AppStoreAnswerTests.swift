@@ -23,21 +23,10 @@ import Testing
             "2X9R4HXF34", "--private-key", folder.path + "/key.p8", "--server-url", server.url, "--trust-root",
             folder.path + "/root.der",
         ]
-        let outcome = try await Wire.run {
-            let process = Process()
-            process.executableURL = Bundle.main.bundleURL.appending(path: "legacy-receipts")
-            process.arguments = ["app-store"] + arguments + key
-            let files = try ["out", "err"].map { try folder.write($0, "") }
-            process.standardOutput = FileHandle(forWritingAtPath: files[0])
-            process.standardError = FileHandle(forWritingAtPath: files[1])
-            try process.run()
-            process.waitUntilExit()
-            return Outcome(
-                status: process.terminationStatus, output: try String(contentsOfFile: files[0], encoding: .utf8),
-                error: try String(contentsOfFile: files[1], encoding: .utf8))
-        }
+        let outcome = try await ChildProcess.run(
+            Bundle.main.bundleURL.appending(path: "legacy-receipts").path, ["app-store"] + arguments + key)
         try await server.stop()
-        return outcome
+        return Outcome(status: outcome.status, output: outcome.output, error: outcome.errors)
     }
 
     private static func transaction(

@@ -189,7 +189,7 @@ extension ServerTests {
                     )
                     return wire
                 }
-                while answers.asked.withLock({ $0 }) < 8 { try await Task.sleep(for: .milliseconds(10)) }
+                try await eventually("all are asked") { answers.asked.withLock { $0 } == 8 }
                 let answer = try await Self.ask(port, "/v1/customers/7")
                 #expect(answer.status == 503 && answer.body.contains("too many"), "\(answer)")
                 for wire in waiting { wire.close() }

@@ -35,7 +35,7 @@ struct PostgreSQLServerOutageTests {
     }
 
     private static func ask(_ port: Int, _ seen: Seen, until isDone: @Sendable () -> Bool) async throws {
-        while !isDone() {
+        while !isDone(), !Task.isCancelled {
             let answer = try await Wire.ask(port, Sent.post(Sent.body()))
             seen.add("receipt \(answer.status) \(answer.verifyStatus ?? -1)")
         }

@@ -17,17 +17,13 @@ final class TestCertificate: Sendable {
     init() throws {
         folder = try TemporaryFolder()
         tls = .init(certificate: folder.path + "/certificate.pem", privateKey: folder.path + "/key.pem")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+        let arguments = [
+            "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
             tls.privateKey, "-out", tls.certificate, "-days", "30", "-subj", "/CN=localhost", "-addext",
             "subjectAltName=DNS:localhost",
         ]
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw TestFailure("openssl made no certificate") }
+        let outcome = try ChildProcess.runWhileBlocking("openssl", arguments)
+        guard outcome.status == 0 else { throw TestFailure("openssl made no certificate: \(outcome.errors)") }
     }
 
     /// Puts the own files where the others are.

@@ -34,7 +34,8 @@ struct EnrichmentTests {
     ) throws -> CustomerHistoryReader {
         let configuration =
             configuration
-            ?? APIClientConfiguration(baseURL: sandbox.url, rateBudgets: .unlimited, retryPolicy: .never)
+            ?? APIClientConfiguration(
+                baseURL: sandbox.url, timeout: .seconds(300), rateBudgets: .unlimited, retryPolicy: .never)
         let client = try AppStoreServerAPIClient(
             key: try DeveloperKey.signing(), bundleID: bundleID, environment: environment,
             configuration: configuration, transport: transport)
@@ -212,9 +213,17 @@ struct EnrichmentTests {
             }
             // Those that were under way, and no more.
             #expect(transport.asked.count <= 40 + 32)
-            let again = CustomerEnrichment(apps: [.init(try reader(WatchedTransport(), sandbox))], store: store)
-            let counts = try await again.completeCustomers(of: store)
-            #expect(counts.known > 0 && counts.completed > 0 && counts.known + counts.completed == 100)
+            // A connection that was idle may be closed meanwhile.
+            let retrying = APIClientConfiguration(
+                baseURL: sandbox.url, timeout: .seconds(300), rateBudgets: .unlimited,
+                retryPolicy: RetryPolicy(firstDelay: .milliseconds(10)))
+            let again = CustomerEnrichment(
+                apps: [.init(try reader(WatchedTransport(), sandbox, configuration: retrying))], store: store)
+            var failures: [String] = []
+            let counts = try await again.completeCustomers(
+                of: store, events: .init(onFailure: { failures.append($0.reason) }))
+            #expect(counts.known > 0 && counts.completed > 0)
+            #expect(counts.known + counts.completed == 100, "\(failures)")
         }
     }
 

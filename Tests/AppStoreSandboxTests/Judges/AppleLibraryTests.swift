@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreSandbox
 import Foundation
+import TestSupport
 import Testing
 
 /// Apple's own Python library, client and verifier, against a running sandbox.
@@ -55,22 +56,9 @@ enum AppleLibrary {
         }
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("sandbox-\(UUID().uuidString).json")
         try JSONEncoder().encode(input).write(to: file)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(python))
-        process.arguments = [folder.path + "/tools/judges/" + script, file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let reading = pipe.fileHandleForReading
-        // Reading blocks: not on a thread that the servers need.
-        let output = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                continuation.resume(returning: reading.readDataToEndOfFile())
-            }
-        }
-        process.waitUntilExit()
-        try? FileManager.default.removeItem(at: file)
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        defer { try? FileManager.default.removeItem(at: file) }
+        let outcome = try await ChildProcess.run(
+            try #require(python), [folder.path + "/tools/judges/" + script, file.path])
+        return (outcome.status, outcome.output + outcome.errors)
     }
 }

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct RetryTests {
@@ -159,7 +160,7 @@ import Testing
         }
         let client = try Sample.client(transport)
         let task = Task { try await client.getTransactionInfo("1") }
-        while transport.requests.isEmpty { await Task.yield() }
+        try await eventually("a request is sent") { !transport.requests.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(transport.requests.count == 1)
@@ -175,7 +176,7 @@ import Testing
             key: SigningKey.shared.inAppPurchaseKey, bundleID: "a", environment: .production,
             configuration: configuration, transport: transport)
         let task = Task { try await client.getTransactionInfo("1") }
-        while transport.requests.isEmpty { await Task.yield() }
+        try await eventually("a request is sent") { !transport.requests.isEmpty }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(transport.requests.count == 1)

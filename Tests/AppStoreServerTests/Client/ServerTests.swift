@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import Foundation
+import TestSupport
 import Testing
 
 /// The client against a server that delays, cuts, refuses and talks nonsense.
@@ -196,7 +197,7 @@ import Testing
     func cancellation() async throws {
         try await withServer([.silence]) { client, server in
             let task = Task { try await client.getTransactionInfo("1") }
-            while server.requests.isEmpty { await Task.yield() }
+            try await eventually("a request has come") { !server.requests.isEmpty }
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(server.requests.count == 1)

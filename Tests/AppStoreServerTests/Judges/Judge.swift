@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import Foundation
+import TestSupport
 import Testing
 
 /// Python programs with Apple's own library, which run when LEGACY_RECEIPTS_PYTHON names a Python interpreter that has the
@@ -23,20 +24,9 @@ enum Judge {
     static func run(_ script: String, _ lines: [[String: any Sendable]] = []) throws -> (status: Int32, output: String)
     {
         let input = try lines.map { try JSONSerialization.data(withJSONObject: $0) + Data("\n".utf8) }.reduce(Data(), +)
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("judge-\(UUID().uuidString).ndjson")
-        try input.write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(python))
-        process.arguments = [try #require(folder).appendingPathComponent(script).path]
-        process.standardInput = try FileHandle(forReadingFrom: file)
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        let outcome = try ChildProcess.runWhileBlocking(
+            try #require(python), [try #require(folder).appendingPathComponent(script).path], input: Array(input))
+        return (outcome.status, outcome.output + outcome.errors)
     }
 
     static func json(_ value: some Encodable) throws -> any Sendable {

@@ -2,6 +2,7 @@ import AppStoreServer
 import Foundation
 import ReceiptForge
 import Synchronization
+import TestSupport
 
 /// `openssl ocsp` as the responder of both of the test authority's issuers.
 final class OpenSSLResponder: APITransport {
@@ -105,16 +106,11 @@ final class OpenSSLResponder: APITransport {
         let name = UUID().uuidString
         let (question, answer) = (folder.appending(path: "\(name).q"), folder.appending(path: "\(name).a"))
         try Data(request.body ?? []).write(to: question)
-        let process = Process()
-        process.executableURL = URL(filePath: Self.path ?? "/usr/bin/false")
-        process.arguments =
+        let arguments =
             arguments(request.url.contains("leaf.test") ? "leaf" : "root") + [
                 "-reqin", question.path(percentEncoded: false), "-respout", answer.path(percentEncoded: false),
             ]
-        process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
+        _ = try await ChildProcess.run(Self.path ?? "/usr/bin/false", arguments)
         return APITransportResponse(status: 200, body: Array(try Data(contentsOf: answer)))
     }
 }

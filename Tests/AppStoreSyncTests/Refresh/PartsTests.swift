@@ -133,7 +133,7 @@ private final class Flag: Sendable {
                 return 7
             }
         }
-        while begun.withLock({ $0 }) == 0 { await Task.yield() }
+        try await eventually("the work has begun") { begun.withLock { $0 } > 0 }
         let others = (0..<100).map { _ in
             Task { try await work.value(for: ["a"], timeout: .seconds(60)) { 8 } }
         }

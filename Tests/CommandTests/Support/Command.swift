@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a process printed and how it ended.
@@ -60,36 +61,9 @@ enum Command {
     private static func launch(
         _ program: String, _ arguments: [String], input: [UInt8]?, in folder: Folder?
     ) async throws -> Outcome {
-        // Files, not pipes: nothing can block, however much is printed.
-        let streams = try Folder()
-        let process = Process()
-        process.executableURL = URL(filePath: program)
-        process.arguments = arguments
-        if let folder { process.currentDirectoryURL = folder.url }
-        var environment = ProcessInfo.processInfo.environment
-        environment["COMMAND"] = path
-        environment["COLUMNS"] = "80"
-        environment["TERM"] = "xterm"
-        process.environment = environment
-        let given = try input.map { try FileHandle(forReadingFrom: URL(filePath: streams.write("in", $0))) }
-        let output = try FileHandle(forWritingTo: URL(filePath: streams.write("out", "")))
-        let errors = try FileHandle(forWritingTo: URL(filePath: streams.write("err", "")))
-        // A process that has ended keeps them open, and Process.run crashes where more than some 1,300 files are open.
-        defer { for handle in [given, output, errors] { try? handle?.close() } }
-        process.standardInput = given ?? FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try await withCheckedThrowingContinuation { (ended: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in ended.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                ended.resume(throwing: error)
-            }
-        }
-        let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
-        return Outcome(
-            output: try streams.text("out"), error: try streams.text("err"), status: signal + process.terminationStatus)
+        let ended = try await ChildProcess.run(
+            program, arguments, environment: ["COMMAND": path, "COLUMNS": "80", "TERM": "xterm"],
+            directory: folder?.url.path, input: input)
+        return Outcome(output: ended.output, error: ended.errors, status: ended.status)
     }
 }

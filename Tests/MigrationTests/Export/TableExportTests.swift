@@ -66,14 +66,10 @@ struct TableExportTests {
         #expect(try first.files() == second.files())
         try server.sql("DROP SCHEMA \(schema) CASCADE; CREATE SCHEMA \(schema)")
         defer { _ = try? server.sql("DROP SCHEMA \(schema) CASCADE") }
-        let psql = Process()
-        psql.executableURL = URL(filePath: "/usr/bin/env")
-        psql.currentDirectoryURL = second.url
-        psql.environment = ProcessInfo.processInfo.environment.merging(["PGOPTIONS": "--search_path=\(schema)"]) { $1 }
-        psql.arguments = ["psql", server.url, "-Xq", "-f", "postgresql.sql"]
-        try psql.run()
-        psql.waitUntilExit()
-        #expect(psql.terminationStatus == 0)
+        let psql = try await ChildProcess.run(
+            "psql", [server.url, "-Xq", "-f", "postgresql.sql"], environment: ["PGOPTIONS": "--search_path=\(schema)"],
+            directory: second.path)
+        #expect(psql.status == 0, "\(psql.errors)")
         for table in summary.tables {
             #expect(try server.sql("SELECT count(*) FROM \(schema).\(table.name)") == String(table.rows))
         }

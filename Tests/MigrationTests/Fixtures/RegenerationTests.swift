@@ -1,6 +1,7 @@
 #if os(macOS) || os(Linux)
     import Foundation
     import Testing
+    import TestSupport
 
     /// The tool that forges the fixtures.
     @Suite("Regenerating the fixtures")
@@ -15,16 +16,8 @@
         }
 
         private static func run(_ arguments: [String]) throws -> (status: Int32, output: String) {
-            let process = Process()
-            let pipe = Pipe()
-            process.executableURL = try tool()
-            process.arguments = arguments
-            process.standardOutput = pipe
-            process.standardError = pipe
-            try process.run()
-            let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+            let outcome = try ChildProcess.runWhileBlocking(try tool().path, arguments)
+            return (outcome.status, outcome.output + outcome.errors)
         }
 
         /// Every file by its path.

@@ -3,6 +3,7 @@ import LegacyReceipts
 import Migration
 import ReceiptForge
 import SharedReceipts
+import TestSupport
 import Testing
 
 /// What `migrate` writes is read by Apple's own Python library. Runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter
@@ -43,15 +44,8 @@ private enum Judge {
         .deletingLastPathComponent().deletingLastPathComponent()
 
     static func run(on file: URL) throws -> (status: Int32, output: String) {
-        let process = Process()
-        process.executableURL = URL(filePath: try #require(python))
-        process.arguments = [root.appending(path: "tools/judges/decode_with_apple_library.py").path, file.path]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let output = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        return (process.terminationStatus, String(decoding: output, as: UTF8.self))
+        let outcome = try ChildProcess.runWhileBlocking(
+            try #require(python), [root.appending(path: "tools/judges/decode_with_apple_library.py").path, file.path])
+        return (outcome.status, outcome.output + outcome.errors)
     }
 }

@@ -161,11 +161,7 @@ struct MigrationPlanTests {
     func compressed() throws {
         let folder = try TemporaryFolder()
         let table = try folder.write("dump.csv", Self.oddTable(50))
-        let gzip = Process()
-        gzip.executableURL = URL(filePath: "/usr/bin/env")
-        gzip.arguments = ["gzip", table]
-        try gzip.run()
-        gzip.waitUntilExit()
+        #expect(try ChildProcess.runWhileBlocking("gzip", [table]).status == 0)
         #expect(try Self.plan([table + ".gz"], sample: 10).records == nil)
         #expect(try Self.plan([table + ".gz"], sample: 50).records == 50)
     }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import TransactionStore
 import TransactionStoreConformance
@@ -43,24 +44,21 @@ struct CrashCheck {
 
     /// Starts the loader and kills it; the last batch that it reported, 0 if none.
     private func loadAndKill(from batch: Int, after milliseconds: UInt64, waitingForFirst: Bool) async throws -> Int {
-        let output = FileManager.default.temporaryDirectory.appending(path: "loader-\(UUID().uuidString)")
-        _ = FileManager.default.createFile(atPath: output.path, contents: nil)
-        defer { try? FileManager.default.removeItem(at: output) }
-        let process = Process()
-        process.executableURL = URL(filePath: Self.loader)
-        process.arguments = [url, String(batch)] + (schema.map { [$0] } ?? [])
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
+        let folder = try TemporaryFolder()
+        let output = URL(filePath: try folder.write("out", ""))
+        let errors = try folder.write("err", "")
+        let process = try ChildProcess(
+            Self.loader, [url, String(batch)] + (schema.map { [$0] } ?? []), output: output.path, errors: errors)
         if waitingForFirst {
-            while process.isRunning, try Data(contentsOf: output).isEmpty {
-                try await Task.sleep(for: .milliseconds(2))
+            try await eventually("a batch is reported") {
+                try !process.isRunning || !Data(contentsOf: output).isEmpty
             }
         }
         try await Task.sleep(for: .milliseconds(milliseconds))
-        try #require(process.isRunning, "the loader ended by itself: \(process.terminationStatus)")
-        kill(process.processIdentifier, SIGKILL)
-        while process.isRunning { try await Task.sleep(for: .milliseconds(1)) }
+        let said = try String(contentsOfFile: errors, encoding: .utf8)
+        try #require(process.isRunning, "the loader ended by itself: \(said)")
+        process.signal(SIGKILL)
+        _ = try await process.end(within: 60)
         // What follows the last line break was not reported.
         let text = String(decoding: try Data(contentsOf: output), as: UTF8.self)
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { Int($0) }.max()

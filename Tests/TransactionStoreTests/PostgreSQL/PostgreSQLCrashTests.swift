@@ -1,6 +1,7 @@
 import Foundation
 import PostgreSQLTransactionStore
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 
@@ -16,7 +17,7 @@ struct PostgreSQLCrashTests {
                 open: {
                     // The server finishes what the killed program had asked for; only then is the outcome settled.
                     let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(schema.name)'"
-                    while try schema.server.sql(sessions) != "0" { try await Task.sleep(for: .milliseconds(5)) }
+                    try await eventually("the sessions are gone") { try schema.server.sql(sessions) == "0" }
                     return try await schema.open()
                 })
             let batches = try await check.run(rounds: 30)

@@ -2,6 +2,7 @@ import AppStoreModels
 import PostgreSQLTransactionStore
 import Purchases
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 import TransactionStoreConformance
@@ -21,7 +22,7 @@ struct PostgreSQLLedgerTests {
                 """
                 CREATE FUNCTION \(schema.name).hold_up() RETURNS trigger LANGUAGE plpgsql AS $$
                 BEGIN
-                    IF NEW.transaction_id = '1'::bytea THEN PERFORM pg_sleep(1); END IF;
+                    IF NEW.transaction_id = '1'::bytea THEN PERFORM pg_sleep(5); END IF;
                     RETURN NULL;
                 END $$;
                 CREATE CONSTRAINT TRIGGER hold_up AFTER INSERT ON \(schema.name).ledger
@@ -29,13 +30,12 @@ struct PostgreSQLLedgerTests {
                 """)
             let first = Task { try await slow.apply([Samples.set(Samples.fact("1"))]) }
             let sleeping = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query = 'COMMIT'"
-            while try schema.server.sql(sleeping) == "0" { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually("the transaction sleeps") { try schema.server.sql(sleeping) != "0" }
             let second = Task { try await fast.apply([Samples.set(Samples.fact("2"))]) }
             var seen: [LedgerEntry] = []
-            while seen.count < 2 {
-                let page = try await reader.changes(after: seen.last?.position ?? 0, limit: 10)
-                seen += page
-                if seen.last?.transactionId == "2" { break }
+            try await eventually("the second is seen") {
+                seen += try await reader.changes(after: seen.last?.position ?? 0, limit: 10)
+                return seen.last?.transactionId == "2"
             }
             _ = try await (first.value, second.value)
             #expect(LedgerAudit.text(seen) == "1 purchased, 2 purchased")

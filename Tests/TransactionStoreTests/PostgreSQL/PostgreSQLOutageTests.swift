@@ -20,7 +20,7 @@ struct PostgreSQLOutageTests {
 
         func stop() { isStopped = true }
         func take() -> Int? {
-            guard !isStopped else { return nil }
+            guard !isStopped, !Task.isCancelled else { return nil }
             next += 1
             return next
         }
@@ -34,6 +34,8 @@ struct PostgreSQLOutageTests {
                     receipt: StoreSamples.receipt("r\(number)"))
                 while let code = await storeErrorCode({ _ = try await store.apply([set]) }) {
                     await failed(code)
+                    // The test has failed.
+                    if Task.isCancelled { return }
                     try? await Task.sleep(for: .milliseconds(20))
                 }
                 await acknowledge()
@@ -127,8 +129,8 @@ struct PostgreSQLOutageTests {
             #expect(await storeErrorCode { try await second.checkReadiness() } == .unavailable)
             try await first.close()
             // The server forgets a session a moment after the client has left.
-            while await storeErrorCode({ try await second.checkReadiness() }) != nil {
-                try await Task.sleep(for: .milliseconds(10))
+            try await eventually("the place is free") {
+                await storeErrorCode { try await second.checkReadiness() } == nil
             }
             try await second.close()
         }
@@ -170,8 +172,8 @@ struct PostgreSQLOutageTests {
             #expect(waited > .milliseconds(900) && waited < .seconds(10), "\(waited)")
             #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .unavailable)
             try server.control("thaw")
-            while await storeErrorCode({ _ = try await store.customer(original: "1") }) != nil {
-                try await Task.sleep(for: .milliseconds(20))
+            try await eventually("the server answers again") {
+                await storeErrorCode { _ = try await store.customer(original: "1") } == nil
             }
             #expect(try await store.customer(original: "1")?.transactions.count == 1)
             #expect(try !backend().split(separator: "\n").contains { before.contains($0) })

@@ -24,19 +24,9 @@ import TransactionStore
             "--key-id", "2X9R4HXF34", "--private-key", folder.path + "/key.p8", "--server-url", url, "--trust-root",
             folder.path + "/root.der",
         ]
-        return try await Wire.run {
-            let process = Process()
-            process.executableURL = Bundle.main.bundleURL.appending(path: "legacy-receipts")
-            process.arguments = arguments + more
-            let files = try ["out", "err"].map { try folder.write($0, "") }
-            process.standardOutput = FileHandle(forWritingAtPath: files[0])
-            process.standardError = FileHandle(forWritingAtPath: files[1])
-            try process.run()
-            process.waitUntilExit()
-            return Outcome(
-                status: process.terminationStatus, output: try String(contentsOfFile: files[0], encoding: .utf8),
-                error: try String(contentsOfFile: files[1], encoding: .utf8))
-        }
+        let ended = try await ChildProcess.run(
+            Bundle.main.bundleURL.appending(path: "legacy-receipts").path, arguments + more)
+        return Outcome(status: ended.status, output: ended.output, error: ended.errors)
     }
 
     @Test func historyIsInTheStoreAfterwards() async throws {

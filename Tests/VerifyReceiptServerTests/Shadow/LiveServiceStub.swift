@@ -2,6 +2,7 @@ import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 
 /// A stand-in for the live service: plain HTTP/1.1 on the loopback interface, one answer per connection.
 final class LiveServiceStub: Sendable {
@@ -45,7 +46,7 @@ final class LiveServiceStub: Sendable {
 
     /// Waits until so many requests have come.
     func waitForRequests(_ count: Int) async throws {
-        while list.all.count < count { try await Task.sleep(for: .milliseconds(5)) }
+        try await eventually("\(count) requests") { list.all.count >= count }
     }
 
     func stop() async throws { try await channel.close() }

@@ -100,26 +100,14 @@ struct SpoolCrashTests {
 
     /// Whether this process may mount file systems in a namespace of its own.
     private static let canMount: Bool = {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "sh", "-c",
-            "command -v nsenter && unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o size=1m tmpfs /mnt'",
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        guard (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        let script =
+            "command -v nsenter && unshare -m sh -c 'mount --make-rprivate / && mount -t tmpfs -o size=1m tmpfs /mnt'"
+        return (try? ChildProcess.runWhileBlocking("sh", ["-c", script]))?.status == 0
     }()
 
     private static func sudo(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = arguments
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw TestFailure("\(arguments) failed") }
+        let outcome = try ChildProcess.runWhileBlocking("env", arguments)
+        guard outcome.status == 0 else { throw TestFailure("\(arguments) failed: \(outcome.errors)") }
     }
 
     @Test(.enabled(if: SpoolCrashTests.canMount, "no file system can be mounted here"))

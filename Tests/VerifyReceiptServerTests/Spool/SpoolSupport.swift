@@ -122,13 +122,13 @@ final class ServeProcess: Sendable {
         return products.appending(path: "legacy-receipts").path
     }()
 
-    private let process: UncheckedBox<Process>
+    private let process: ChildProcess
     private let log: String
     let port: Int
     let adminPort: Int
 
-    var identifier: Int32 { process.value.processIdentifier }
-    var isRunning: Bool { process.value.isRunning }
+    var identifier: Int32 { process.identifier }
+    var isRunning: Bool { process.isRunning }
     var logText: String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
 
     /// Starts the server on free ports and waits until it listens.
@@ -137,25 +137,17 @@ final class ServeProcess: Sendable {
     init(prefix: [String] = [], in folder: TemporaryFolder, _ arguments: [String]) async throws {
         let root = folder.path + "/root.der"
         try Data(TestRoot.der).write(to: URL(fileURLWithPath: root))
-        let log = folder.path + "/log-\(UUID().uuidString)"
-        _ = FileManager.default.createFile(atPath: log, contents: nil)
+        let log = try folder.write("log-\(UUID().uuidString)", "")
         let all =
             prefix + [
                 Self.path, "serve", "--port", "0", "--admin-port", "0", "--set", "trust.roots=\(root)",
             ] + arguments
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: all[0])
-        process.arguments = Array(all.dropFirst())
-        process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: log))
-        try process.run()
+        let process = try ChildProcess(all[0], Array(all.dropFirst()), directory: folder.path, errors: log)
         let deadline = ContinuousClock.now + .seconds(60)
         var ports: [String: Int] = [:]
         while ports.count < 2 {
             guard process.isRunning, ContinuousClock.now < deadline else {
-                kill(process.processIdentifier, SIGKILL)
+                process.signal(SIGKILL)
                 throw TestFailure(
                     "the server did not listen: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
             }
@@ -169,7 +161,7 @@ final class ServeProcess: Sendable {
                 ports[role] = port
             }
         }
-        self.process = UncheckedBox(process)
+        self.process = process
         self.log = log
         port = ports["both"] ?? 0
         adminPort = ports["admin"] ?? 0
@@ -180,8 +172,8 @@ final class ServeProcess: Sendable {
     /// - Returns: the exit code; nil if a signal ended it.
     @discardableResult
     func end(by signal: Int32) async throws -> Int32? {
-        kill(identifier, signal)
-        try await eventually("the server has ended", within: 60) { !self.isRunning }
-        return process.value.terminationReason == .exit ? process.value.terminationStatus : nil
+        process.signal(signal)
+        let status = try await process.end(within: 60)
+        return status < 128 ? status : nil
     }
 }
