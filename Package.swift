@@ -153,7 +153,7 @@ let package = Package(
                 "AppStoreModels", "AppStoreServer", "ProductCatalog", "Purchases", "ReceiptForge", crypto,
                 server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
-                server("ServiceLifecycle", "swift-service-lifecycle"),
+                server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
             swiftSettings: settings),
         .target(
@@ -249,6 +249,7 @@ let package = Package(
             name: "PurchasesTests",
             dependencies: [
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "ReceiptForge", "SharedReceipts",
+                "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -314,7 +315,7 @@ let package = Package(
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"),
-                server("MetricsTestKit", "swift-metrics"), server("NIOCore", "swift-nio"),
+                server("CoreMetrics", "swift-metrics"), server("MetricsTestKit", "swift-metrics"), server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
