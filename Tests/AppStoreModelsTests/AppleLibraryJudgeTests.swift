@@ -109,7 +109,7 @@ enum AppleLibraryJudge {
 }
 
 extension JSONWriter {
-    fileprivate mutating func line(_ kind: StaticString, _ payload: some JSONWritable) {
+    fileprivate mutating func line(_ kind: StaticString, _ payload: some JSONModel) {
         beginObject()
         member(kind, payload)
         endObject()

@@ -160,14 +160,11 @@ import Testing
             writer.member("m", 7)
             writer.member("n", nil as Environment?)
             writer.member("o", Environment.xcode)
-            writer.member("p", nil as TransactionCommitmentInfo?)
-            writer.member("q", nil as [AdvancedCommerceRefund]?)
-            writer.member("r", OfferType.winBack)
             writer.endObject()
         }
         #expect(
             text
-                == #"{"c":"x","f":-9223372036854775808,"i":2147483647,"j":false,"k":["y","z"],"l":[],"m":7,"o":"Xcode","r":4}"#
+                == #"{"c":"x","f":-9223372036854775808,"i":2147483647,"j":false,"k":["y","z"],"l":[],"m":7,"o":"Xcode"}"#
         )
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct PayloadCodingTests {
-    private func expectSameJSON<Payload: Codable & Equatable & JSONWritable>(_ payload: Payload) throws {
+    private func expectSameJSON<Payload: Equatable & JSONModel>(_ payload: Payload) throws {
         let fast = written(payload.write)
         let slow = try JSONEncoder().encode(payload)
         #expect(try canonical(fast) == canonical(slow))

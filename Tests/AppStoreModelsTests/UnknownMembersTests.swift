@@ -23,7 +23,7 @@ import Testing
         #expect(own != sample)
         #expect(try canonical(JSONEncoder().encode(own)) == canonical(json))
         #expect(try canonical(JSONEncoder().encode(foundations)) == canonical(json))
-        if let writable = own as? any JSONWritable {
+        if let writable = own as? any JSONModel {
             #expect(try canonical(written(writable.write)) == canonical(json))
         }
     }

@@ -22,6 +22,8 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         consistencyToken: String? = nil,
@@ -40,49 +42,22 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceRenewalInfo {
-    private enum CodingKeys: String, CodingKey {
-        case consistencyToken, descriptors, items, period, requestReferenceId, taxCode
+extension AdvancedCommerceRenewalInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("consistencyToken", &consistencyToken)
+        try visitor.member("descriptors", &descriptors)
+        try visitor.member("items", &items)
+        try visitor.member("period", &period)
+        try visitor.member("requestReferenceId", &requestReferenceId)
+        try visitor.member("taxCode", &taxCode)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        consistencyToken = try values.value(.consistencyToken)
-        descriptors = try values.value(.descriptors)
-        items = try values.value(.items)
-        period = try values.value(.period)
-        requestReferenceId = try values.value(.requestReferenceId)
-        taxCode = try values.value(.taxCode)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(consistencyToken, forKey: .consistencyToken)
-        try values.encodeIfPresent(descriptors, forKey: .descriptors)
-        try values.encodeIfPresent(items, forKey: .items)
-        try values.encodeIfPresent(period, forKey: .period)
-        try values.encodeIfPresent(requestReferenceId, forKey: .requestReferenceId)
-        try values.encodeIfPresent(taxCode, forKey: .taxCode)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceRenewalInfo: JSONWritable, PayloadValue {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("consistencyToken", consistencyToken)
-        writer.member("descriptors", descriptors)
-        writer.member("items", items)
-        writer.member("period", period)
-        writer.member("requestReferenceId", requestReferenceId)
-        writer.member("taxCode", taxCode)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One item that will renew (App Store Server API, advancedCommerceRenewalItem).
@@ -109,6 +84,8 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         SKU: String? = nil,
@@ -127,50 +104,22 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceRenewalItem {
-    private enum CodingKeys: String, CodingKey {
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        case SKU, description, displayName, offer, price, priceIncreaseInfo
+extension AdvancedCommerceRenewalItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("SKU", &SKU)
+        try visitor.member("description", &description)
+        try visitor.member("displayName", &displayName)
+        try visitor.member("offer", &offer)
+        try visitor.member("price", &price)
+        try visitor.member("priceIncreaseInfo", &priceIncreaseInfo)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        SKU = try values.value(.SKU)
-        description = try values.value(.description)
-        displayName = try values.value(.displayName)
-        offer = try values.value(.offer)
-        price = try values.value(.price)
-        priceIncreaseInfo = try values.value(.priceIncreaseInfo)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(SKU, forKey: .SKU)
-        try values.encodeIfPresent(description, forKey: .description)
-        try values.encodeIfPresent(displayName, forKey: .displayName)
-        try values.encodeIfPresent(offer, forKey: .offer)
-        try values.encodeIfPresent(price, forKey: .price)
-        try values.encodeIfPresent(priceIncreaseInfo, forKey: .priceIncreaseInfo)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceRenewalItem: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("SKU", SKU)
-        writer.member("description", description)
-        writer.member("displayName", displayName)
-        writer.member("offer", offer)
-        writer.member("price", price)
-        writer.member("priceIncreaseInfo", priceIncreaseInfo)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// A price increase of an Advanced Commerce item (App Store Server API, advancedCommercePriceIncreaseInfo).
@@ -187,6 +136,8 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         dependentSKUs: [String]? = nil,
@@ -199,38 +150,17 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommercePriceIncreaseInfo {
-    private enum CodingKeys: String, CodingKey {
-        case dependentSKUs, price, status
+extension AdvancedCommercePriceIncreaseInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("dependentSKUs", &dependentSKUs)
+        try visitor.member("price", &price)
+        try visitor.member("status", &status)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        dependentSKUs = try values.value(.dependentSKUs)
-        price = try values.value(.price)
-        status = try values.value(.status)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(dependentSKUs, forKey: .dependentSKUs)
-        try values.encodeIfPresent(price, forKey: .price)
-        try values.encodeIfPresent(status, forKey: .status)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommercePriceIncreaseInfo: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("dependentSKUs", dependentSKUs)
-        writer.member("price", price)
-        writer.member("status", status)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -10,6 +10,8 @@ public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         description: String? = nil,
@@ -20,37 +22,18 @@ public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceDescriptors {
-    private enum CodingKeys: String, CodingKey {
-        case description, displayName
+extension AdvancedCommerceDescriptors: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("description", &description)
+        try visitor.member("displayName", &displayName)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        description = try values.value(.description)
-        displayName = try values.value(.displayName)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(description, forKey: .description)
-        try values.encodeIfPresent(displayName, forKey: .displayName)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceDescriptors: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("description", description)
-        writer.member("displayName", displayName)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// An offer on an Advanced Commerce item (Advanced Commerce API, offer). Apple sends all four; they are optional here
@@ -71,6 +54,8 @@ public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         period: AdvancedCommerceOfferPeriod? = nil,
@@ -85,41 +70,18 @@ public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceOffer {
-    private enum CodingKeys: String, CodingKey {
-        case period, periodCount, price, reason
+extension AdvancedCommerceOffer: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("period", &period)
+        try visitor.member("periodCount", &periodCount)
+        try visitor.member("price", &price)
+        try visitor.member("reason", &reason)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        period = try values.value(.period)
-        periodCount = try values.value(.periodCount)
-        price = try values.value(.price)
-        reason = try values.value(.reason)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(period, forKey: .period)
-        try values.encodeIfPresent(periodCount, forKey: .periodCount)
-        try values.encodeIfPresent(price, forKey: .price)
-        try values.encodeIfPresent(reason, forKey: .reason)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceOffer: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("period", period)
-        writer.member("periodCount", periodCount)
-        writer.member("price", price)
-        writer.member("reason", reason)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -27,6 +27,8 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         descriptors: AdvancedCommerceDescriptors? = nil,
@@ -49,55 +51,24 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceTransactionInfo {
-    private enum CodingKeys: String, CodingKey {
-        case descriptors, estimatedTax, items, period, requestReferenceId, taxCode, taxExclusivePrice, taxRate
+extension AdvancedCommerceTransactionInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("descriptors", &descriptors)
+        try visitor.member("estimatedTax", &estimatedTax)
+        try visitor.member("items", &items)
+        try visitor.member("period", &period)
+        try visitor.member("requestReferenceId", &requestReferenceId)
+        try visitor.member("taxCode", &taxCode)
+        try visitor.member("taxExclusivePrice", &taxExclusivePrice)
+        try visitor.member("taxRate", &taxRate)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        descriptors = try values.value(.descriptors)
-        estimatedTax = try values.value(.estimatedTax)
-        items = try values.value(.items)
-        period = try values.value(.period)
-        requestReferenceId = try values.value(.requestReferenceId)
-        taxCode = try values.value(.taxCode)
-        taxExclusivePrice = try values.value(.taxExclusivePrice)
-        taxRate = try values.value(.taxRate)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(descriptors, forKey: .descriptors)
-        try values.encodeIfPresent(estimatedTax, forKey: .estimatedTax)
-        try values.encodeIfPresent(items, forKey: .items)
-        try values.encodeIfPresent(period, forKey: .period)
-        try values.encodeIfPresent(requestReferenceId, forKey: .requestReferenceId)
-        try values.encodeIfPresent(taxCode, forKey: .taxCode)
-        try values.encodeIfPresent(taxExclusivePrice, forKey: .taxExclusivePrice)
-        try values.encodeIfPresent(taxRate, forKey: .taxRate)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceTransactionInfo: JSONWritable, PayloadValue {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("descriptors", descriptors)
-        writer.member("estimatedTax", estimatedTax)
-        writer.member("items", items)
-        writer.member("period", period)
-        writer.member("requestReferenceId", requestReferenceId)
-        writer.member("taxCode", taxCode)
-        writer.member("taxExclusivePrice", taxExclusivePrice)
-        writer.member("taxRate", taxRate)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One item of an Advanced Commerce transaction (App Store Server API, advancedCommerceTransactionItem).
@@ -127,6 +98,8 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         SKU: String? = nil,
@@ -147,53 +120,23 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceTransactionItem {
-    private enum CodingKeys: String, CodingKey {
-        // swift-format-ignore: AlwaysUseLowerCamelCase
-        case SKU, description, displayName, offer, price, refunds, revocationDate
+extension AdvancedCommerceTransactionItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("SKU", &SKU)
+        try visitor.member("description", &description)
+        try visitor.member("displayName", &displayName)
+        try visitor.member("offer", &offer)
+        try visitor.member("price", &price)
+        try visitor.member("refunds", &refunds)
+        try visitor.date("revocationDate", &revocationDate)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        SKU = try values.value(.SKU)
-        description = try values.value(.description)
-        displayName = try values.value(.displayName)
-        offer = try values.value(.offer)
-        price = try values.value(.price)
-        refunds = try values.value(.refunds)
-        revocationDate = try values.milliseconds(.revocationDate)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(SKU, forKey: .SKU)
-        try values.encodeIfPresent(description, forKey: .description)
-        try values.encodeIfPresent(displayName, forKey: .displayName)
-        try values.encodeIfPresent(offer, forKey: .offer)
-        try values.encodeIfPresent(price, forKey: .price)
-        try values.encodeIfPresent(refunds, forKey: .refunds)
-        try values.encodeIfPresent(revocationDate, forKey: .revocationDate)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceTransactionItem: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("SKU", SKU)
-        writer.member("description", description)
-        writer.member("displayName", displayName)
-        writer.member("offer", offer)
-        writer.member("price", price)
-        writer.member("refunds", refunds)
-        writer.member("revocationDate", revocationDate)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One refund of an Advanced Commerce item (App Store Server API, advancedCommerceRefund).
@@ -213,6 +156,8 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         refundAmount: Int64? = nil,
@@ -227,41 +172,18 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
     }
 }
 
-extension AdvancedCommerceRefund {
-    private enum CodingKeys: String, CodingKey {
-        case refundAmount, refundDate, refundReason, refundType
+extension AdvancedCommerceRefund: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("refundAmount", &refundAmount)
+        try visitor.date("refundDate", &refundDate)
+        try visitor.member("refundReason", &refundReason)
+        try visitor.member("refundType", &refundType)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        refundAmount = try values.value(.refundAmount)
-        refundDate = try values.milliseconds(.refundDate)
-        refundReason = try values.value(.refundReason)
-        refundType = try values.value(.refundType)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(refundAmount, forKey: .refundAmount)
-        try values.encodeIfPresent(refundDate, forKey: .refundDate)
-        try values.encodeIfPresent(refundReason, forKey: .refundReason)
-        try values.encodeIfPresent(refundType, forKey: .refundType)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension AdvancedCommerceRefund: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("refundAmount", refundAmount)
-        writer.member("refundDate", refundDate)
-        writer.member("refundReason", refundReason)
-        writer.member("refundType", refundType)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -4,24 +4,40 @@ public protocol PayloadField: CaseIterable, Hashable, Sendable, RawRepresentable
     var name: StaticString { get }
 }
 
-/// One of Apple's payloads, with a table of its members, ``visit(_:)``.
+/// The model of one of Apple's JSON objects, with a table of its members, ``visit(_:)``.
 ///
-/// The table is the only list of the members. Reading and writing JSON, the stored form, ``clear(_:)`` and ``texts()``
-/// are visitors of the table. A new member needs its declaration, its case of ``Field``, and one line in the table; all
-/// three are in the file of the payload.
-package protocol Payload<Field>: Codable, JSONWritable {
+/// The table is the only list of the members. Reading and writing JSON are visitors of the table. A new member needs its
+/// declaration and one line in the table.
+package protocol JSONModel: PayloadValue {
+    /// The names of the members where there are many; nil where looking through the table is fast enough.
+    static var keys: PayloadNames? { get }
+
+    var unknownMembers: UnknownMembers { get set }
+
+    /// A model without members.
+    init()
+
+    /// Calls the visitor with the JSON key and the value of each member, in the order in which they are written.
+    mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)
+
+    /// Writes the members and values that `encode(to:)` writes, without going through `Encodable`.
+    func write(to writer: inout JSONWriter)
+}
+
+extension JSONModel {
+    package static var keys: PayloadNames? { nil }
+}
+
+/// One of Apple's payloads. Its table numbers the members as fields, which have a source of their own and can be read and
+/// removed one at a time.
+///
+/// The stored form, ``clear(_:)`` and ``texts()`` are visitors of the table too. A new member needs its declaration, its
+/// case of ``Field``, and one line in the table; all three are in the file of the payload.
+package protocol Payload<Field>: JSONModel {
     associatedtype Field: PayloadField
 
     /// The names of the members, built from the table.
     static var names: PayloadNames { get }
-
-    var unknownMembers: UnknownMembers { get set }
-
-    /// A payload without members.
-    init()
-
-    /// Calls the visitor with the JSON key, the field and the value of each member, in the order in which they are written.
-    mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)
 
     // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another
     // module then runs code that was compiled for the payload; a generic default would be many times slower.
@@ -38,9 +54,9 @@ package protocol Payload<Field>: Codable, JSONWritable {
     func texts() -> [String?]
 }
 
-/// A visitor of every member of a payload. It may read or replace the values.
+/// A visitor of every member of a model. It may read or replace the values.
 ///
-/// A conforming structure is compiled once for each payload, so that a visit costs as much as hand-written code. Values
+/// A conforming structure is compiled once for each model, so that a visit costs as much as hand-written code. Values
 /// are passed `inout` and not by key path, because access by key path is slow.
 package protocol PayloadVisitor {
     associatedtype Failure: Error
@@ -76,14 +92,36 @@ extension PayloadVisitor {
     }
 }
 
-/// The type of a member of a payload.
+/// The members of a model that is not a ``Payload`` have no field.
+private enum NoField: UInt8, PayloadField {
+    case none
+
+    var name: StaticString { "" }
+}
+
+extension PayloadVisitor {
+    package mutating func member<Value: PayloadValue>(_ name: StaticString, _ value: inout Value?) throws(Failure) {
+        try member(name, NoField.none, &value)
+    }
+
+    package mutating func member<Value: OpenEnum>(_ name: StaticString, _ value: inout Value?) throws(Failure)
+    where Value.RawValue: PayloadValue {
+        try member(name, NoField.none, &value)
+    }
+
+    package mutating func date(_ name: StaticString, _ value: inout Int64?) throws(Failure) {
+        try date(name, NoField.none, &value)
+    }
+}
+
+/// The type of a member of a model.
 package protocol PayloadValue: Codable, Sendable {
     /// Writes the JSON. No implementation changes the value: `mutating` lets the caller pass it in place, without a
     /// copy.
     mutating func write(to writer: inout JSONWriter)
 
     /// The value at the current position of the reader.
-    init(from reader: inout PayloadReader) throws(PayloadReadingError)
+    init(reading reader: inout PayloadReader) throws(PayloadReadingError)
 
     /// The value as text for tables: a string unchanged, everything else as JSON.
     var text: String { get }
@@ -98,39 +136,53 @@ extension PayloadValue {
     }
 }
 
-extension PayloadValue where Self: JSONWritable {
-    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+extension JSONModel {
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
 }
 
 extension String: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.string(self) }
-    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.commonString() }
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.commonString() }
     package var text: String { self }
 }
 
 extension Int64: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.integer(self) }
-    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int64() }
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int64() }
 }
 
 extension Int32: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.integer(Int64(self)) }
-    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int32() }
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int32() }
 }
 
 extension Bool: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.boolean(self) }
-    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.bool() }
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.bool() }
 }
 
-extension [String]: PayloadValue {
+extension Array: PayloadValue where Element: PayloadValue {
     package func write(to writer: inout JSONWriter) {
         writer.beginArray()
-        for element in self { writer.string(element) }
+        for var element in self { element.write(to: &writer) }
         writer.endArray()
     }
 
-    package init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+}
+
+extension Dictionary: PayloadValue where Key == String, Value: PayloadValue {
+    package func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        for (name, element) in sorted(by: { $0.key < $1.key }) {
+            var element = element
+            writer.key(name)
+            element.write(to: &writer)
+        }
+        writer.endObject()
+    }
+
+    package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
 }
 
 // MARK: - Names
@@ -173,6 +225,8 @@ package struct PayloadNames: Sendable {
 // MARK: - One field of any payload
 
 extension Payload {
+    package static var keys: PayloadNames? { names }
+
     mutating func clearMember(_ field: Field) {
         var visitor = Clearing(field: field.rawValue)
         visit(&visitor)

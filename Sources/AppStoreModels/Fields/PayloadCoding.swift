@@ -1,21 +1,24 @@
-extension Payload {
+extension JSONModel {
     /// Reads Apple's JSON. Unknown members are preserved, and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     init(members decoder: any Decoder) throws {
         self.init()
-        let names = Self.names
-        var visitor = Decoding(values: try decoder.container(keyedBy: PayloadKey.self), names: names)
+        var visitor = Decoding(values: try decoder.container(keyedBy: PayloadKey.self), keys: Self.keys)
         try visit(&visitor)
-        unknownMembers = try UnknownMembers(from: decoder) { names.contains($0) }
+        unknownMembers = try UnknownMembers(from: decoder) {
+            visitor.keys?.contains($0) ?? visitor.visited.contains($0)
+        }
     }
 
     /// Writes the members that are set, and the unknown members unchanged.
     func encodeMembers(to encoder: any Encoder) throws {
-        var visitor = Encoding(values: encoder.container(keyedBy: PayloadKey.self), names: Self.names)
+        var visitor = Encoding(values: encoder.container(keyedBy: PayloadKey.self), keys: Self.keys)
         var copy = self
         try copy.visit(&visitor)
         try unknownMembers.encode(to: encoder)
     }
+
+    package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
 
     func writeMembers(to writer: inout JSONWriter) {
         writer.beginObject()
@@ -60,26 +63,35 @@ private struct PayloadKey: CodingKey {
 
 private struct Decoding: PayloadVisitor {
     let values: KeyedDecodingContainer<PayloadKey>
-    let names: PayloadNames
+    let keys: PayloadNames?
+    /// The names in the table so far. Empty if there are `keys`.
+    var visited: [String] = []
 
     mutating func member<Value: PayloadValue>(
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) throws {
-        value = try values.value(PayloadKey(stringValue: names.key(field)))
+        value = try values.value(key(name, field))
     }
 
     mutating func date(_ name: StaticString, _ field: some PayloadField, _ value: inout Int64?) throws {
-        value = try values.milliseconds(PayloadKey(stringValue: names.key(field)))
+        value = try values.milliseconds(key(name, field))
+    }
+
+    private mutating func key(_ name: StaticString, _ field: some PayloadField) -> PayloadKey {
+        if let keys { return PayloadKey(stringValue: keys.key(field)) }
+        visited.append(name.description)
+        return PayloadKey(stringValue: name.description)
     }
 }
 
 private struct Encoding: PayloadVisitor {
     var values: KeyedEncodingContainer<PayloadKey>
-    let names: PayloadNames
+    let keys: PayloadNames?
 
     mutating func member<Value: PayloadValue>(
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) throws {
-        try values.encodeIfPresent(value, forKey: PayloadKey(stringValue: names.key(field)))
+        let key = PayloadKey(stringValue: keys?.key(field) ?? name.description)
+        try values.encodeIfPresent(value, forKey: key)
     }
 }

@@ -307,7 +307,7 @@ extension PayloadReader: PayloadVisitor {
     ) throws(PayloadReadingError) {
         guard try take(name) else { return }
         self.field = Int(field.rawValue)
-        value = try Value(from: &self)
+        value = try Value(reading: &self)
     }
 
     @inline(__always)
@@ -316,6 +316,6 @@ extension PayloadReader: PayloadVisitor {
     ) throws(PayloadReadingError) where Value.RawValue: PayloadValue {
         guard try take(name) else { return }
         self.field = Int(field.rawValue)
-        value = Value(rawValue: try Value.RawValue(from: &self))
+        value = Value(rawValue: try Value.RawValue(reading: &self))
     }
 }

@@ -30,6 +30,17 @@ extension JSONWriter {
         boolean(value)
     }
 
+    package mutating func member<Value: OpenEnum>(_ name: StaticString, _ value: Value?)
+    where Value.RawValue == String {
+        member(name, value?.rawValue)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: (some JSONModel)?) {
+        guard let value else { return }
+        key(name)
+        value.write(to: &self)
+    }
+
     package mutating func member(_ name: StaticString, _ value: [String]?) {
         guard let value else { return }
         key(name)

@@ -15,6 +15,8 @@ public struct AppData: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         appAppleId: Int64? = nil,
@@ -29,29 +31,18 @@ public struct AppData: Codable, Hashable, Sendable {
     }
 }
 
-extension AppData {
-    private enum CodingKeys: String, CodingKey {
-        case appAppleId, bundleId, environment, signedAppTransactionInfo
+extension AppData: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("bundleId", &bundleId)
+        try visitor.member("environment", &environment)
+        try visitor.member("signedAppTransactionInfo", &signedAppTransactionInfo)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        appAppleId = try values.value(.appAppleId)
-        bundleId = try values.value(.bundleId)
-        environment = try values.value(.environment)
-        signedAppTransactionInfo = try values.value(.signedAppTransactionInfo)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(environment, forKey: .environment)
-        try values.encodeIfPresent(signedAppTransactionInfo, forKey: .signedAppTransactionInfo)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -22,6 +22,8 @@ public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         externalPurchaseId: String? = nil,
@@ -40,33 +42,20 @@ public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
     }
 }
 
-extension ExternalPurchaseToken {
-    private enum CodingKeys: String, CodingKey {
-        case externalPurchaseId, tokenCreationDate, appAppleId, bundleId, tokenExpirationDate, tokenType
+extension ExternalPurchaseToken: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("externalPurchaseId", &externalPurchaseId)
+        try visitor.date("tokenCreationDate", &tokenCreationDate)
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("bundleId", &bundleId)
+        try visitor.date("tokenExpirationDate", &tokenExpirationDate)
+        try visitor.member("tokenType", &tokenType)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        externalPurchaseId = try values.value(.externalPurchaseId)
-        tokenCreationDate = try values.milliseconds(.tokenCreationDate)
-        appAppleId = try values.value(.appAppleId)
-        bundleId = try values.value(.bundleId)
-        tokenExpirationDate = try values.milliseconds(.tokenExpirationDate)
-        tokenType = try values.value(.tokenType)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(externalPurchaseId, forKey: .externalPurchaseId)
-        try values.encodeIfPresent(tokenCreationDate, forKey: .tokenCreationDate)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(tokenExpirationDate, forKey: .tokenExpirationDate)
-        try values.encodeIfPresent(tokenType, forKey: .tokenType)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -27,6 +27,8 @@ public struct NotificationData: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         environment: Environment? = nil,
@@ -49,38 +51,22 @@ public struct NotificationData: Codable, Hashable, Sendable {
     }
 }
 
-extension NotificationData {
-    private enum CodingKeys: String, CodingKey {
-        case environment, appAppleId, bundleId, bundleVersion, signedTransactionInfo, signedRenewalInfo, status,
-            consumptionRequestReason
+extension NotificationData: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("environment", &environment)
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("bundleId", &bundleId)
+        try visitor.member("bundleVersion", &bundleVersion)
+        try visitor.member("signedTransactionInfo", &signedTransactionInfo)
+        try visitor.member("signedRenewalInfo", &signedRenewalInfo)
+        try visitor.member("status", &status)
+        try visitor.member("consumptionRequestReason", &consumptionRequestReason)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        environment = try values.value(.environment)
-        appAppleId = try values.value(.appAppleId)
-        bundleId = try values.value(.bundleId)
-        bundleVersion = try values.value(.bundleVersion)
-        signedTransactionInfo = try values.value(.signedTransactionInfo)
-        signedRenewalInfo = try values.value(.signedRenewalInfo)
-        status = try values.value(.status)
-        consumptionRequestReason = try values.value(.consumptionRequestReason)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(environment, forKey: .environment)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(bundleVersion, forKey: .bundleVersion)
-        try values.encodeIfPresent(signedTransactionInfo, forKey: .signedTransactionInfo)
-        try values.encodeIfPresent(signedRenewalInfo, forKey: .signedRenewalInfo)
-        try values.encodeIfPresent(status, forKey: .status)
-        try values.encodeIfPresent(consumptionRequestReason, forKey: .consumptionRequestReason)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -36,6 +36,8 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         notificationType: NotificationTypeV2? = nil,
@@ -62,42 +64,24 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     }
 }
 
-extension ResponseBodyV2DecodedPayload {
-    private enum CodingKeys: String, CodingKey {
-        case notificationType, subtype, notificationUUID, data, version, signedDate, summary, externalPurchaseToken,
-            appData, unclaimInfo
+extension ResponseBodyV2DecodedPayload: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("notificationType", &notificationType)
+        try visitor.member("subtype", &subtype)
+        try visitor.member("notificationUUID", &notificationUUID)
+        try visitor.member("data", &data)
+        try visitor.member("version", &version)
+        try visitor.date("signedDate", &signedDate)
+        try visitor.member("summary", &summary)
+        try visitor.member("externalPurchaseToken", &externalPurchaseToken)
+        try visitor.member("appData", &appData)
+        try visitor.member("unclaimInfo", &unclaimInfo)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        notificationType = try values.value(.notificationType)
-        subtype = try values.value(.subtype)
-        notificationUUID = try values.value(.notificationUUID)
-        data = try values.value(.data)
-        version = try values.value(.version)
-        signedDate = try values.milliseconds(.signedDate)
-        summary = try values.value(.summary)
-        externalPurchaseToken = try values.value(.externalPurchaseToken)
-        appData = try values.value(.appData)
-        unclaimInfo = try values.value(.unclaimInfo)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(notificationType, forKey: .notificationType)
-        try values.encodeIfPresent(subtype, forKey: .subtype)
-        try values.encodeIfPresent(notificationUUID, forKey: .notificationUUID)
-        try values.encodeIfPresent(data, forKey: .data)
-        try values.encodeIfPresent(version, forKey: .version)
-        try values.encodeIfPresent(signedDate, forKey: .signedDate)
-        try values.encodeIfPresent(summary, forKey: .summary)
-        try values.encodeIfPresent(externalPurchaseToken, forKey: .externalPurchaseToken)
-        try values.encodeIfPresent(appData, forKey: .appData)
-        try values.encodeIfPresent(unclaimInfo, forKey: .unclaimInfo)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -27,6 +27,8 @@ public struct Summary: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         environment: Environment? = nil,
@@ -49,38 +51,22 @@ public struct Summary: Codable, Hashable, Sendable {
     }
 }
 
-extension Summary {
-    private enum CodingKeys: String, CodingKey {
-        case environment, appAppleId, bundleId, productId, requestIdentifier, storefrontCountryCodes, succeededCount,
-            failedCount
+extension Summary: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("environment", &environment)
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("bundleId", &bundleId)
+        try visitor.member("productId", &productId)
+        try visitor.member("requestIdentifier", &requestIdentifier)
+        try visitor.member("storefrontCountryCodes", &storefrontCountryCodes)
+        try visitor.member("succeededCount", &succeededCount)
+        try visitor.member("failedCount", &failedCount)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        environment = try values.value(.environment)
-        appAppleId = try values.value(.appAppleId)
-        bundleId = try values.value(.bundleId)
-        productId = try values.value(.productId)
-        requestIdentifier = try values.value(.requestIdentifier)
-        storefrontCountryCodes = try values.value(.storefrontCountryCodes)
-        succeededCount = try values.value(.succeededCount)
-        failedCount = try values.value(.failedCount)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(environment, forKey: .environment)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(productId, forKey: .productId)
-        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
-        try values.encodeIfPresent(storefrontCountryCodes, forKey: .storefrontCountryCodes)
-        try values.encodeIfPresent(succeededCount, forKey: .succeededCount)
-        try values.encodeIfPresent(failedCount, forKey: .failedCount)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -6,6 +6,8 @@ public struct GetImageListResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         imageIdentifiers: [GetImageListResponseItem]? = nil
@@ -14,25 +16,17 @@ public struct GetImageListResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension GetImageListResponse {
-    private enum CodingKeys: String, CodingKey {
-        case imageIdentifiers
+extension GetImageListResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("imageIdentifiers", &imageIdentifiers)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        imageIdentifiers = try values.value(.imageIdentifiers)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(imageIdentifiers, forKey: .imageIdentifiers)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One image (Retention Messaging API, GetImageListResponseItem).
@@ -49,6 +43,8 @@ public struct GetImageListResponseItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         imageIdentifier: String? = nil,
@@ -61,29 +57,19 @@ public struct GetImageListResponseItem: Codable, Hashable, Sendable {
     }
 }
 
-extension GetImageListResponseItem {
-    private enum CodingKeys: String, CodingKey {
-        case imageIdentifier, imageState, imageSize
+extension GetImageListResponseItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("imageIdentifier", &imageIdentifier)
+        try visitor.member("imageState", &imageState)
+        try visitor.member("imageSize", &imageSize)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        imageIdentifier = try values.value(.imageIdentifier)
-        imageState = try values.value(.imageState)
-        imageSize = try values.value(.imageSize)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(imageIdentifier, forKey: .imageIdentifier)
-        try values.encodeIfPresent(imageState, forKey: .imageState)
-        try values.encodeIfPresent(imageSize, forKey: .imageSize)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether Apple approved an image (Retention Messaging API, imageState).

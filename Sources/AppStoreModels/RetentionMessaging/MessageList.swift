@@ -6,6 +6,8 @@ public struct GetMessageListResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         messageIdentifiers: [GetMessageListResponseItem]? = nil
@@ -14,25 +16,17 @@ public struct GetMessageListResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension GetMessageListResponse {
-    private enum CodingKeys: String, CodingKey {
-        case messageIdentifiers
+extension GetMessageListResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("messageIdentifiers", &messageIdentifiers)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        messageIdentifiers = try values.value(.messageIdentifiers)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(messageIdentifiers, forKey: .messageIdentifiers)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One message (Retention Messaging API, GetMessageListResponseItem).
@@ -46,6 +40,8 @@ public struct GetMessageListResponseItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         messageIdentifier: String? = nil,
@@ -56,27 +52,18 @@ public struct GetMessageListResponseItem: Codable, Hashable, Sendable {
     }
 }
 
-extension GetMessageListResponseItem {
-    private enum CodingKeys: String, CodingKey {
-        case messageIdentifier, messageState
+extension GetMessageListResponseItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("messageIdentifier", &messageIdentifier)
+        try visitor.member("messageState", &messageState)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        messageIdentifier = try values.value(.messageIdentifier)
-        messageState = try values.value(.messageState)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(messageIdentifier, forKey: .messageIdentifier)
-        try values.encodeIfPresent(messageState, forKey: .messageState)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether Apple approved a message (Retention Messaging API, messageState).
@@ -123,6 +110,8 @@ public struct DefaultConfigurationResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         messageIdentifier: String? = nil
@@ -131,23 +120,15 @@ public struct DefaultConfigurationResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension DefaultConfigurationResponse {
-    private enum CodingKeys: String, CodingKey {
-        case messageIdentifier
+extension DefaultConfigurationResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("messageIdentifier", &messageIdentifier)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        messageIdentifier = try values.value(.messageIdentifier)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(messageIdentifier, forKey: .messageIdentifier)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

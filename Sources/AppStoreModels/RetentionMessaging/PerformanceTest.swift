@@ -22,6 +22,8 @@ public struct PerformanceTestResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         config: PerformanceTestConfig? = nil,
@@ -32,27 +34,18 @@ public struct PerformanceTestResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension PerformanceTestResponse {
-    private enum CodingKeys: String, CodingKey {
-        case config, requestId
+extension PerformanceTestResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("config", &config)
+        try visitor.member("requestId", &requestId)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        config = try values.value(.config)
-        requestId = try values.value(.requestId)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(config, forKey: .config)
-        try values.encodeIfPresent(requestId, forKey: .requestId)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The configuration of a performance test (Retention Messaging API, PerformanceTestConfig).
@@ -75,6 +68,8 @@ public struct PerformanceTestConfig: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         maxConcurrentRequests: Int64? = nil,
@@ -91,33 +86,21 @@ public struct PerformanceTestConfig: Codable, Hashable, Sendable {
     }
 }
 
-extension PerformanceTestConfig {
-    private enum CodingKeys: String, CodingKey {
-        case maxConcurrentRequests, totalRequests, totalDuration, responseTimeThreshold, successRateThreshold
+extension PerformanceTestConfig: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("maxConcurrentRequests", &maxConcurrentRequests)
+        try visitor.member("totalRequests", &totalRequests)
+        try visitor.member("totalDuration", &totalDuration)
+        try visitor.member("responseTimeThreshold", &responseTimeThreshold)
+        try visitor.member("successRateThreshold", &successRateThreshold)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        maxConcurrentRequests = try values.value(.maxConcurrentRequests)
-        totalRequests = try values.value(.totalRequests)
-        totalDuration = try values.value(.totalDuration)
-        responseTimeThreshold = try values.value(.responseTimeThreshold)
-        successRateThreshold = try values.value(.successRateThreshold)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(maxConcurrentRequests, forKey: .maxConcurrentRequests)
-        try values.encodeIfPresent(totalRequests, forKey: .totalRequests)
-        try values.encodeIfPresent(totalDuration, forKey: .totalDuration)
-        try values.encodeIfPresent(responseTimeThreshold, forKey: .responseTimeThreshold)
-        try values.encodeIfPresent(successRateThreshold, forKey: .successRateThreshold)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The result of a performance test (Retention Messaging API, PerformanceTestResultResponse).
@@ -146,6 +129,8 @@ public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         config: PerformanceTestConfig? = nil,
@@ -166,37 +151,23 @@ public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension PerformanceTestResultResponse {
-    private enum CodingKeys: String, CodingKey {
-        case config, target, result, successRate, numPending, responseTimes, failures
+extension PerformanceTestResultResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("config", &config)
+        try visitor.member("target", &target)
+        try visitor.member("result", &result)
+        try visitor.member("successRate", &successRate)
+        try visitor.member("numPending", &numPending)
+        try visitor.member("responseTimes", &responseTimes)
+        try visitor.member("failures", &failures)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        config = try values.value(.config)
-        target = try values.value(.target)
-        result = try values.value(.result)
-        successRate = try values.value(.successRate)
-        numPending = try values.value(.numPending)
-        responseTimes = try values.value(.responseTimes)
-        failures = try values.value(.failures)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(config, forKey: .config)
-        try values.encodeIfPresent(target, forKey: .target)
-        try values.encodeIfPresent(result, forKey: .result)
-        try values.encodeIfPresent(successRate, forKey: .successRate)
-        try values.encodeIfPresent(numPending, forKey: .numPending)
-        try values.encodeIfPresent(responseTimes, forKey: .responseTimes)
-        try values.encodeIfPresent(failures, forKey: .failures)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// How long the answers took in a performance test, in milliseconds (Retention Messaging API,
@@ -220,6 +191,8 @@ public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         average: Int64? = nil,
@@ -236,33 +209,21 @@ public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
     }
 }
 
-extension PerformanceTestResponseTimes {
-    private enum CodingKeys: String, CodingKey {
-        case average, p50, p90, p95, p99
+extension PerformanceTestResponseTimes: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("average", &average)
+        try visitor.member("p50", &p50)
+        try visitor.member("p90", &p90)
+        try visitor.member("p95", &p95)
+        try visitor.member("p99", &p99)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        average = try values.value(.average)
-        p50 = try values.value(.p50)
-        p90 = try values.value(.p90)
-        p95 = try values.value(.p95)
-        p99 = try values.value(.p99)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(average, forKey: .average)
-        try values.encodeIfPresent(p50, forKey: .p50)
-        try values.encodeIfPresent(p90, forKey: .p90)
-        try values.encodeIfPresent(p95, forKey: .p95)
-        try values.encodeIfPresent(p99, forKey: .p99)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether a performance test passed (Retention Messaging API, PerformanceTestStatus).

@@ -25,6 +25,8 @@ public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         originalTransactionId: String? = nil,
@@ -45,35 +47,21 @@ public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
     }
 }
 
-extension DecodedRealtimeRequestBody {
-    private enum CodingKeys: String, CodingKey {
-        case originalTransactionId, appAppleId, productId, userLocale, requestIdentifier, environment, signedDate
+extension DecodedRealtimeRequestBody: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("originalTransactionId", &originalTransactionId)
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("productId", &productId)
+        try visitor.member("userLocale", &userLocale)
+        try visitor.member("requestIdentifier", &requestIdentifier)
+        try visitor.member("environment", &environment)
+        try visitor.date("signedDate", &signedDate)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        originalTransactionId = try values.value(.originalTransactionId)
-        appAppleId = try values.value(.appAppleId)
-        productId = try values.value(.productId)
-        userLocale = try values.value(.userLocale)
-        requestIdentifier = try values.value(.requestIdentifier)
-        environment = try values.value(.environment)
-        signedDate = try values.milliseconds(.signedDate)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(originalTransactionId, forKey: .originalTransactionId)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(productId, forKey: .productId)
-        try values.encodeIfPresent(userLocale, forKey: .userLocale)
-        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
-        try values.encodeIfPresent(environment, forKey: .environment)
-        try values.encodeIfPresent(signedDate, forKey: .signedDate)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -39,6 +39,8 @@ public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         originalTransactionId: String? = nil,
@@ -53,31 +55,20 @@ public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension ExtendRenewalDateResponse {
-    private enum CodingKeys: String, CodingKey {
-        case originalTransactionId, webOrderLineItemId, success, effectiveDate
+extension ExtendRenewalDateResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("originalTransactionId", &originalTransactionId)
+        try visitor.member("webOrderLineItemId", &webOrderLineItemId)
+        try visitor.member("success", &success)
+        try visitor.date("effectiveDate", &effectiveDate)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        originalTransactionId = try values.value(.originalTransactionId)
-        webOrderLineItemId = try values.value(.webOrderLineItemId)
-        success = try values.value(.success)
-        effectiveDate = try values.milliseconds(.effectiveDate)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(originalTransactionId, forKey: .originalTransactionId)
-        try values.encodeIfPresent(webOrderLineItemId, forKey: .webOrderLineItemId)
-        try values.encodeIfPresent(success, forKey: .success)
-        try values.encodeIfPresent(effectiveDate, forKey: .effectiveDate)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Why a renewal date is extended (App Store Server API, extendReasonCode).

@@ -40,6 +40,8 @@ public struct MassExtendRenewalDateResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         requestIdentifier: String? = nil
@@ -48,25 +50,17 @@ public struct MassExtendRenewalDateResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension MassExtendRenewalDateResponse {
-    private enum CodingKeys: String, CodingKey {
-        case requestIdentifier
+extension MassExtendRenewalDateResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("requestIdentifier", &requestIdentifier)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        requestIdentifier = try values.value(.requestIdentifier)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The progress of a mass extension (App Store Server API, MassExtendRenewalDateStatusResponse).
@@ -89,6 +83,8 @@ public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         requestIdentifier: String? = nil,
@@ -105,31 +101,19 @@ public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension MassExtendRenewalDateStatusResponse {
-    private enum CodingKeys: String, CodingKey {
-        case requestIdentifier, complete, completeDate, succeededCount, failedCount
+extension MassExtendRenewalDateStatusResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("requestIdentifier", &requestIdentifier)
+        try visitor.member("complete", &complete)
+        try visitor.date("completeDate", &completeDate)
+        try visitor.member("succeededCount", &succeededCount)
+        try visitor.member("failedCount", &failedCount)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        requestIdentifier = try values.value(.requestIdentifier)
-        complete = try values.value(.complete)
-        completeDate = try values.milliseconds(.completeDate)
-        succeededCount = try values.value(.succeededCount)
-        failedCount = try values.value(.failedCount)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(requestIdentifier, forKey: .requestIdentifier)
-        try values.encodeIfPresent(complete, forKey: .complete)
-        try values.encodeIfPresent(completeDate, forKey: .completeDate)
-        try values.encodeIfPresent(succeededCount, forKey: .succeededCount)
-        try values.encodeIfPresent(failedCount, forKey: .failedCount)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -51,6 +51,8 @@ public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         paginationToken: String? = nil,
@@ -63,29 +65,19 @@ public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension NotificationHistoryResponse {
-    private enum CodingKeys: String, CodingKey {
-        case paginationToken, hasMore, notificationHistory
+extension NotificationHistoryResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("paginationToken", &paginationToken)
+        try visitor.member("hasMore", &hasMore)
+        try visitor.member("notificationHistory", &notificationHistory)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        paginationToken = try values.value(.paginationToken)
-        hasMore = try values.value(.hasMore)
-        notificationHistory = try values.value(.notificationHistory)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(paginationToken, forKey: .paginationToken)
-        try values.encodeIfPresent(hasMore, forKey: .hasMore)
-        try values.encodeIfPresent(notificationHistory, forKey: .notificationHistory)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// A notification and what became of it (App Store Server API, notificationHistoryResponseItem).
@@ -102,6 +94,8 @@ public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         signedPayload: String? = nil,
@@ -114,27 +108,17 @@ public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
     }
 }
 
-extension NotificationHistoryResponseItem {
-    private enum CodingKeys: String, CodingKey {
-        case signedPayload, sendAttempts, firstSendAttemptResult
+extension NotificationHistoryResponseItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("signedPayload", &signedPayload)
+        try visitor.member("sendAttempts", &sendAttempts)
+        try visitor.member("firstSendAttemptResult", &firstSendAttemptResult)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        signedPayload = try values.value(.signedPayload)
-        sendAttempts = try values.value(.sendAttempts)
-        firstSendAttemptResult = try values.value(.firstSendAttemptResult)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(signedPayload, forKey: .signedPayload)
-        try values.encodeIfPresent(sendAttempts, forKey: .sendAttempts)
-        try values.encodeIfPresent(firstSendAttemptResult, forKey: .firstSendAttemptResult)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

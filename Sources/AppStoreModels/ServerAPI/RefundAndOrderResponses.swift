@@ -13,6 +13,8 @@ public struct RefundHistoryResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactions: [String]? = nil,
@@ -25,29 +27,19 @@ public struct RefundHistoryResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension RefundHistoryResponse {
-    private enum CodingKeys: String, CodingKey {
-        case signedTransactions, revision, hasMore
+extension RefundHistoryResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("signedTransactions", &signedTransactions)
+        try visitor.member("revision", &revision)
+        try visitor.member("hasMore", &hasMore)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        signedTransactions = try values.value(.signedTransactions)
-        revision = try values.value(.revision)
-        hasMore = try values.value(.hasMore)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
-        try values.encodeIfPresent(revision, forKey: .revision)
-        try values.encodeIfPresent(hasMore, forKey: .hasMore)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The newest refunds of a customer, at most 50 (App Store Server API, Get Refund History V1, deprecated).
@@ -58,6 +50,8 @@ public struct RefundLookupResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactions: [String]? = nil
@@ -66,25 +60,17 @@ public struct RefundLookupResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension RefundLookupResponse {
-    private enum CodingKeys: String, CodingKey {
-        case signedTransactions
+extension RefundLookupResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("signedTransactions", &signedTransactions)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        signedTransactions = try values.value(.signedTransactions)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The purchases of one order (App Store Server API, OrderLookupResponse).
@@ -99,6 +85,8 @@ public struct OrderLookupResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         status: OrderLookupStatus? = nil,
@@ -109,27 +97,18 @@ public struct OrderLookupResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension OrderLookupResponse {
-    private enum CodingKeys: String, CodingKey {
-        case status, signedTransactions
+extension OrderLookupResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("status", &status)
+        try visitor.member("signedTransactions", &signedTransactions)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        status = try values.value(.status)
-        signedTransactions = try values.value(.signedTransactions)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(status, forKey: .status)
-        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether an order identifier is valid for the app (App Store Server API, OrderLookupStatus).

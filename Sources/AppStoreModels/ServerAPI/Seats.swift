@@ -12,6 +12,8 @@ public struct GetSeatInfoResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         totalSeatCount: Int32? = nil,
@@ -24,29 +26,19 @@ public struct GetSeatInfoResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension GetSeatInfoResponse {
-    private enum CodingKeys: String, CodingKey {
-        case totalSeatCount, availableSeatCount, assignedSeatClaimIds
+extension GetSeatInfoResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("totalSeatCount", &totalSeatCount)
+        try visitor.member("availableSeatCount", &availableSeatCount)
+        try visitor.member("assignedSeatClaimIds", &assignedSeatClaimIds)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        totalSeatCount = try values.value(.totalSeatCount)
-        availableSeatCount = try values.value(.availableSeatCount)
-        assignedSeatClaimIds = try values.value(.assignedSeatClaimIds)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(totalSeatCount, forKey: .totalSeatCount)
-        try values.encodeIfPresent(availableSeatCount, forKey: .availableSeatCount)
-        try values.encodeIfPresent(assignedSeatClaimIds, forKey: .assignedSeatClaimIds)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Claims one seat (App Store Server API 1.23, Claim Seat).
@@ -75,6 +67,8 @@ public struct ClaimSeatResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         seatClaimId: String? = nil
@@ -83,25 +77,17 @@ public struct ClaimSeatResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension ClaimSeatResponse {
-    private enum CodingKeys: String, CodingKey {
-        case seatClaimId
+extension ClaimSeatResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("seatClaimId", &seatClaimId)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        seatClaimId = try values.value(.seatClaimId)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(seatClaimId, forKey: .seatClaimId)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Assigns a claimed seat to an app download (App Store Server API 1.23, Associate Seat).

@@ -9,6 +9,8 @@ public struct SendAttemptItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         attemptDate: Int64? = nil,
@@ -19,27 +21,18 @@ public struct SendAttemptItem: Codable, Hashable, Sendable {
     }
 }
 
-extension SendAttemptItem {
-    private enum CodingKeys: String, CodingKey {
-        case attemptDate, sendAttemptResult
+extension SendAttemptItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.date("attemptDate", &attemptDate)
+        try visitor.member("sendAttemptResult", &sendAttemptResult)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        attemptDate = try values.milliseconds(.attemptDate)
-        sendAttemptResult = try values.value(.sendAttemptResult)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(attemptDate, forKey: .attemptDate)
-        try values.encodeIfPresent(sendAttemptResult, forKey: .sendAttemptResult)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// How an attempt to send a notification went (App Store Server API, sendAttemptResult).
@@ -90,6 +83,8 @@ public struct SendTestNotificationResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         testNotificationToken: String? = nil
@@ -98,25 +93,17 @@ public struct SendTestNotificationResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension SendTestNotificationResponse {
-    private enum CodingKeys: String, CodingKey {
-        case testNotificationToken
+extension SendTestNotificationResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("testNotificationToken", &testNotificationToken)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        testNotificationToken = try values.value(.testNotificationToken)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(testNotificationToken, forKey: .testNotificationToken)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// What became of a test notification (App Store Server API, CheckTestNotificationResponse).
@@ -133,6 +120,8 @@ public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         signedPayload: String? = nil,
@@ -145,27 +134,17 @@ public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension CheckTestNotificationResponse {
-    private enum CodingKeys: String, CodingKey {
-        case signedPayload, sendAttempts, firstSendAttemptResult
+extension CheckTestNotificationResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("signedPayload", &signedPayload)
+        try visitor.member("sendAttempts", &sendAttempts)
+        try visitor.member("firstSendAttemptResult", &firstSendAttemptResult)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        signedPayload = try values.value(.signedPayload)
-        sendAttempts = try values.value(.sendAttempts)
-        firstSendAttemptResult = try values.value(.firstSendAttemptResult)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(signedPayload, forKey: .signedPayload)
-        try values.encodeIfPresent(sendAttempts, forKey: .sendAttempts)
-        try values.encodeIfPresent(firstSendAttemptResult, forKey: .firstSendAttemptResult)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -15,6 +15,8 @@ public struct StatusResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         environment: Environment? = nil,
@@ -29,31 +31,20 @@ public struct StatusResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension StatusResponse {
-    private enum CodingKeys: String, CodingKey {
-        case environment, bundleId, appAppleId, data
+extension StatusResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("environment", &environment)
+        try visitor.member("bundleId", &bundleId)
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("data", &data)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        environment = try values.value(.environment)
-        bundleId = try values.value(.bundleId)
-        appAppleId = try values.value(.appAppleId)
-        data = try values.value(.data)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(environment, forKey: .environment)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(data, forKey: .data)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The subscriptions of a customer in one group (App Store Server API, SubscriptionGroupIdentifierItem).
@@ -67,6 +58,8 @@ public struct SubscriptionGroupIdentifierItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         subscriptionGroupIdentifier: String? = nil,
@@ -77,27 +70,18 @@ public struct SubscriptionGroupIdentifierItem: Codable, Hashable, Sendable {
     }
 }
 
-extension SubscriptionGroupIdentifierItem {
-    private enum CodingKeys: String, CodingKey {
-        case subscriptionGroupIdentifier, lastTransactions
+extension SubscriptionGroupIdentifierItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("subscriptionGroupIdentifier", &subscriptionGroupIdentifier)
+        try visitor.member("lastTransactions", &lastTransactions)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        subscriptionGroupIdentifier = try values.value(.subscriptionGroupIdentifier)
-        lastTransactions = try values.value(.lastTransactions)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(subscriptionGroupIdentifier, forKey: .subscriptionGroupIdentifier)
-        try values.encodeIfPresent(lastTransactions, forKey: .lastTransactions)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The latest state of one subscription (App Store Server API, LastTransactionsItem).
@@ -117,6 +101,8 @@ public struct LastTransactionsItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         status: SubscriptionStatus? = nil,
@@ -131,29 +117,18 @@ public struct LastTransactionsItem: Codable, Hashable, Sendable {
     }
 }
 
-extension LastTransactionsItem {
-    private enum CodingKeys: String, CodingKey {
-        case status, originalTransactionId, signedTransactionInfo, signedRenewalInfo
+extension LastTransactionsItem: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("status", &status)
+        try visitor.member("originalTransactionId", &originalTransactionId)
+        try visitor.member("signedTransactionInfo", &signedTransactionInfo)
+        try visitor.member("signedRenewalInfo", &signedRenewalInfo)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        status = try values.value(.status)
-        originalTransactionId = try values.value(.originalTransactionId)
-        signedTransactionInfo = try values.value(.signedTransactionInfo)
-        signedRenewalInfo = try values.value(.signedRenewalInfo)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(status, forKey: .status)
-        try values.encodeIfPresent(originalTransactionId, forKey: .originalTransactionId)
-        try values.encodeIfPresent(signedTransactionInfo, forKey: .signedTransactionInfo)
-        try values.encodeIfPresent(signedRenewalInfo, forKey: .signedRenewalInfo)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -21,6 +21,8 @@ public struct HistoryResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         revision: String? = nil,
@@ -39,35 +41,22 @@ public struct HistoryResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension HistoryResponse {
-    private enum CodingKeys: String, CodingKey {
-        case revision, hasMore, bundleId, appAppleId, environment, signedTransactions
+extension HistoryResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("revision", &revision)
+        try visitor.member("hasMore", &hasMore)
+        try visitor.member("bundleId", &bundleId)
+        try visitor.member("appAppleId", &appAppleId)
+        try visitor.member("environment", &environment)
+        try visitor.member("signedTransactions", &signedTransactions)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        revision = try values.value(.revision)
-        hasMore = try values.value(.hasMore)
-        bundleId = try values.value(.bundleId)
-        appAppleId = try values.value(.appAppleId)
-        environment = try values.value(.environment)
-        signedTransactions = try values.value(.signedTransactions)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(revision, forKey: .revision)
-        try values.encodeIfPresent(hasMore, forKey: .hasMore)
-        try values.encodeIfPresent(bundleId, forKey: .bundleId)
-        try values.encodeIfPresent(appAppleId, forKey: .appAppleId)
-        try values.encodeIfPresent(environment, forKey: .environment)
-        try values.encodeIfPresent(signedTransactions, forKey: .signedTransactions)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// A single transaction (App Store Server API, TransactionInfoResponse).
@@ -78,6 +67,8 @@ public struct TransactionInfoResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         signedTransactionInfo: String? = nil
@@ -86,25 +77,17 @@ public struct TransactionInfoResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension TransactionInfoResponse {
-    private enum CodingKeys: String, CodingKey {
-        case signedTransactionInfo
+extension TransactionInfoResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("signedTransactionInfo", &signedTransactionInfo)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        signedTransactionInfo = try values.value(.signedTransactionInfo)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(signedTransactionInfo, forKey: .signedTransactionInfo)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The purchase or download of the app itself (App Store Server API 1.17, AppTransactionInfoResponse).
@@ -115,6 +98,8 @@ public struct AppTransactionInfoResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         signedAppTransactionInfo: String? = nil
@@ -123,23 +108,15 @@ public struct AppTransactionInfoResponse: Codable, Hashable, Sendable {
     }
 }
 
-extension AppTransactionInfoResponse {
-    private enum CodingKeys: String, CodingKey {
-        case signedAppTransactionInfo
+extension AppTransactionInfoResponse: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("signedAppTransactionInfo", &signedAppTransactionInfo)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        signedAppTransactionInfo = try values.value(.signedAppTransactionInfo)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(signedAppTransactionInfo, forKey: .signedAppTransactionInfo)
-        try unknownMembers.encode(to: encoder)
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

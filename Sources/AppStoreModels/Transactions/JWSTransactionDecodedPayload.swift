@@ -302,7 +302,7 @@ private indirect enum Rare<Value: PayloadValue & Hashable>: PayloadValue, Hashab
 
     init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
     func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
-    init(from reader: inout PayloadReader) throws(PayloadReadingError) { self = .value(try Value(from: &reader)) }
+    init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = .value(try Value(reading: &reader)) }
     var text: String { value.text }
 
     func write(to writer: inout JSONWriter) {

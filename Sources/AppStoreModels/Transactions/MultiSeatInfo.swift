@@ -16,6 +16,8 @@ public struct TransactionMultiSeatInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         invitationManagement: InvitationManagement? = nil,
@@ -28,40 +30,19 @@ public struct TransactionMultiSeatInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension TransactionMultiSeatInfo {
-    private enum CodingKeys: String, CodingKey {
-        case invitationManagement, priceTiers, revokedSeatQuantity
+extension TransactionMultiSeatInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("invitationManagement", &invitationManagement)
+        try visitor.member("priceTiers", &priceTiers)
+        try visitor.member("revokedSeatQuantity", &revokedSeatQuantity)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        invitationManagement = try values.value(.invitationManagement)
-        priceTiers = try values.value(.priceTiers)
-        revokedSeatQuantity = try values.value(.revokedSeatQuantity)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(invitationManagement, forKey: .invitationManagement)
-        try values.encodeIfPresent(priceTiers, forKey: .priceTiers)
-        try values.encodeIfPresent(revokedSeatQuantity, forKey: .revokedSeatQuantity)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension TransactionMultiSeatInfo: JSONWritable, PayloadValue {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("invitationManagement", invitationManagement)
-        writer.member("priceTiers", priceTiers)
-        writer.member("revokedSeatQuantity", revokedSeatQuantity)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The seats of a multiseat subscription at its next renewal (App Store Server API 1.23, multiSeatInfo). The number of seats
@@ -73,6 +54,8 @@ public struct RenewalMultiSeatInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         renewalPriceTiers: [SeatPriceTier]? = nil
@@ -81,34 +64,17 @@ public struct RenewalMultiSeatInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension RenewalMultiSeatInfo {
-    private enum CodingKeys: String, CodingKey {
-        case renewalPriceTiers
+extension RenewalMultiSeatInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("renewalPriceTiers", &renewalPriceTiers)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        renewalPriceTiers = try values.value(.renewalPriceTiers)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(renewalPriceTiers, forKey: .renewalPriceTiers)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension RenewalMultiSeatInfo: JSONWritable, PayloadValue {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("renewalPriceTiers", renewalPriceTiers)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The price of a seat for a number of seats (App Store Server API 1.23, priceTiers).
@@ -122,6 +88,8 @@ public struct SeatPriceTier: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         price: Int64? = nil,
@@ -132,35 +100,16 @@ public struct SeatPriceTier: Codable, Hashable, Sendable {
     }
 }
 
-extension SeatPriceTier {
-    private enum CodingKeys: String, CodingKey {
-        case price, quantity
+extension SeatPriceTier: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("price", &price)
+        try visitor.member("quantity", &quantity)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        price = try values.value(.price)
-        quantity = try values.value(.quantity)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(price, forKey: .price)
-        try values.encodeIfPresent(quantity, forKey: .quantity)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension SeatPriceTier: JSONWritable {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("price", price)
-        writer.member("quantity", quantity)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

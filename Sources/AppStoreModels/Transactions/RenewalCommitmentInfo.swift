@@ -18,6 +18,8 @@ public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         commitmentAutoRenewProductId: String? = nil,
@@ -34,45 +36,19 @@ public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension RenewalCommitmentInfo {
-    private enum CodingKeys: String, CodingKey {
-        case commitmentAutoRenewProductId, commitmentAutoRenewStatus, commitmentRenewalBillingPlanType,
-            commitmentRenewalDate, commitmentRenewalPrice
+extension RenewalCommitmentInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("commitmentAutoRenewProductId", &commitmentAutoRenewProductId)
+        try visitor.member("commitmentAutoRenewStatus", &commitmentAutoRenewStatus)
+        try visitor.member("commitmentRenewalBillingPlanType", &commitmentRenewalBillingPlanType)
+        try visitor.date("commitmentRenewalDate", &commitmentRenewalDate)
+        try visitor.member("commitmentRenewalPrice", &commitmentRenewalPrice)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        commitmentAutoRenewProductId = try values.value(.commitmentAutoRenewProductId)
-        commitmentAutoRenewStatus = try values.value(.commitmentAutoRenewStatus)
-        commitmentRenewalBillingPlanType = try values.value(.commitmentRenewalBillingPlanType)
-        commitmentRenewalDate = try values.milliseconds(.commitmentRenewalDate)
-        commitmentRenewalPrice = try values.value(.commitmentRenewalPrice)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(commitmentAutoRenewProductId, forKey: .commitmentAutoRenewProductId)
-        try values.encodeIfPresent(commitmentAutoRenewStatus, forKey: .commitmentAutoRenewStatus)
-        try values.encodeIfPresent(commitmentRenewalBillingPlanType, forKey: .commitmentRenewalBillingPlanType)
-        try values.encodeIfPresent(commitmentRenewalDate, forKey: .commitmentRenewalDate)
-        try values.encodeIfPresent(commitmentRenewalPrice, forKey: .commitmentRenewalPrice)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension RenewalCommitmentInfo: JSONWritable, PayloadValue {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("commitmentAutoRenewProductId", commitmentAutoRenewProductId)
-        writer.member("commitmentAutoRenewStatus", commitmentAutoRenewStatus)
-        writer.member("commitmentRenewalBillingPlanType", commitmentRenewalBillingPlanType)
-        writer.member("commitmentRenewalDate", commitmentRenewalDate)
-        writer.member("commitmentRenewalPrice", commitmentRenewalPrice)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -15,6 +15,8 @@ public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
+    package init() {}
+
     /// A value with these fields. Each field is nil by default.
     public init(
         billingPeriodNumber: Int32? = nil,
@@ -29,41 +31,18 @@ public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
     }
 }
 
-extension TransactionCommitmentInfo {
-    private enum CodingKeys: String, CodingKey {
-        case billingPeriodNumber, totalBillingPeriods, commitmentExpiresDate, commitmentPrice
+extension TransactionCommitmentInfo: JSONModel {
+    package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.member("billingPeriodNumber", &billingPeriodNumber)
+        try visitor.member("totalBillingPeriods", &totalBillingPeriods)
+        try visitor.date("commitmentExpiresDate", &commitmentExpiresDate)
+        try visitor.member("commitmentPrice", &commitmentPrice)
     }
 
     /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        billingPeriodNumber = try values.value(.billingPeriodNumber)
-        totalBillingPeriods = try values.value(.totalBillingPeriods)
-        commitmentExpiresDate = try values.milliseconds(.commitmentExpiresDate)
-        commitmentPrice = try values.value(.commitmentPrice)
-        unknownMembers = try UnknownMembers(from: decoder, besides: CodingKeys.self)
-    }
+    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
 
     /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encodeIfPresent(billingPeriodNumber, forKey: .billingPeriodNumber)
-        try values.encodeIfPresent(totalBillingPeriods, forKey: .totalBillingPeriods)
-        try values.encodeIfPresent(commitmentExpiresDate, forKey: .commitmentExpiresDate)
-        try values.encodeIfPresent(commitmentPrice, forKey: .commitmentPrice)
-        try unknownMembers.encode(to: encoder)
-    }
-}
-
-extension TransactionCommitmentInfo: JSONWritable, PayloadValue {
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("billingPeriodNumber", billingPeriodNumber)
-        writer.member("totalBillingPeriods", totalBillingPeriods)
-        writer.member("commitmentExpiresDate", commitmentExpiresDate)
-        writer.member("commitmentPrice", commitmentPrice)
-        unknownMembers.write(to: &writer)
-        writer.endObject()
-    }
+    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -47,7 +47,7 @@ struct SandboxSigner: Sendable {
         return try authority.sign(payload: try SandboxJSON.encode(payload))
     }
 
-    private func sign(_ payload: some JSONWritable) throws -> String {
+    private func sign(_ payload: some JSONModel) throws -> String {
         var writer = JSONWriter(reservingCapacity: 1_024)
         payload.write(to: &writer)
         return try authority.sign(payload: writer.finish())

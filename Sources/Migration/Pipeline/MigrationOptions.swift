@@ -4,22 +4,6 @@ public import ProductCatalog
 
 /// The options of a migration.
 public struct MigrationOptions: Sendable {
-    /// The format of the inputs.
-    public enum RecordFormat: String, Sendable, CaseIterable {
-        /// Detected for each input from its contents.
-        case auto
-        /// One JSON value per line.
-        case ndjson
-        /// A table with a header row.
-        case csv
-        /// A JSON document, or an array with one record per element.
-        case json
-        /// One receipt per line.
-        case lines
-        /// Each file is one record.
-        case file
-    }
-
     /// The trust anchors.
     public var trust: TrustPolicy
     /// Bounds on a receipt.
@@ -27,7 +11,7 @@ public struct MigrationOptions: Sendable {
     /// The product catalog.
     public var catalog: ProductCatalog?
     /// The format of the inputs.
-    public var recordFormat: RecordFormat
+    public var recordFormat: InputFormat
     /// The CSV column or JSON member that holds the receipt; detected when nil.
     public var receiptColumn: String?
     /// What is known about the tables among the inputs.
@@ -51,7 +35,7 @@ public struct MigrationOptions: Sendable {
 
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
-        recordFormat: RecordFormat = .auto, receiptColumn: String? = nil, table: TableOptions = TableOptions(),
+        recordFormat: InputFormat = .auto, receiptColumn: String? = nil, table: TableOptions = TableOptions(),
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
         jobs: Int = 1, query: RowQuery? = nil, maximumRecords: Int? = nil,
         expectedRecords: Int? = nil
@@ -80,7 +64,7 @@ extension MigrationOptions {
         // Base64 with line breaks and other columns takes less than twice the size of the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
-            format: InputFormat(rawValue: recordFormat.rawValue) ?? .auto, receiptColumn: receiptColumn, table: table,
+            format: recordFormat, receiptColumn: receiptColumn, table: table,
             maximumRecordSize: max(InputLimits.recordSize, 2 * receipt), maximumRecords: maximumRecords)
     }
 

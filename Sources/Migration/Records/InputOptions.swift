@@ -1,5 +1,5 @@
 /// The format of an input.
-package enum InputFormat: String, Sendable, CaseIterable {
+public enum InputFormat: String, Sendable, CaseIterable {
     /// Detected for each file from its first bytes; the file name is only a hint.
     case auto
     /// One JSON value per line.

@@ -396,9 +396,6 @@ struct SinglePurchase {
 }
 
 extension PurchaseHistory.Entry {
-    /// The original comes before its restored copies. Ids are decimal numbers: the longer one is greater.
-    fileprivate var copyOrder: (Int64, Int, String) {
-        let id = transaction.transactionId ?? ""
-        return (transaction.purchaseDate ?? .min, id.utf8.count, id)
-    }
+    /// The original comes before its restored copies.
+    fileprivate var copyOrder: TransactionPlace { TransactionPlace(transaction) }
 }

@@ -40,7 +40,10 @@ extension PurchaseHistory {
             last[id] = span
         }
         let open = last.values.filter { !$0.isRevoked && (currentThrough($0) ?? .min) < $0.end }
-        return open.max { ($0.end, $0.transaction.transactionId ?? "") < ($1.end, $1.transaction.transactionId ?? "") }
+        return open.max { left, right in
+            let (one, other) = (left.transaction.transactionId ?? "", right.transaction.transactionId ?? "")
+            return left.end == right.end ? TransactionIdOrder.precedes(one, other) : left.end < right.end
+        }
     }
 
     /// The newest renewal information of a subscription, if it is about this period.

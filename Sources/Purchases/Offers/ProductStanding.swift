@@ -66,7 +66,9 @@ extension PurchaseHistory {
             guard let product = transaction.productId, let date = transaction.purchaseDate, date <= now else {
                 continue
             }
-            if let known = found[product], known.order >= transaction.order { continue }
+            if let known = found[product], TransactionPlace(known.transaction) >= TransactionPlace(transaction) {
+                continue
+            }
             let revocation = transaction.revocationDate.flatMap { $0 <= now ? $0 : nil }
             found[product] = ProductStanding(
                 productId: product, type: .consumable, status: revocation == nil ? nil : .revoked,
@@ -85,17 +87,5 @@ extension PurchaseHistory {
             last[product] = span
         }
         return last
-    }
-}
-
-extension ProductStanding {
-    fileprivate var order: (Int64, Int, String) { transaction.order }
-}
-
-extension JWSTransactionDecodedPayload {
-    /// By date, then by id. Ids are decimal numbers: the longer one is greater.
-    fileprivate var order: (Int64, Int, String) {
-        let id = transactionId ?? ""
-        return (purchaseDate ?? .min, id.utf8.count, id)
     }
 }

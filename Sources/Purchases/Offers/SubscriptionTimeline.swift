@@ -135,7 +135,8 @@ struct SubscriptionTimeline {
         dated.sort { left, right in
             if left.start != right.start { return left.start < right.start }
             if left.end != right.end { return left.end < right.end }
-            return Self.id(left.entry) < Self.id(right.entry)
+            return TransactionIdOrder.precedes(
+                left.entry.transaction.transactionId ?? "", right.entry.transaction.transactionId ?? "")
         }
         // From the last to the first, so that the successor of an upgraded period is already known. For each ownership,
         // `next` has the next period, and the next one of another product than that.
@@ -252,13 +253,7 @@ struct SubscriptionTimeline {
         if (one.isUpgraded == true) != (other.isUpgraded == true) { return one.isUpgraded == true }
         let starts = (one.purchaseDate ?? .max, other.purchaseDate ?? .max)
         if starts.0 != starts.1 { return starts.0 < starts.1 }
-        return id(left) <= id(right)
-    }
-
-    private static func id(_ entry: PurchaseHistory.Entry) -> (Int, String) {
-        let id = entry.transaction.transactionId ?? ""
-        // Ids are decimal numbers: the longer one is greater.
-        return (id.utf8.count, id)
+        return !TransactionIdOrder.precedes(other.transactionId ?? "", one.transactionId ?? "")
     }
 }
 

@@ -86,17 +86,8 @@ package struct CustomerStatements: Sendable {
     package func resolved() -> Customer? { identities.isEmpty ? nil : Customer(self) }
 
     fileprivate func resolvedRenewalInfos() -> [StoredRenewalInfo] {
-        renewalInfos.keys.sorted(by: Self.precedes).compactMap { id in
+        renewalInfos.keys.sorted(by: TransactionIdOrder.precedes).compactMap { id in
             renewalInfos[id].flatMap { StoredRenewalInfo(joining: $0, in: scope) }
-        }
-    }
-
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        switch TransactionIdOrder.compare(left, right) {
-        case .before: true
-        case .after: false
-        // 07 and 7 have the same value; their order must not depend on where they came from.
-        case .same: left.utf8.count < right.utf8.count
         }
     }
 
@@ -105,8 +96,8 @@ package struct CustomerStatements: Sendable {
         func id(_ place: Int) -> String { transactions[place].payload.transactionId ?? "" }
         var order = Array(transactions.indices.reversed())
         // Engines return rows by id, so they are nearly always sorted already.
-        if !zip(order, order.dropFirst()).allSatisfy({ !Self.precedes(id($0), id($1)) }) {
-            order.sort { Self.precedes(id($1), id($0)) }
+        if !zip(order, order.dropFirst()).allSatisfy({ !TransactionIdOrder.precedes(id($0), id($1)) }) {
+            order.sort { TransactionIdOrder.precedes(id($1), id($0)) }
         }
         var result: [StoredTransaction] = []
         result.reserveCapacity(order.count)
@@ -133,7 +124,7 @@ package struct CustomerStatements: Sendable {
         if date != otherDate { return date > otherDate }
         let (revokes, otherRevokes) = (transactions[place].revokes, transactions[other].revokes)
         if revokes != otherRevokes { return revokes }
-        return Self.precedes(
+        return TransactionIdOrder.precedes(
             transactions[other].storedOriginalTransactionId, transactions[place].storedOriginalTransactionId)
     }
 }

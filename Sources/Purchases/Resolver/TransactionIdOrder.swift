@@ -1,3 +1,5 @@
+package import AppStoreModels
+
 /// The order of transaction ids, which are decimal numbers of any length: 99 comes before 100 (Reference.md V12, "Sort
 /// key for newest").
 package enum TransactionIdOrder {
@@ -18,6 +20,15 @@ package enum TransactionIdOrder {
             case (nil, _?): return .after
             case (nil, nil): return left < right ? .before : .after
             }
+        }
+    }
+
+    /// Whether an id comes before another one in a total order: ids with the same value, 07 and 7, by their bytes.
+    package static func precedes(_ left: String, _ right: String) -> Bool {
+        switch compare(left, right) {
+        case .before: true
+        case .after: false
+        case .same: left < right
         }
     }
 
@@ -49,5 +60,20 @@ package enum TransactionIdOrder {
         if left.count != right.count { return left.count < right.count ? .before : .after }
         if left.lexicographicallyPrecedes(right) { return .before }
         return right.lexicographicallyPrecedes(left) ? .after : .same
+    }
+}
+
+/// The place of a transaction among others: by its purchase date, then by its id.
+package struct TransactionPlace: Comparable {
+    private let date: Int64
+    private let id: String
+
+    package init(_ transaction: JWSTransactionDecodedPayload) {
+        date = transaction.purchaseDate ?? .min
+        id = transaction.transactionId ?? ""
+    }
+
+    package static func < (left: Self, right: Self) -> Bool {
+        left.date == right.date ? TransactionIdOrder.precedes(left.id, right.id) : left.date < right.date
     }
 }

@@ -60,21 +60,16 @@ public struct TermChanges: Sendable {
         }
 
         mutating func add(_ id: String, _ date: Int64, _ state: LedgerEntry.Event) {
-            if date < self.date || date == self.date && Self.precedes(id, firstId) { (self.date, firstId) = (date, id) }
+            if date < self.date || date == self.date && TransactionIdOrder.precedes(id, firstId) {
+                (self.date, firstId) = (date, id)
+            }
             if state == .purchased { grantedIds.insert(id) } else { isRevoked = true }
         }
 
         static func < (left: Self, right: Self) -> Bool {
             if left.date != right.date { return left.date < right.date }
-            return left.firstId == right.firstId ? left.unit < right.unit : precedes(left.firstId, right.firstId)
-        }
-
-        private static func precedes(_ left: String, _ right: String) -> Bool {
-            switch TransactionIdOrder.compare(left, right) {
-            case .before: true
-            case .after: false
-            case .same: left < right
-            }
+            return left.firstId == right.firstId
+                ? left.unit < right.unit : TransactionIdOrder.precedes(left.firstId, right.firstId)
         }
     }
 

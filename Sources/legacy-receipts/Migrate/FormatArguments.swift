@@ -3,7 +3,7 @@ public import ArgumentParser
 public import Migration
 import ProductCatalog
 
-extension MigrationOptions.RecordFormat: ExpressibleByArgument {}
+extension InputFormat: ExpressibleByArgument {}
 extension TableOptions.Dialect: ExpressibleByArgument {}
 
 enum FormatArguments {

@@ -75,7 +75,7 @@ struct MigrateCommand: AsyncParsableCommand {
         name: .customLong("input-format"),
         help:
             "The format of the input: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
-    var inputFormat: MigrationOptions.RecordFormat = .auto
+    var inputFormat: InputFormat = .auto
 
     @Option(help: ArgumentHelp("The CSV column or JSON member that holds the receipt.", valueName: "name"))
     var column: String?
