@@ -1,4 +1,4 @@
-/// Why bytes are not a receipt, or a receipt is not genuine.
+/// The reason why bytes are not a receipt, or a receipt is not genuine.
 ///
 /// Branch on ``code``; show ``message``; find the place with ``location``.
 public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -19,7 +19,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case truncated
         /// The bytes violate a rule of BER. The receipt is damaged; look for another copy.
         case malformedEncoding
-        /// The ASN.1 structure is nested deeper than ``DecodingLimits/maximumDepth``, and Apple's receipts are not.
+        /// The ASN.1 structure is nested deeper than ``DecodingLimits/maximumDepth``. Apple's receipts are not.
         /// Reject it.
         case nestedTooDeeply
         /// The bytes are ASN.1, but not a PKCS#7 SignedData message. Check what was stored: it may be a certificate or
@@ -49,7 +49,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case malformedSignature
 
         // The input has the form of a receipt, but is not genuine.
-        /// The receipt has more certificates than ``DecodingLimits/maximumCertificates``, and Apple's receipts do not.
+        /// The receipt has more certificates than ``DecodingLimits/maximumCertificates``. Apple's receipts do not.
         /// Reject it.
         case tooManyCertificates
         /// The receipt has no certificate, so its signature cannot be verified. Reject it.
@@ -69,7 +69,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case unsupportedSignatureAlgorithm
         /// The signed attributes are incomplete or do not describe the content. Reject it.
         case signedAttributesMismatch
-        /// The message digest does not match the content, which was changed after it was signed. Reject it.
+        /// The message digest does not match the content: the content was changed after signing. Reject it.
         case digestMismatch
         /// The signature does not match: the content or the signature was changed. Reject it.
         case signatureMismatch

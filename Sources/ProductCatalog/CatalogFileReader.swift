@@ -3,8 +3,8 @@ public import Foundation
 
 /// Reads our own catalog format, in YAML or JSON.
 ///
-/// It states what Apple's formats do not: the terms of non-renewing subscriptions, deleted products, what several
-/// products unlock together, and rules for whole groups of identifiers. Every key except `version` is optional.
+/// It can contain facts that Apple's formats lack: the terms of non-renewing subscriptions, deleted products, shared
+/// entitlements, and rules for groups of identifiers. Every key except `version` is optional.
 ///
 /// ```yaml
 /// version: 1
@@ -63,9 +63,9 @@ public import Foundation
 /// `type` is one of `auto-renewable`, `non-renewing`, `consumable`, `non-consumable`, `free-subscription` (Newsstand),
 /// or one of Apple's current names (`Auto-Renewable Subscription` …).
 ///
-/// These are rejected with file and line: unknown keys, values of a wrong type, invalid periods, duplicates, unknown
-/// groups, anchors, aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. JSON strings must not contain
-/// surrogate escapes (`\ud83d\ude00`); write the characters themselves.
+/// The reader rejects these, and states the file and the line: unknown keys, values of a wrong type, invalid periods,
+/// duplicates, unknown groups, anchors, aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. JSON strings
+/// must not contain surrogate escapes (`\ud83d\ude00`); write the characters themselves.
 public enum CatalogFileReader {
     /// The supported version of the format.
     public static let formatVersion: Int64 = 1
@@ -251,7 +251,7 @@ public enum CatalogFileReader {
     }
 }
 
-/// StoreKit's names of payment modes, which `.storekit` files and our format use.
+/// StoreKit's names of payment modes. `.storekit` files and our format use them.
 enum CatalogPaymentMode {
     static func discountType(_ word: String) -> OfferDiscountType? {
         switch word {

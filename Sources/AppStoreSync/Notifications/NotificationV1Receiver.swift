@@ -6,9 +6,9 @@ internal import TransactionStore
 
 /// Checks App Store Server Notifications of version 1, and applies them to a store (Reference.md V8).
 ///
-/// They are not signed: only the shared secret shows that they come from the App Store. A notification is refused if no secret
-/// of its app or of the account is configured. Its content counts as recorded, not as signed. A genuine receipt in
-/// `latest_receipt` counts as a receipt. ``NotificationIntake`` passes it the notifications.
+/// These notifications are not signed: only the shared secret shows that they come from the App Store. A notification is
+/// rejected if no secret of its app or of the account is configured. Its content counts as recorded, not as signed. A genuine
+/// receipt in `latest_receipt` counts as a receipt. ``NotificationIntake`` calls this type.
 public struct NotificationV1Receiver: Sendable {
     private let apps: NotificationApps
     private let verifier: ReceiptVerifier
@@ -25,7 +25,7 @@ public struct NotificationV1Receiver: Sendable {
         verifier = try ReceiptVerifier(trust: trust, limits: limits)
     }
 
-    /// Checks a notification and applies it; durable when it returns with `accepted` or `repeated`.
+    /// Checks a notification and applies it. With the outcome `accepted` or `repeated`, the notification is durable.
     /// - Parameters:
     ///   - object: the body of the request.
     ///   - store: receives the facts.

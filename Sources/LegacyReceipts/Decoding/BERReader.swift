@@ -21,7 +21,7 @@ enum Tag {
 /// A position in BER-encoded bytes, and the end of the current element.
 ///
 /// Elements are read in sequence, and constructed elements are entered and left without recursion. Each call receives
-/// the bytes, so that a reader is only a few integers and never copies them.
+/// the bytes, so a reader consists of a few integers and never copies them.
 struct BERReader {
     /// The next byte to be read.
     var offset: Int
@@ -57,7 +57,7 @@ struct BERReader {
         var isIndefinite: Bool { end < 0 }
         var range: Range<Int> { contents..<end }
 
-        /// Whether the length has the only form that DER allows: definite, in as few bytes as possible (X.690, 10.1).
+        /// Whether the length has the form that DER requires: definite, in as few bytes as possible (X.690, 10.1).
         var hasDERLength: Bool {
             guard !isIndefinite else { return false }
             let length = end - contents

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A cache of valid chains, so a million receipts cost one million signature verifications instead of three.
+/// A cache of valid chains. With it, a million receipts need one million signature verifications instead of three
+/// million.
 ///
 /// The key is the bytes of all embedded certificates. The receipt's time is checked against the period in which the whole
 /// chain is valid, so a result never depends on earlier receipts. Invalid chains are not cached, so a forger cannot fill the

@@ -8,7 +8,8 @@ final class ValidatedChain: Sendable {
     let anchor: SignatureEvidence.Anchor
     /// The period in which every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
     let validity: ClosedRange<Int64>
-    /// The certificates in DER, from the leaf to the trust anchor. Copies, so that a chain does not hold a receipt in memory.
+    /// The certificates in DER, from the leaf to the trust anchor. They are copies, so a chain keeps no receipt in
+    /// memory.
     let path: [[UInt8]]
 
     /// - Parameter path: from the leaf to the trust anchor; a pinned leaf is both.
@@ -110,7 +111,7 @@ struct ChainValidator: Sendable {
     private func xcodeChain(_ leaf: X509Certificate, _ receiptType: ReceiptType?) throws(ReceiptError) -> ValidatedChain
     {
         guard policy.acceptsXcodeReceipts else { throw ReceiptError(.xcodeReceipt, at: .certificate(leaf.index)) }
-        // Even if Xcode's key is accepted, it is valid only for receipts of Xcode.
+        // If Xcode's key is accepted, it is valid only for receipts of Xcode.
         guard receiptType == .xcode else {
             throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
         }
@@ -169,7 +170,7 @@ struct ChainValidator: Sendable {
         let root: X509Certificate
         let anchor: SignatureEvidence.Anchor
 
-        /// How long the leaf and this path are valid together, in milliseconds; negative if they never are.
+        /// How long the leaf and this path are valid together, in milliseconds; negative if never.
         func span(with leaf: X509Certificate) -> Int64 {
             min(leaf.validity.upperBound, intermediate.validity.upperBound, root.validity.upperBound)
                 - max(leaf.validity.lowerBound, intermediate.validity.lowerBound, root.validity.lowerBound)
