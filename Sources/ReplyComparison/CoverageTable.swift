@@ -1,7 +1,7 @@
 internal import VerifyReceipt
 
-/// The coverage table of Documentation/Replies.md: each status and each member. It is generated from the data of the endpoint and
-/// the comparison.
+/// The coverage table of Documentation/Replies.md: each status and each member. Generated from the data of the endpoint and the
+/// comparison.
 package enum CoverageTable {
     /// Two Markdown tables with a line feed at the end.
     package static func markdown() -> String {

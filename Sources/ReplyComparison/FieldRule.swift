@@ -2,25 +2,25 @@
 /// Documentation/Replies.md is generated from it.
 package struct FieldRule: Sendable {
     package enum Origin: Sendable, Equatable {
-        /// The endpoint itself decides: status, environment.
+        /// The endpoint determines it: status, environment.
         case answer
         /// The signed receipt states it.
         case signed
         /// From the receipt, if it has the attribute. Apple's database always has it.
         case signedWhereStated
-        /// The moment of the request.
+        /// The time of the request.
         case clock
         /// Apple's database.
         case database
         /// `latest_receipt`.
         case reissued
-        /// Ours on purpose, or Apple's without documentation.
+        /// Members that only we send, on purpose, and members that Apple sends without documenting them.
         case addition, undocumented
-        /// An object or a list with rules of its own.
+        /// An object or a list that has its own rules.
         case container
     }
 
-    /// Which forms of a date a member has (Reference.md V3.4 and V4).
+    /// The forms of a date in a member (Reference.md V3.4 and V4).
     package enum Form: Sendable {
         case single
         /// `X`, `X_ms`, `X_pst`.
@@ -29,7 +29,7 @@ package struct FieldRule: Sendable {
         case formattedDate
     }
 
-    /// When our replies have it.
+    /// When our replies contain the member.
     package enum Support: String, Sendable {
         case yes
         /// Present if the receipt, the store or the catalog has it.
@@ -41,9 +41,9 @@ package struct FieldRule: Sendable {
     package let form: Form
     package let origin: Origin
     package let support: Support
-    /// The source as text: the attribute, the database …
+    /// The source as text, for example the attribute or the database.
     package let source: String
-    /// Replies before this moment did not have the member; milliseconds since 1970-01-01T00:00:00Z.
+    /// Replies before this time did not have the member; milliseconds since 1970-01-01T00:00:00Z.
     package let since: Int64?
 
     init(
@@ -57,7 +57,7 @@ package struct FieldRule: Sendable {
         self.since = since
     }
 
-    /// What is always there where it belongs.
+    /// A member that is always present.
     init(_ name: String, _ form: Form, _ origin: Origin, _ source: String, since: Int64? = nil) {
         self.init(name, form, origin, .yes, source, since: since)
     }
@@ -108,7 +108,7 @@ package struct FieldRules: Sendable {
 
 /// The data of Reference.md V2 and V3.
 extension FieldRules {
-    /// 3.1. The members below `latest_receipt_info` and so on have tables of their own.
+    /// V3.1. The members inside `latest_receipt_info` and the other lists have their own tables.
     package static let top = FieldRules([
         FieldRule("status", .answer, "order of checks"),
         FieldRule("environment", .answer, "attribute 0"),
@@ -140,7 +140,7 @@ extension FieldRules {
         FieldRule("in_app", .container, "attributes 17, in the order of the encoding"),
     ])
 
-    /// 3.5, in both lists.
+    /// V3.5, in both lists.
     private static let purchase: [FieldRule] = [
         FieldRule("quantity", .signed, "attribute 1701"),
         FieldRule("product_id", .signed, "attribute 1702"),
@@ -194,7 +194,7 @@ extension FieldRules {
 enum FieldEras {
     /// 2015-10-01: "before about Sept 2015" (V3.2).
     static let receiptCreationDate: Int64 = 1_443_657_600_000
-    /// 2017-09-01: the renewal members came with the change of July 2017 (2.1, 4).
+    /// 2017-09-01: the renewal members came with the change of July 2017 (V2.1, Reference.md V4).
     static let renewalMembers: Int64 = 1_504_224_000_000
 }
 

@@ -88,7 +88,7 @@ extension RecordedPair {
             case .bool(let bool): writer.boolean(bool)
             case .integer(let integer): writer.integer(integer)
             case .number(let text): writer.raw(text.utf8)
-            // A value of the wrong type: the endpoint rejects all of them alike.
+            // A value of a wrong type. The endpoint rejects all wrong types with the same status.
             case .array, .object: writer.raw("[]".utf8)
             case .null: writer.null()
             }

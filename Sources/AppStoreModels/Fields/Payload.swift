@@ -24,7 +24,7 @@ package protocol Payload<Field>: Codable, JSONWritable {
     mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)
 
     // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another
-    // module then runs code that was compiled for the payload; a generic default would be many times slower.
+    // module then runs code that was compiled for the payload. A generic default would be many times slower.
 
     /// Reads the output of `write(to:)`, and other JSON with the same members. Members with unknown names become
     /// ``unknownMembers``.
@@ -40,8 +40,8 @@ package protocol Payload<Field>: Codable, JSONWritable {
 
 /// A visitor of every member of a payload. It may read or replace the values.
 ///
-/// A conforming structure is compiled once for each payload, so that a visit costs as much as hand-written code. Values
-/// are passed `inout` and not by key path, because access by key path is slow.
+/// A conforming structure is compiled once for each payload, so a visit is as fast as hand-written code. Values are
+/// passed `inout` and not by key path, because access by key path is slow.
 package protocol PayloadVisitor {
     associatedtype Failure: Error
 

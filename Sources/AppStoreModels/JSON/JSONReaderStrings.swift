@@ -5,7 +5,7 @@ package enum JSONStringScan {
 
     /// The offset of the first quote, backslash or control character from `start` on, or else `bytes.count`.
     ///
-    /// `highBits` collects every byte before it (and a few after), so that the caller knows whether all are ASCII. The
+    /// `highBits` collects every byte before it (and a few after), so the caller can check whether all are ASCII. The
     /// subtraction trick marks false positives only in bytes above a true one, so the lowest marked byte is exact.
     package static func firstSpecial(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, highBits: inout UInt64

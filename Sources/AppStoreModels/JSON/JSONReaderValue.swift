@@ -39,7 +39,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 /// The members of a JSON object in the order of the text. If a name occurs more than once, the last member counts, as
-/// at Apple's endpoint (Reference.md C3).
+/// in Apple's endpoint (Reference.md C3).
 package struct JSONObject: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package let key: String

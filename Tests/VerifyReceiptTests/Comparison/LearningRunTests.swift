@@ -50,7 +50,7 @@ import VerifyReceipt
     func sameReply() async throws {
         let report = try await report([pair(at: Self.days[0])], .sameReply)
         #expect(report.hasParity && report.pairsWithoutFault == 1)
-        #expect(report.table().contains("\nupper bound: our store was shown the answer out of the same replies."))
+        #expect(report.table().contains("\nupper bound: the store already had the receipt inside each reply."))
         #expect(try JSONValue.parse(report.json())["isUpperBound"]?.bool == true)
     }
 
