@@ -22,7 +22,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The ASN.1 structure is nested deeper than ``DecodingLimits/maximumDepth``. Apple's receipts are not.
         /// Reject it.
         case nestedTooDeeply
-        /// The bytes are ASN.1, but not a PKCS#7 SignedData message. Check what was stored: it may be a certificate or
+        /// The bytes are ASN.1, but not a PKCS#7 SignedData message. Check the stored data: it may be a certificate or
         /// a key.
         case notSignedData
         /// The signed message is a detached signature without content. Look for a complete copy.
@@ -54,8 +54,8 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case tooManyCertificates
         /// The receipt has no certificate, so its signature cannot be verified. Reject it.
         case certificateMissing
-        /// A certificate cannot be read: one in the receipt, or one that the caller added to ``TrustPolicy``.
-        /// ``ReceiptError/location`` and ``ReceiptError/detail`` say which.
+        /// A certificate in the receipt, or in the caller's ``TrustPolicy``, cannot be read.
+        /// ``ReceiptError/location`` and ``ReceiptError/detail`` identify it.
         case malformedCertificate
         /// The receipt has no signer, or more than one. Apple's receipts have exactly one. Reject it.
         case signerCount
@@ -163,7 +163,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The class of the code.
     public var verdict: Verdict { code.verdict }
 
-    /// A sentence for a person: what is wrong, and where.
+    /// A sentence for people: the error and its place.
     public var message: String {
         let particulars = detail.isEmpty ? "" : ": \(detail)"
         return "\(code.sentence)\(particulars)\(location.phrase)."

@@ -23,14 +23,14 @@ public import Foundation
 ///     adamId: 1234567890
 ///     referenceName: Premium, one year
 ///     price: "39.99"                   # text, for people
-///     entitlement: premium             # what it unlocks; several products may name the same
+///     entitlement: premium             # what it unlocks; several products may share a name
 ///     offers:
 ///       - type: introductory           # introductory, promotional, offerCode, winBack
 ///         paymentMode: free            # free, payAsYouGo, payUpFront
 ///         period: P1W
 ///         numberOfPeriods: 1           # 1 if left out
 ///       - type: promotional
-///         id: winter                   # demanded for all but introductory
+///         id: winter                   # required except for introductory
 ///         paymentMode: payUpFront
 ///         period: P3M
 ///         referenceName: Winter sale
@@ -57,7 +57,7 @@ public import Foundation
 ///   "com.example.*.monthly":
 ///     type: auto-renewable
 ///     period: P1M
-///     priority: 1                      # higher is asked first; 0 if left out
+///     priority: 1                      # higher is tried first; 0 if left out
 /// ```
 ///
 /// `type` is one of `auto-renewable`, `non-renewing`, `consumable`, `non-consumable`, `free-subscription` (Newsstand),

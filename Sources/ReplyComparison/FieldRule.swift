@@ -115,11 +115,12 @@ extension FieldRules {
         FieldRule("receipt", .container, "the submitted receipt"),
         FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store"),
         FieldRule(
-            "latest_receipt", .reissued, .whereKnown, "the newest receipt known; Apple issues a new one each time"),
+            "latest_receipt", .reissued, .whereKnown,
+            "the newest known receipt; Apple issues a new one for each request"),
         FieldRule("pending_renewal_info", .container, .whereKnown, "the store"),
         FieldRule("is_retryable", .addition, "the status"),
         FieldRule("is-retryable", .addition, "the status; the documented spelling"),
-        FieldRule("exception", .undocumented, .no, "an accident of Apple's, undocumented"),
+        FieldRule("exception", .undocumented, .no, "not documented by Apple"),
     ])
 
     /// 3.2.
@@ -129,7 +130,7 @@ extension FieldRules {
         FieldRule("app_item_id", .signed, "attribute 1"),
         FieldRule("bundle_id", .signed, "attribute 2"),
         FieldRule("application_version", .signed, "attribute 3"),
-        FieldRule("download_id", .signed, "attribute 15; null without it"),
+        FieldRule("download_id", .signed, "attribute 15; null if it is missing"),
         FieldRule("version_external_identifier", .signed, "attribute 16"),
         FieldRule("receipt_creation_date", .date, .signed, "attribute 12", since: FieldEras.receiptCreationDate),
         FieldRule("request_date", .date, .clock, "the clock"),
@@ -151,11 +152,11 @@ extension FieldRules {
         FieldRule("expires_date", .date, .signed, "attribute 1708"),
         FieldRule("web_order_line_item_id", .signed, "attribute 1711, unless 0"),
         FieldRule("is_trial_period", .signed, "attribute 1713"),
-        FieldRule("is_in_intro_offer_period", .signedWhereStated, .whereKnown, "attribute 1719, where stated"),
-        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "attribute 1722, where stated"),
-        FieldRule("promotional_offer_id", .signedWhereStated, .whereKnown, "attribute 1721, where stated"),
-        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "attribute 1712, where stated"),
-        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "attribute 1720, where stated"),
+        FieldRule("is_in_intro_offer_period", .signedWhereStated, .whereKnown, "attribute 1719, if present"),
+        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "attribute 1722, if present"),
+        FieldRule("promotional_offer_id", .signedWhereStated, .whereKnown, "attribute 1721, if present"),
+        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "attribute 1712, if present"),
+        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "attribute 1720, if present"),
     ]
 
     package static let inApp = FieldRules(purchase)
@@ -163,10 +164,10 @@ extension FieldRules {
     package static let latestInfo = FieldRules(
         purchase + [
             FieldRule(
-                "subscription_group_identifier", .database, .whereKnown, "catalog, signed transaction, kept reply"),
-            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, kept reply, the other periods"),
-            FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, kept reply"),
-            FieldRule("app_account_token", .database, .whereKnown, "signed transaction, kept reply"),
+                "subscription_group_identifier", .database, .whereKnown, "catalog, signed transaction, recorded reply"),
+            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, recorded reply, the other periods"),
+            FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, recorded reply"),
+            FieldRule("app_account_token", .database, .whereKnown, "signed transaction, recorded reply"),
             FieldRule("term_start_date", .date, .addition, "the option endpoint.add"),
             FieldRule("term_end_date", .date, .addition, "the option endpoint.add"),
             FieldRule("seats", .addition, "the option endpoint.add"),
@@ -187,7 +188,7 @@ extension FieldRules {
         FieldRule("offer_code_ref_name", .database, .whereKnown, renewalSource),
     ])
 
-    private static let renewalSource = "signed renewal info, kept reply, notification"
+    private static let renewalSource = "signed renewal info, recorded reply, notification"
 }
 
 /// The dates on which members first appeared in recorded replies; milliseconds since 1970-01-01T00:00:00Z.
@@ -206,10 +207,10 @@ extension FieldRules {
         FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store; one object"),
         FieldRule(
             "latest_receipt", .reissued, .whereKnown,
-            "the newest receipt known of the subscription; Apple issues a new one each time"),
+            "the newest known receipt of the subscription; Apple issues a new one for each request"),
         FieldRule("latest_expired_receipt_info", .container, .whereKnown, "the receipt and the store; with 21006"),
         FieldRule(
-            "latest_expired_receipt", .reissued, .whereKnown, "as latest_receipt; notifications of that time only"),
+            "latest_expired_receipt", .reissued, .whereKnown, "as latest_receipt; only in old notifications"),
         FieldRule("auto_renew_status", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
         FieldRule("auto_renew_product_id", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
         FieldRule("expiration_intent", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
@@ -218,7 +219,7 @@ extension FieldRules {
         FieldRule("cancellation_reason", .database, .whereKnown, "the store; with 21006"),
         FieldRule("is_retryable", .addition, "the status"),
         FieldRule("is-retryable", .addition, "the status; the documented spelling"),
-        FieldRule("exception", .undocumented, .no, "an accident of Apple's, undocumented"),
+        FieldRule("exception", .undocumented, .no, "not documented by Apple"),
     ])
 
     /// The keys of `purchase-info` with `_` for `-`, with unchanged values.
@@ -238,14 +239,14 @@ extension FieldRules {
         FieldRule("original_purchase_date", .date, .signed, "original-purchase-date"),
         FieldRule("expires_date", .formattedDate, .signed, "expires-date"),
         FieldRule("web_order_line_item_id", .signed, "web-order-line-item-id"),
-        FieldRule("is_trial_period", .signedWhereStated, .whereKnown, "is-trial-period, where stated"),
+        FieldRule("is_trial_period", .signedWhereStated, .whereKnown, "is-trial-period, if present"),
         FieldRule(
-            "is_in_intro_offer_period", .signedWhereStated, .whereKnown, "is-in-intro-offer-period, where stated"),
-        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "cancellation-date, where stated"),
-        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "cancellation-reason, where stated"),
+            "is_in_intro_offer_period", .signedWhereStated, .whereKnown, "is-in-intro-offer-period, if present"),
+        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "cancellation-date, if present"),
+        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "cancellation-reason, if present"),
         FieldRule(
             "subscription_group_identifier", .signedWhereStated, .whereKnown,
-            "subscription-group-identifier, where stated; catalog"),
-        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "in-app-ownership-type, where stated"),
+            "subscription-group-identifier, if present; catalog"),
+        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "in-app-ownership-type, if present"),
     ])
 }

@@ -52,9 +52,9 @@ public struct ParityReport: Sendable {
         entitlement = EntitlementTally(maximumExamples: maximumExamples)
     }
 
-    /// Whether nothing in the replies speaks against a cut-over: at least one pair was compared and none failed, no
-    /// field is a mismatch, and every pair grants the same. A pair with unreadable purchases counts as a difference,
-    /// because it may grant anything.
+    /// Whether the replies allow a cut-over: at least one pair was compared and none failed, no field is a mismatch,
+    /// and every pair grants the same. A pair with unreadable purchases counts as a difference, because it may grant
+    /// anything.
     public var hasParity: Bool {
         counts.mismatch == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
             && entitlement.obstacles[.unreadablePurchases] == nil

@@ -24,7 +24,7 @@ extension RecordedPair {
     /// Reads `{"request": {…}, "response": {…}}`, and `{"receipt-data": …, "response": {…}}`. Request and reply may also
     /// be strings that contain JSON. `reply` is a synonym of `response`. `request_date_ms` is the date of the request.
     ///
-    /// Nil if the text is not such an object.
+    /// Nil if the text is neither.
     package init?(_ text: ArraySlice<UInt8>, place: String) {
         guard JSONBounds.allows(Array(text)), let record = (try? JSONValue.parse(text))?.object,
             let reply = Self.json(record["response"] ?? record["reply"]), reply.object != nil

@@ -35,7 +35,7 @@ enum ValueForms {
         return (one, other)
     }
 
-    /// Members that hold milliseconds: `X_ms`, and `expires_date` of iOS 6 replies.
+    /// Members with milliseconds: `X_ms`, and `expires_date` of iOS 6 replies.
     private static func isMillisecondKey(_ key: String) -> Bool { key.hasSuffix("_ms") || key == "expires_date" }
 
     /// Whether the dates differ only by a fraction: one has whole seconds, as in receipts, or a truncated or rounded

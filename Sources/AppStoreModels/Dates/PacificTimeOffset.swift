@@ -1,5 +1,5 @@
 /// The zone America/Los_Angeles including its history, because the `_pst` form of dates in a verifyReceipt reply needs the real
-/// rules (Reference.md V3.4). The rules are those of the IANA time zone database.
+/// rules (Reference.md V3.4). The rules come from the IANA time zone database.
 extension PacificTime {
     /// The offset of US Pacific time. The current rules (Energy Policy Act of 2005) are computed, so no time zone table
     /// is needed.

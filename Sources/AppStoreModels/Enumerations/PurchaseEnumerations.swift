@@ -63,8 +63,8 @@ public struct InAppOwnershipType: OpenEnum {
     /// The customer is a family member of the purchaser.
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
     /// An organization or group assigned the purchase to the customer (App Store Server API 1.22). It gives this
-    /// customer the same access as a purchase. Send Consumption Information and Set App Account Token reject such a
-    /// transaction.
+    /// customer the same access as a purchase. Send Consumption Information and Set App Account Token reject this
+    /// kind of transaction.
     public static let assigned = Self(rawValue: "ASSIGNED")
 
     /// The values this package knows.

@@ -53,8 +53,8 @@ package enum JSONStringScan {
         return nil
     }
 
-    /// The high bit of each byte that is a quote, a backslash or a control character, and of some bytes above such a
-    /// byte. The other bits are undefined.
+    /// The high bit of each quote, backslash or control character, and of some bytes above one of these. The other
+    /// bits are undefined.
     @inline(__always)
     private static func specialMarks(_ word: UInt64) -> UInt64 {
         let quote = word ^ (lowBitOfEachByte &* 0x22)

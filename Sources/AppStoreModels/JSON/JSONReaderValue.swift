@@ -170,7 +170,7 @@ private struct JSONValueBuilder {
         open.append(.object(members, key: key))
     }
 
-    /// Moves the innermost container out while changing it, so that its array is never copied.
+    /// Moves the innermost container out while changing it, so its array is never copied.
     private mutating func put(_ value: JSONValue) {
         switch open.popLast() {
         case nil:

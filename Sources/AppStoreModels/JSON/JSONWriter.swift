@@ -19,7 +19,7 @@ package struct JSONWriter: Sendable {
     /// The number of bytes written. Bytes after them in the storage are undefined.
     private var used = 0
 
-    /// Whether the innermost array or object already has a value, so that the next one needs a comma.
+    /// Whether the innermost array or object already has a value, so the next one needs a comma.
     private var needsComma = false
 
     /// An empty writer.

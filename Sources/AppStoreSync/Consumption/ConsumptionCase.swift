@@ -33,7 +33,7 @@ package struct ConsumptionCase: Sendable {
                 payload.revocationDate != nil && payload.isUpgraded != true && payload.revocationType != .familyRevoke
             if isRefunded { refunds += 1 }
             guard let price = payload.price, price > 0, let currency = payload.currency else { continue }
-            // The price of a transaction with seats is that of one seat.
+            // The price of a transaction with seats is the price of one seat.
             let seats = payload.multiSeatInfo == nil ? 1 : Int64(max(1, payload.quantity ?? 1))
             let amount = Self.product(price, seats)
             purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)

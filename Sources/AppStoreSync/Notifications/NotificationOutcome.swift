@@ -20,7 +20,7 @@ public enum NotificationOutcome: String, Sendable, CaseIterable {
     case repeated
     /// Not a notification: no JSON object, no `signedPayload`, or not the three parts of a JWS.
     case malformed
-    /// The content, the signature or the certificates are not those of an App Store notification; in version 1 the shared
+    /// The content, the signature or the certificates do not belong to an App Store notification; in version 1 the shared
     /// secret is wrong.
     case notGenuine
     /// Genuine, but of an app or an Apple id that is not configured; in version 1 no shared secret is configured for the app.

@@ -50,7 +50,7 @@ public struct NotificationV1Receiver: Sendable {
         guard object["notification_type"]?.string != nil else {
             throw NotificationRefusal(.malformed, "notification_type is missing")
         }
-        // Checked first, so that a sender without a secret costs little.
+        // Checked first, so requests without a valid secret cost little.
         try apps.checkAnySecret(object["password"])
         let reply = try Self.reply(object)
         let mapping = reply.map { ReceiptMapper().map($0) }
@@ -64,7 +64,7 @@ public struct NotificationV1Receiver: Sendable {
         guard let notification = sets.last?.notification, let scope = sets.last?.scope else {
             throw NotificationRefusal(.malformed, "the notification states no app in production or sandbox")
         }
-        // Otherwise the secret of one app would admit facts of another app.
+        // Otherwise the secret of one app would allow facts about another app.
         guard sets.allSatisfy({ $0.scope.bundleId == bundleId ?? scope.bundleId }) else {
             throw NotificationRefusal(.notGenuine, "the notification contains several apps")
         }

@@ -105,7 +105,7 @@ enum ReceiptDate {
     /// Days from 1970-01-01 to a date of the Gregorian calendar; nil if there is no such day.
     static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64? {
         guard month >= 1, month <= 12, day >= 1, day <= daysIn(month: month, year: year) else { return nil }
-        // Years start in March, so that the leap day is the last day of its year.
+        // Years start in March, so the leap day is the last day of its year.
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400

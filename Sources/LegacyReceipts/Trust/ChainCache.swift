@@ -41,7 +41,7 @@ final class ChainCache: Sendable {
 
     func insert(_ chain: ValidatedChain, certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) {
         guard certificates.count <= Self.maximumCertificateBytes else { return }
-        // Copies, so that an entry does not hold a whole receipt in memory.
+        // Copies, so an entry keeps no whole receipt in memory.
         let entry = Entry(
             hash: Self.hash(signer), certificates: Array(certificates)[...], signer: Array(signer)[...], chain: chain)
         entries.withLock { entries in

@@ -141,7 +141,7 @@ struct ChainValidator: Sendable {
         try Self.checkLeaf(leaf, marker: marker)
         if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
             try Self.checkIntermediate(pinned, markers: markers)
-            // The intermediate replaces the root, whose validity is longer.
+            // The intermediate replaces the root, which is valid for longer.
             return try chain(leaf, Path(intermediate: pinned, root: pinned, anchor: .apple))
         }
         let path = try path(from: leaf, among: candidates)
@@ -177,9 +177,9 @@ struct ChainValidator: Sendable {
         }
     }
 
-    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Of several paths,
-    /// it takes the one that is valid with the leaf for the longest time, because Apple reissued an intermediate with
-    /// the same name and key.
+    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Apple reissued an
+    /// intermediate with the same name and key, so there may be several paths. The path that is valid with the leaf
+    /// for the longest time wins.
     ///
     /// The work is limited to the square of the number of certificates. If no path is valid, it throws the error of the
     /// path that came closest to a trusted root.
