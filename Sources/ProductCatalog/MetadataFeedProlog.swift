@@ -91,7 +91,7 @@ enum MetadataFeedProlog {
             }
             throw error(
                 bytes.count >= CatalogLimits.feedPrologBytes ? .tooLarge : .syntax,
-                "\(CatalogText.quoted(end)) was expected before the first element")
+                "expected \(CatalogText.quoted(end)) before the first element")
         }
 
         func error(_ code: CatalogError.Code, _ message: String) -> CatalogError {

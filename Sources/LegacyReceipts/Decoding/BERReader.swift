@@ -83,7 +83,7 @@ struct BERReader {
     @inline(__always)
     mutating func header(_ bytes: Span<UInt8>) throws(ReceiptError) -> Header {
         let start = offset
-        guard end - start >= 2 else { throw ReceiptError(.truncated, at: .byte(start), "an element was expected") }
+        guard end - start >= 2 else { throw ReceiptError(.truncated, at: .byte(start), "expected an element") }
         let tag = bytes[start]
         let first = bytes[start + 1]
         if first < 0x80 {
@@ -190,7 +190,7 @@ struct BERReader {
     static func unexpected(_ found: UInt8, expected: UInt8, at offset: Int) -> ReceiptError {
         ReceiptError(
             .malformedEncoding, at: .byte(offset),
-            "tag 0x\(String(expected, radix: 16)) was expected, 0x\(String(found, radix: 16)) found")
+            "expected tag 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))")
     }
 
     private static func notAtEnd(_ inner: BERReader) -> ReceiptError {
@@ -201,7 +201,7 @@ struct BERReader {
     }
 
     private static func pastEnd(_ offset: Int) -> ReceiptError {
-        ReceiptError(.truncated, at: .byte(offset), "the element is longer than what is left of its container")
+        ReceiptError(.truncated, at: .byte(offset), "the element is longer than the rest of its container")
     }
 
     private static func highTag(_ offset: Int) -> ReceiptError {

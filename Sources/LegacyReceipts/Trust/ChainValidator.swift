@@ -184,7 +184,7 @@ struct ChainValidator: Sendable {
     /// The work is limited to the square of the number of certificates. If no path is valid, it throws the error of the
     /// path that came closest to a trusted root.
     private func path(from leaf: X509Certificate, among certificates: [X509Certificate]) throws(ReceiptError) -> Path {
-        var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
+        var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is missing")
         var best: Path?
         for intermediate in certificates where intermediate.subject == leaf.issuer {
             for (root, anchor) in roots(issuing: intermediate, among: certificates) {
@@ -288,7 +288,7 @@ struct ChainValidator: Sendable {
         _ certificate: X509Certificate, _ bit: UInt8, _ name: String
     ) throws(ReceiptError) {
         guard (certificate.extensions.keyUsage ?? bit) & bit != 0 else {
-            throw ReceiptError(.keyUsage, at: .certificate(certificate.index), "\(name) is not among the key's uses")
+            throw ReceiptError(.keyUsage, at: .certificate(certificate.index), "the key usage does not include \(name)")
         }
         guard !certificate.extensions.hasUnknownCritical else {
             throw ReceiptError(.criticalExtension, at: .certificate(certificate.index))
