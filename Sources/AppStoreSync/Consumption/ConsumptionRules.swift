@@ -119,12 +119,12 @@ extension ConsumptionCase {
         guard consent.customerConsented else { throw problem("The customer did not consent.") }
         guard let transaction else { throw problem("The store does not have the transaction.") }
         guard transaction.inAppOwnershipType != .familyShared else {
-            throw problem("Apple takes no answer about a purchase that is shared with a family.")
+            throw problem("Apple accepts no answer about a family-shared purchase.")
         }
         guard transaction.advancedCommerceInfo == nil else {
-            throw problem("Apple takes another kind of answer about Advanced Commerce purchases.")
+            throw problem("Apple requires another kind of answer about Advanced Commerce purchases.")
         }
-        guard let (place, rule) = rules.rule(for: self) else { throw problem("No rule holds.") }
+        guard let (place, rule) = rules.rule(for: self) else { throw problem("No rule matches.") }
         let percentage = consent.consumptionPercentage ?? rule.consumptionPercentage
         let isRenewable = transaction.type == .autoRenewableSubscription
         // Apple's rules (App Store Server API, consumptionPercentage and refundPreference).
