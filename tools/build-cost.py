@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Builds the release of the command from nothing and prints what each package costs: the processor seconds of its compilers (user and
-system) and the lines of the modules that were built. tools/build-cost.py [SCRATCH FOLDER]"""
+"""Builds the release of the command from scratch and prints the cost of each package: the processor seconds of its compilers (user
+and system) and the lines of the built modules. tools/build-cost.py [SCRATCH FOLDER]"""
 import collections
 import os
 import re
@@ -19,7 +19,7 @@ exec {time} --append --output {log} --format "$module %U %S" {compiler} "$@"
 
 
 def wrap(folder, compiler, option, log):
-    """A program that runs a compiler and appends what it compiled, and how long that took, to a log."""
+    """A program that runs a compiler and appends the module and the time to a log."""
     path = os.path.join(folder, compiler)
     with open(path, "w", encoding="utf-8") as file:
         file.write(WRAPPER.format(option=option, time=shutil.which("time"), log=log, compiler=shutil.which(compiler)))
@@ -34,7 +34,7 @@ def seconds_of_modules(log):
             fields = line.rsplit(None, 2)
             if len(fields) != 3 or fields[0] == "-":
                 continue
-            # Swift's compiler is told the module, C's compiler the path of the object file.
+            # Swift's compiler receives the name of the module, C's compiler the path of the object file.
             built = re.search(r"/([^/]+)\.build/", fields[0])
             seconds[built.group(1) if built else fields[0]] += float(fields[1]) + float(fields[2])
     return seconds
@@ -44,11 +44,11 @@ def folders_of_modules(checkouts):
     folders = {}
     for package in sorted(os.listdir(checkouts)):
         for parent, children, _ in os.walk(os.path.join(checkouts, package)):
-            # GRDB has its sources beside the folder of the others.
+            # GRDB's sources are outside the usual folder.
             if os.path.basename(parent) == "Sources" or parent == os.path.join(checkouts, package):
                 for child in children:
                     folders.setdefault(child, (package, os.path.join(parent, child)))
-    # A module whose folder has another name.
+    # The folder of this module has another name.
     if "System" in folders:
         folders["SystemPackage"] = folders["System"]
     for module in os.listdir(os.path.join(ROOT, "Sources")):

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Shows the main uses on the receipts in LegacyFixtures. It inspects one receipt, migrates a file of stored records into
-# a store, exports the store as tables, serves it, and sends requests as an old client would. Then a local App Store sells a subscription, and
-# the client sends the same old receipt after each event. Most events reach the endpoint as notifications. The last ones send
+# Shows the main uses on the receipts in LegacyFixtures. It inspects one receipt, migrates a file of stored records into a store,
+# exports the store as tables, serves it, and sends requests as an old client would. Then a local App Store sells a subscription,
+# and the client sends the same old receipt after each event. Most events reach the endpoint as notifications. The last ones send
 # no notification, and the endpoint finds them through the App Store Server API.
-# A test authority signed these receipts, so its root must be trusted explicitly.
-# DEMO_COMMAND names a built command; without it, this script installs what is missing and builds one without optimization, which
-# takes half the time and is fast enough for so few receipts.
+# A test authority signed these receipts, so the commands below name its root as trusted.
+# DEMO_COMMAND names a built command. Without it, this script installs missing
+# requirements and builds the command without optimization, which takes half the time and is fast enough for so few receipts.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command=${DEMO_COMMAND:-}

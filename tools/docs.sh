@@ -14,7 +14,7 @@ rm -rf .build/documentation
 mkdir -p .build/documentation
 log=.build/documentation/log
 
-# One call for all: each call would plan the build anew.
+# One call for all libraries, because each call plans the build again.
 arguments=()
 for target in "${targets[@]}"; do arguments+=(--target "$target"); done
 if ! swift package generate-documentation "${arguments[@]}" --warnings-as-errors >"$log" 2>&1; then

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the system packages that building and testing need, where they are missing. Sourced by demo.sh and test.sh.
+# Installs missing system packages that the build and the tests need. demo.sh and test.sh source this file.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -7,7 +7,7 @@ if ! command -v swift >/dev/null; then
     exit 2
 fi
 
-# install_packages PACKAGE…: those that dpkg does not know as installed.
+# install_packages PACKAGE…: installs the packages that are missing.
 install_packages() {
     command -v dpkg-query >/dev/null || return 0
     local missing=() package

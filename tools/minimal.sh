@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks what a package that depends on one library alone has to fetch: LegacyReceipts needs swift-crypto and nothing of a
-# server, a database or an HTTP client.
+# Checks which packages SwiftPM fetches for a package that depends on one library. LegacyReceipts needs only swift-crypto,
+# and no server, database or HTTP client.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

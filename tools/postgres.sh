@@ -4,15 +4,15 @@
 #   tools/postgres.sh run COMMAND…       starts a server, runs COMMAND with the variables below, removes the server
 #   eval "$(tools/postgres.sh start)"    starts a server and sets the variables
 #   tools/postgres.sh stop DIRECTORY     stops it (fast: open sessions are cut, transactions rolled back)
-#   tools/postgres.sh crash DIRECTORY    stops it as if the power had gone, so that the next start recovers
+#   tools/postgres.sh crash DIRECTORY    stops it as after a power failure: the next start recovers
 #   tools/postgres.sh resume DIRECTORY   starts it again
-#   tools/postgres.sh freeze DIRECTORY   suspends all its processes: connections stay open, and nothing is answered
-#   tools/postgres.sh thaw DIRECTORY     lets them go on
+#   tools/postgres.sh freeze DIRECTORY   suspends all its processes: connections stay open without answers
+#   tools/postgres.sh thaw DIRECTORY     resumes them
 #   tools/postgres.sh remove DIRECTORY   stops it and deletes its data
 #
 # Sets LEGACY_RECEIPTS_POSTGRES (the URL), LEGACY_RECEIPTS_POSTGRES_DIRECTORY, and LEGACY_RECEIPTS_POSTGRES_SCRIPT (this
-# file, with which tests that stop a server start one of their own).
-# LEGACY_RECEIPTS_POSTGRES_FSYNC=on makes commits reach the disk, for measurements; the tests do without.
+# file; tests that stop a server start their own server with it). LEGACY_RECEIPTS_POSTGRES_FSYNC=on makes commits reach
+# the disk, for measurements. The tests do not need it.
 set -euo pipefail
 script="$(cd "$(dirname "$0")" && pwd)/$(basename "$0")"
 
@@ -37,12 +37,12 @@ if [ "$(id -u)" -eq 0 ]; then
     as_server=(setpriv "--reuid=$owner" "--regid=$(id -g "$owner")" --clear-groups env -u LC_ALL LANG=C HOME=/nonexistent)
 fi
 
-# The server gets no file of the caller: a pipe or a lock that it held on to would keep others waiting for its end.
+# The server inherits no open file of the caller. An inherited pipe or lock would stay open until the server ends.
 close_inherited() {
     local descriptor
     for descriptor in /dev/fd/*; do
         descriptor=${descriptor##*/}
-        # 255 is where bash reads this script; it is closed on exec.
+        # bash reads this script through 255 and closes it on exec.
         if [ "$descriptor" -gt 2 ] && [ "$descriptor" -ne 255 ]; then eval "exec $descriptor>&-"; fi
     done
 }
@@ -80,7 +80,7 @@ CONFIGURATION
     echo "$directory"
 }
 
-# The first process before its children, so that it makes no others meanwhile.
+# Signals the first process before its children, so it starts no new ones meanwhile.
 signal() {
     local first child
     first=$(head -n 1 "$2/data/postmaster.pid")

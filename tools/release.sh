@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the command for other machines of this system and architecture: tools/release.sh [FOLDER] (.build/artifacts).
-# Swift's runtime is linked into it. The system libraries that it needs are listed in the software bill of materials; their Debian
-# packages are those of the last stage of tools/docker/Dockerfile.
-# RELEASE_COMMAND names a command that was built so already.
+# The command contains Swift's runtime. The software bill of materials lists the system libraries that it needs. The last stage of
+# tools/docker/Dockerfile installs their Debian packages.
+# RELEASE_COMMAND names a command that was already built this way.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 folder=${1:-.build/artifacts}

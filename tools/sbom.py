@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Prints the software bill of materials of a built command as CycloneDX 1.5 JSON: the Swift packages with the versions and commits
-of Package.resolved, and the system libraries that the command loads, with the packages of Debian or Ubuntu they come from."""
+of Package.resolved, and the system libraries that the command loads, with their Debian or Ubuntu packages."""
 import argparse
 import hashlib
 import json
@@ -32,7 +32,7 @@ def debian_package(library):
     if shutil.which("dpkg-query") is None:
         return None
     for path in (library, os.path.realpath(library)):
-        # Where /lib is a link to /usr/lib, packages name their files by either path.
+        # If /lib is a link to /usr/lib, packages use either path for their files.
         for name in (path, path.removeprefix("/usr"), "/usr" + path):
             found = subprocess.run(["dpkg-query", "--search", name], capture_output=True, text=True)
             if found.returncode == 0:
@@ -44,7 +44,7 @@ def debian_package(library):
 
 
 def system_libraries(command):
-    """The libraries that the command itself names; those that they need in turn belong to their packages."""
+    """The libraries that the command links directly. Their own dependencies belong to their packages."""
     system = platform.freedesktop_os_release()["ID"]
     header = subprocess.run(["objdump", "-p", command], capture_output=True, text=True, check=True).stdout
     paths = dict(re.findall(

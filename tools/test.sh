@@ -1,21 +1,22 @@
 #!/usr/bin/env bash
-# Installs what the tests need and passes them: format, documentation, debug and release, warnings as errors.
+# Installs the requirements and runs all checks: format, documentation, tests in debug and release, warnings as
+# errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/install.sh
 install_packages libssl-dev libxml2-dev libsqlite3-dev libpq-dev libbz2-dev libzstd-dev zlib1g-dev pkg-config openssl curl python3 python3-venv postgresql
 
 export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
-# SwiftPM passes the traits to the compiler in the order of a hash table. In another order with each plan, every plan would
-# build all of our targets anew.
+# SwiftPM passes the traits to the compiler in the order of a hash table. A fixed order keeps later runs from building all
+# of our targets again.
 export SWIFT_DETERMINISTIC_HASHING=1
-# All tests at once would need more open files and memory than a small machine has.
+# All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
 
 step() { printf '\n== %s\n' "$1"; }
 
-# Runs tests for at most so many seconds, and repeats at the end of a long output which ones failed. Their hash tables have
-# a random order, as those of a program.
+# Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
+# order in the tests, as in a released program.
 tests() {
     local log=.build/tests.log limit=$1 status=0
     shift
@@ -97,8 +98,8 @@ bash tools/judges/spark.sh "$command"
 step "Unmodified clients from PyPI"
 CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
 
-# Last, since SwiftPM removes the packages from .build that the benchmark does not need. In debug, since the libraries of the
-# debug tests are built as it needs them.
+# Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
+# libraries of the debug tests.
 step "Benchmark compiles"
 cp Package.resolved tools/benchmark/Package.resolved
 swift build --package-path tools/benchmark --scratch-path .build

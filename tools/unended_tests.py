@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the tests that a log of `swift test` says have started and not ended."""
+"""Prints the tests that started and did not end, from a log of `swift test`."""
 import collections
 import re
 import sys

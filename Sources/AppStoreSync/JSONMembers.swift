@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// An object that a person or a program wrote, whose members are all known.
+/// A JSON object from a file or a request. Unknown members are errors.
 package struct JSONMembers {
     /// What is wrong, and where.
     package struct Mistake: Error {

@@ -2,8 +2,8 @@ internal import Crypto
 
 /// A shared secret from App Store Connect, which a request sends as `password` (Reference.md V1.2).
 ///
-/// Only its SHA-256 is stored, so that the text cannot get into a log or a crash report. A comparison takes the same
-/// time for any length of a guess and any position of the first difference.
+/// Only its SHA-256 is stored, so the text cannot get into a log or a crash report. A comparison takes the same time
+/// for any length of a guess and any position of the first difference.
 public struct SharedSecret: Sendable, Hashable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable
 {
     private let digest: [UInt8]?

@@ -19,10 +19,9 @@ public struct Verified<Payload: Sendable>: Sendable {
     }
 }
 
-/// A payload that was decoded but not verified. Anyone can have written it: display it, but never grant anything based
-/// on it.
+/// A payload that was decoded but not verified. It can be forged: display it, but never grant access based on it.
 public struct Unverified<Payload: Sendable>: Sendable {
-    /// The decoded payload. It can be forged.
+    /// The decoded payload.
     public let payload: Payload
 
     public init(payload: Payload) { self.payload = payload }

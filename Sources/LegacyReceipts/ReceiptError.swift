@@ -1,4 +1,4 @@
-/// Why bytes are not a receipt, or a receipt is not genuine.
+/// The reason why bytes are not a receipt, or a receipt is not genuine.
 ///
 /// Branch on ``code``; show ``message``; find the place with ``location``.
 public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -19,10 +19,10 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case truncated
         /// The bytes violate a rule of BER. The receipt is damaged; look for another copy.
         case malformedEncoding
-        /// The ASN.1 structure is nested deeper than ``DecodingLimits/maximumDepth``, and Apple's receipts are not.
+        /// The ASN.1 structure is nested deeper than ``DecodingLimits/maximumDepth``. Apple's receipts are not.
         /// Reject it.
         case nestedTooDeeply
-        /// The bytes are ASN.1, but not a PKCS#7 SignedData message. Check what was stored: it may be a certificate or
+        /// The bytes are ASN.1, but not a PKCS#7 SignedData message. Check the stored data: it may be a certificate or
         /// a key.
         case notSignedData
         /// The signed message is a detached signature without content. Look for a complete copy.
@@ -49,13 +49,13 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case malformedSignature
 
         // The input has the form of a receipt, but is not genuine.
-        /// The receipt has more certificates than ``DecodingLimits/maximumCertificates``, and Apple's receipts do not.
+        /// The receipt has more certificates than ``DecodingLimits/maximumCertificates``. Apple's receipts do not.
         /// Reject it.
         case tooManyCertificates
         /// The receipt has no certificate, so its signature cannot be verified. Reject it.
         case certificateMissing
-        /// A certificate cannot be read: one in the receipt, or one that the caller added to ``TrustPolicy``.
-        /// ``ReceiptError/location`` and ``ReceiptError/detail`` say which.
+        /// A certificate in the receipt, or in the caller's ``TrustPolicy``, cannot be read.
+        /// ``ReceiptError/location`` and ``ReceiptError/detail`` identify it.
         case malformedCertificate
         /// The receipt has no signer, or more than one. Apple's receipts have exactly one. Reject it.
         case signerCount
@@ -69,7 +69,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         case unsupportedSignatureAlgorithm
         /// The signed attributes are incomplete or do not describe the content. Reject it.
         case signedAttributesMismatch
-        /// The message digest does not match the content, which was changed after it was signed. Reject it.
+        /// The message digest does not match the content: the content was changed after signing. Reject it.
         case digestMismatch
         /// The signature does not match: the content or the signature was changed. Reject it.
         case signatureMismatch
@@ -163,7 +163,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The class of the code.
     public var verdict: Verdict { code.verdict }
 
-    /// A sentence for a person: what is wrong, and where.
+    /// A sentence for people: the error and its place.
     public var message: String {
         let particulars = detail.isEmpty ? "" : ": \(detail)"
         return "\(code.sentence)\(particulars)\(location.phrase)."
@@ -198,26 +198,26 @@ extension ReceiptError.Code {
         case .contentMissing: "The signed message has no content"
         case .contentNotReceipt: "The signed content is not a set of receipt attributes"
         case .tooManyAttributes: "The receipt has more attributes than the limit"
-        case .malformedAttribute: "An attribute is not of its documented form"
-        case .missingAttribute: "An attribute that every receipt has is missing"
+        case .malformedAttribute: "The value of an attribute is not in the documented form"
+        case .missingAttribute: "A required attribute is missing"
         case .malformedPropertyList: "The property list cannot be read"
-        case .missingKey: "A key that every transaction receipt has is missing"
+        case .missingKey: "A required key of the transaction receipt is missing"
         case .malformedKey: "A key of the transaction receipt has a value of the wrong form"
         case .malformedSignature: "The signature blob cannot be read"
         case .tooManyCertificates: "The receipt has more certificates than the limit"
         case .certificateMissing: "The receipt has no certificate"
         case .malformedCertificate: "A certificate cannot be read"
-        case .signerCount: "A receipt has exactly one signer"
-        case .unsupportedSignerIdentifier: "The signer is not named by issuer and serial number"
+        case .signerCount: "The receipt does not have exactly one signer"
+        case .unsupportedSignerIdentifier: "The signer is not identified by issuer and serial number"
         case .signerCertificateNotFound: "No certificate in the receipt belongs to the signer"
-        case .unsupportedDigestAlgorithm: "The digest algorithm is not one that Apple signs receipts with"
-        case .unsupportedSignatureAlgorithm: "The signature algorithm is not one that Apple signs receipts with"
+        case .unsupportedDigestAlgorithm: "Apple does not sign receipts with this digest algorithm"
+        case .unsupportedSignatureAlgorithm: "Apple does not sign receipts with this signature algorithm"
         case .signedAttributesMismatch: "The signed attributes do not match the content"
         case .digestMismatch: "The message digest does not match the content"
-        case .signatureMismatch: "The signature of the signer does not match this content"
+        case .signatureMismatch: "The signature does not match the content"
         case .untrustedRoot: "The certificates do not lead to a trusted root"
         case .untrustedLeaf: "The leaf certificate is not a pinned one and no intermediate was supplied for it"
-        case .missingLeafMarker: "The signer's certificate is not one for signing receipts (marker extension missing)"
+        case .missingLeafMarker: "The signer's certificate is not for signing receipts (marker extension missing)"
         case .missingIntermediateMarker:
             "The issuer's certificate is not Apple's intermediate (marker extension missing)"
         case .certificateNotYetValid: "A certificate was not yet valid when the receipt was signed"
@@ -225,9 +225,9 @@ extension ReceiptError.Code {
         case .certificateSignatureMismatch: "A certificate is not signed by its stated issuer"
         case .basicConstraints: "A certificate's basic constraints do not allow its place in the chain"
         case .keyUsage: "A certificate's key usage does not allow its place in the chain"
-        case .criticalExtension: "A certificate has a critical extension that is not understood"
+        case .criticalExtension: "A certificate has an unknown critical extension"
         case .xcodeReceipt:
-            "This is a receipt of Xcode's StoreKit testing, created on a developer's Mac with a public key"
+            "Xcode's StoreKit testing created this receipt on a developer's Mac, with a key that is public"
         case .environmentContradiction: "The unsigned environment contradicts the signed transaction id"
         case .deviceMismatch: "The receipt belongs to another device"
         }

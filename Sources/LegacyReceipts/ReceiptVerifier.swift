@@ -45,7 +45,7 @@ public struct ReceiptVerifier: Sendable {
 
     /// Verifies a receipt without transport encoding.
     ///
-    /// - Throws: ``ReceiptError``: why it is not a receipt, or not genuine.
+    /// - Throws: ``ReceiptError`` if the input is not a receipt, or not genuine.
     public func verify(_ container: ReceiptContainer) throws(ReceiptError) -> Verified<LegacyReceipt> {
         switch container.form {
         case .pkcs7: try verifyAppReceipt(container.bytes).map { .app($0) }
@@ -63,7 +63,7 @@ public struct ReceiptVerifier: Sendable {
 
     /// Verifies an app receipt: the bytes of its PKCS#7 message.
     ///
-    /// - Throws: ``ReceiptError``: why it is not a receipt, or not genuine.
+    /// - Throws: ``ReceiptError`` if the input is not a receipt, or not genuine.
     public func verifyAppReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<AppReceipt> {
         try checkSize(bytes)
         let message = try SignedDataMessage(bytes, limits: limits)
@@ -96,7 +96,7 @@ public struct ReceiptVerifier: Sendable {
         return chain
     }
 
-    /// Both ends of a validity period belong to it, the last one until the end of its second (RFC 5280, 4.1.2.5).
+    /// A validity period includes both ends, and its last second completely (RFC 5280, 4.1.2.5).
     static func check(_ validity: ClosedRange<Int64>, at time: Int64) throws(ReceiptError) {
         if time < validity.lowerBound {
             throw ReceiptError(.certificateNotYetValid, detail(time, "from", validity.lowerBound))
@@ -138,9 +138,9 @@ public struct ReceiptVerifier: Sendable {
     /// Verifies a transaction receipt: its property list.
     ///
     /// The signature covers the purchase information and the version byte, but not the outer environment. Use
-    /// ``TransactionReceipt/environment``, which takes that into account.
+    /// ``TransactionReceipt/environment``, which takes this into account.
     ///
-    /// - Throws: ``ReceiptError``: why it is not a receipt, or not genuine.
+    /// - Throws: ``ReceiptError`` if the input is not a receipt, or not genuine.
     public func verifyTransactionReceipt(_ bytes: [UInt8]) throws(ReceiptError) -> Verified<TransactionReceipt> {
         try checkSize(bytes)
         let (receipt, signature) = try TransactionReceiptDecoder.read(bytes, limits: limits)

@@ -3,7 +3,7 @@ package import Foundation
 import Synchronization
 import Yams
 
-/// A node of a YAML or JSON catalog, with its line. Unsafe YAML is rejected before: anchors, aliases, foreign tags,
+/// A node of a YAML or JSON catalog, with its line. Parsing rejects unsafe YAML: anchors, aliases, foreign tags,
 /// several documents, deep nesting.
 package struct CatalogNode: Sendable {
     package enum Value: Sendable {
@@ -34,8 +34,8 @@ package enum CatalogDocument {
     /// Rejects everything that could be an anchor: `&` followed by a letter, digit, `_` or `-`, and not preceded by a
     /// letter or digit. Without anchors there are no aliases, so no alias can multiply the document.
     ///
-    /// This checks the bytes and not the syntax, so that it catches every anchor that the parser would accept. `R&D`
-    /// and `Tom & Jerry` are valid; `"&x"` must be written `"\x26x"` (JSON: `"\u0026x"`).
+    /// This checks bytes, not syntax, so it finds every anchor that the parser would accept. `R&D` and `Tom & Jerry`
+    /// are valid; `"&x"` must be written `"\x26x"` (JSON: `"\u0026x"`).
     private static func refuseAnchors(_ data: Data, file: String) throws(CatalogError) {
         var line = 1
         var previous: UInt8 = 0x0A
@@ -53,8 +53,8 @@ package enum CatalogDocument {
         }
     }
 
-    /// The parser limits nesting to 1,000 levels but is recursive, which needs more stack than a secondary thread has.
-    /// So its tree is built, checked, copied and freed on a thread with a large stack.
+    /// The parser is recursive and allows 1,000 levels, which need more stack than a secondary thread has. So a thread
+    /// with a large stack builds, checks, copies and frees the tree.
     private static func onLargeStack<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
         let result = ResultBox<Value>()
         let done = DispatchSemaphore(value: 0)
@@ -78,7 +78,7 @@ package enum CatalogDocument {
     private static func compose(_ text: String, file: String) -> Result<CatalogNode, CatalogError> {
         let whole = CatalogSource(file: file)
         do {
-            // The basic resolver, so that a scalar stays text until a key asks for a number or a date.
+            // With the basic resolver, a scalar stays text until a key needs a number or a date.
             guard let root = try Yams.compose(yaml: text, .basic, .default, .utf8) else {
                 return .failure(CatalogError(.missingValue, at: whole, "the catalog is empty"))
             }

@@ -1,7 +1,7 @@
 import AppStoreModels
 
 extension CatalogEntry {
-    /// Throws ``CatalogError/Code/conflict`` for facts that contradict each other, whatever their sources.
+    /// Throws ``CatalogError/Code/conflict`` for facts that contradict each other, from one source or several.
     func requireConsistency(_ source: (CatalogField) -> CatalogSource?) throws(CatalogError) {
         if states(.period), states(.duration) {
             throw conflict("has both a renewal period and a non-renewing duration", .duration, .period, source)

@@ -43,7 +43,7 @@ public struct CatalogEntry: Hashable, Sendable {
     public var period: SubscriptionPeriod?
     /// The term of a non-renewing subscription. Receipts and `.storekit` files do not contain it.
     public var duration: SubscriptionPeriod?
-    /// Whether a non-renewing subscription that is bought while another one runs begins when that one ends.
+    /// Whether a non-renewing subscription begins at the end of the running one if it is bought early.
     public var stacks: Bool?
     /// Extra time that a customer gets for sharing contact data (Newsstand).
     public var bonusDuration: SubscriptionPeriod?
@@ -58,9 +58,9 @@ public struct CatalogEntry: Hashable, Sendable {
     /// The App Store's number for the product (`apple-id` in a feed).
     public var adamId: Int64?
     public var referenceName: String?
-    /// The price as the source writes it. It is text for people.
+    /// The price as the source writes it, for display only.
     public var price: String?
-    /// The name of what the product unlocks. All products that unlock the same share it.
+    /// The name of the entitlement that the product unlocks. Products with the same name unlock the same thing.
     public var entitlement: String?
 
     public init(subject: Subject, source: CatalogSource) {

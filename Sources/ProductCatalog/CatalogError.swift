@@ -1,10 +1,10 @@
-/// Why a product catalog was rejected: a code to branch on, the place, and a sentence for a person.
+/// The reason for rejecting a product catalog: a code to branch on, the place, and a message for people.
 public struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The kind of error, for a program to branch on.
     public enum Code: String, Hashable, Sendable, CaseIterable {
         /// The file or folder cannot be opened or read. Correct the path or the permissions.
         case unreadable
-        /// The catalog exceeds a limit of ``CatalogLimits``. Split it, or remove what is not needed.
+        /// The catalog exceeds a limit of ``CatalogLimits``. Split it, or remove unneeded parts.
         case tooLarge
         /// The catalog is nested deeper than ``CatalogLimits`` allows. Check that the file is a catalog.
         case tooDeep
@@ -50,7 +50,7 @@ public struct CatalogError: Error, Hashable, Sendable, CustomStringConvertible {
     public let place: CatalogSource
     /// The other place of a duplicate, a conflict or an ambiguity.
     public let otherPlace: CatalogSource?
-    /// The reason, for a person. It does not include the places.
+    /// The reason, for people. It does not include the places.
     public let message: String
 
     /// An error at a place in a catalog.

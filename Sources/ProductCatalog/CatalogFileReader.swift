@@ -3,8 +3,8 @@ public import Foundation
 
 /// Reads our own catalog format, in YAML or JSON.
 ///
-/// It states what Apple's formats do not: the terms of non-renewing subscriptions, deleted products, what several
-/// products unlock together, and rules for whole groups of identifiers. Every key except `version` is optional.
+/// It can contain facts that Apple's formats lack: the terms of non-renewing subscriptions, deleted products, shared
+/// entitlements, and rules for groups of identifiers. Every key except `version` is optional.
 ///
 /// ```yaml
 /// version: 1
@@ -23,14 +23,14 @@ public import Foundation
 ///     adamId: 1234567890
 ///     referenceName: Premium, one year
 ///     price: "39.99"                   # text, for people
-///     entitlement: premium             # what it unlocks; several products may name the same
+///     entitlement: premium             # what it unlocks; several products may share a name
 ///     offers:
 ///       - type: introductory           # introductory, promotional, offerCode, winBack
 ///         paymentMode: free            # free, payAsYouGo, payUpFront
 ///         period: P1W
 ///         numberOfPeriods: 1           # 1 if left out
 ///       - type: promotional
-///         id: winter                   # demanded for all but introductory
+///         id: winter                   # required except for introductory
 ///         paymentMode: payUpFront
 ///         period: P3M
 ///         referenceName: Winter sale
@@ -57,15 +57,15 @@ public import Foundation
 ///   "com.example.*.monthly":
 ///     type: auto-renewable
 ///     period: P1M
-///     priority: 1                      # higher is asked first; 0 if left out
+///     priority: 1                      # higher is tried first; 0 if left out
 /// ```
 ///
 /// `type` is one of `auto-renewable`, `non-renewing`, `consumable`, `non-consumable`, `free-subscription` (Newsstand),
 /// or one of Apple's current names (`Auto-Renewable Subscription` …).
 ///
-/// These are rejected with file and line: unknown keys, values of a wrong type, invalid periods, duplicates, unknown
-/// groups, anchors, aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. JSON strings must not contain
-/// surrogate escapes (`\ud83d\ude00`); write the characters themselves.
+/// The reader rejects these, and states the file and the line: unknown keys, values of a wrong type, invalid periods,
+/// duplicates, unknown groups, anchors, aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. JSON strings
+/// must not contain surrogate escapes (`\ud83d\ude00`); write the characters themselves.
 public enum CatalogFileReader {
     /// The supported version of the format.
     public static let formatVersion: Int64 = 1
@@ -251,7 +251,7 @@ public enum CatalogFileReader {
     }
 }
 
-/// StoreKit's names of payment modes, which `.storekit` files and our format use.
+/// StoreKit's names of payment modes. `.storekit` files and our format use them.
 enum CatalogPaymentMode {
     static func discountType(_ word: String) -> OfferDiscountType? {
         switch word {

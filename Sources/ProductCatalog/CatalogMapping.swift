@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// A mapping whose keys are taken one by one. The keys that remain are unknown keys.
+/// A mapping whose keys are taken one by one. The remaining keys are unknown keys.
 package struct CatalogMapping {
     package struct Member {
         package let line: Int
@@ -165,8 +165,8 @@ package struct CatalogMapping {
         return codes
     }
 
-    /// The rules of a win-back offer, from the keys of the offer's own mapping; nil if it has none of them. If it has
-    /// any, `paidMonths` and `monthsSince` with its `minimum` are required.
+    /// The rules of a win-back offer, from the keys of the offer's mapping; nil if it has none of these keys. With
+    /// any of them, `paidMonths` and `monthsSince` with its `minimum` are required.
     package mutating func takeWinBackRules() throws(CatalogError) -> WinBackRules? {
         guard Self.winBackKeys.contains(where: { members[$0] != nil }) else { return nil }
         let months = 0...Int64(WinBackRules.maximumMonths)
@@ -189,7 +189,7 @@ package struct CatalogMapping {
         rules.waitScope = try takeChoice("waitScope") ?? rules.waitScope
         rules.startDate = try takeDay("startDate")
         let endPlace = members["endDate"].map { place("endDate", line: $0.line) }
-        // The last day belongs to the offer.
+        // The last day is part of the offer.
         rules.endDate = try takeDay("endDate", addingDays: 1)
         if let start = rules.startDate, let end = rules.endDate, let endPlace, end <= start {
             throw CatalogError(.badValue, at: endPlace, "endDate is before startDate")

@@ -10,13 +10,13 @@ public struct CatalogOffer: Hashable, Sendable {
     public var paymentMode: OfferDiscountType?
     /// The length of one period of the offer.
     public var period: SubscriptionPeriod?
-    /// The number of such periods; 1 if the source states none.
+    /// The number of periods; 1 if the source does not state it.
     public var numberOfPeriods: Int
     /// The name the developer gave the offer.
     public var referenceName: String?
     /// The price as the source writes it; nil if the offer is free.
     public var price: String?
-    /// Who is eligible for a win-back offer, when and where; nil if the source states no rules.
+    /// The customers, dates and storefronts of a win-back offer; nil if the source states no rules.
     public var winBackRules: WinBackRules?
 
     public init(
@@ -34,7 +34,7 @@ public struct CatalogOffer: Hashable, Sendable {
         self.winBackRules = winBackRules
     }
 
-    /// Identifies one offer across sources: type and identifier. Introductory offers are identified by payment mode,
+    /// Identifies one offer across sources: type and identifier. The payment mode identifies introductory offers,
     /// because a product may have had both a free trial and a paid introduction over the years.
     struct Identity: Hashable {
         let type: OfferType
@@ -43,7 +43,7 @@ public struct CatalogOffer: Hashable, Sendable {
 
     var identity: Identity { Identity(type: type, name: identifier ?? paymentMode?.rawValue) }
 
-    /// Both statements combined; nil if they contradict each other. Names and prices are labels and never contradict.
+    /// Both entries combined; nil if they contradict each other. Names and prices are labels and never contradict.
     func merged(with other: CatalogOffer) -> CatalogOffer? {
         guard identity == other.identity, numberOfPeriods == other.numberOfPeriods else { return nil }
         if let period, let otherPeriod = other.period, !period.isSameLength(as: otherPeriod) { return nil }
@@ -60,7 +60,8 @@ public struct CatalogOffer: Hashable, Sendable {
 }
 
 extension ProductCatalog {
-    /// The win-back offers with rules of all products whose subscription group the catalog states, those of high priority first.
+    /// The win-back offers with rules, of all products that have a subscription group in the catalog. Offers of high
+    /// priority come first.
     package var winBackOffers: [WinBackOffer] {
         let offers = productIds.compactMap { product($0) }.flatMap { product in
             product.subscriptionGroupIdentifier.map { product.winBackOffers(group: $0) } ?? []

@@ -2,7 +2,7 @@ public import AppStoreModels
 
 /// The catalog's facts about one product identifier, with the rule that matched and the sources.
 public struct CatalogProduct: Sendable {
-    /// How the identifier was matched.
+    /// The rule that matched the identifier.
     public enum Rule: Hashable, Sendable, CustomStringConvertible {
         /// The catalog has an entry for the product itself.
         case exact
@@ -40,8 +40,8 @@ public struct CatalogProduct: Sendable {
     public var period: SubscriptionPeriod? { record.facts.period }
     /// The term of a non-renewing subscription. If it is nil, its end is unknown.
     public var duration: SubscriptionPeriod? { record.facts.duration }
-    /// Whether a non-renewing subscription that is bought while another one of the same product (or entitlement) runs
-    /// begins when that one ends, instead of at its own purchase.
+    /// Whether a non-renewing subscription begins at the end of the running one if it is bought early. The running
+    /// one has the same product or entitlement.
     ///
     /// `true` unless the catalog states otherwise. A customer who paid twice for a month has paid for two months;
     /// counting both from their purchase dates would lose one.
@@ -55,9 +55,9 @@ public struct CatalogProduct: Sendable {
     public var isFamilyShareable: Bool? { record.facts.familyShareable }
     public var adamId: Int64? { record.facts.adamId }
     public var referenceName: String? { record.facts.referenceName }
-    /// The price, as text for people.
+    /// The price as text, for display only.
     public var price: String? { record.facts.price }
-    /// The name of what the product unlocks. All products that unlock the same share it.
+    /// The name of the entitlement that the product unlocks. Products with the same name unlock the same thing.
     public var entitlement: String? { record.facts.entitlement }
 
     /// The offer with this type and identifier.

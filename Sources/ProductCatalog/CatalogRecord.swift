@@ -1,6 +1,6 @@
-/// Everything the catalog states about one subject: the facts of all sources, and the source of each fact.
+/// All facts of the catalog about one subject, with the source of each fact.
 ///
-/// A class, so that a look-up returns one reference instead of copying fifteen fields.
+/// A class, because a look-up then returns one reference instead of copying fifteen fields.
 final class CatalogRecord: Sendable {
     let facts: CatalogEntry
     /// Indexed by the position of the field in `CatalogField.allCases`.
@@ -114,7 +114,7 @@ struct CatalogMerger {
         case (false, true):
             remark(field, "\(new) instead of the local \(known)", entry)
             facts.subscriptionGroupIdentifier = new
-            // The recorded source must be the one whose value is kept.
+            // The recorded source must be the source of the kept value.
             for index in contributions.indices { contributions[index].subscriptionGroupIdentifier = nil }
         default:
             throw contradiction(field, "\(field.rawValue) is \(new) here and \(known) there", entry)
@@ -169,7 +169,7 @@ struct CatalogMerger {
 }
 
 extension String {
-    /// Whether it consists of digits only, like the identifiers of App Store Connect.
+    /// Whether the text contains only digits, like the identifiers of App Store Connect.
     var isDecimal: Bool {
         !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }

@@ -1,6 +1,6 @@
 /// The place of a fact in a catalog: the file, and the line or the element in it.
 ///
-/// The ``description`` is built once, so that naming the source of a field costs nothing per purchase.
+/// The initializer builds the ``description``, so naming the source of a field costs nothing per purchase.
 public struct CatalogSource: Hashable, Sendable, CustomStringConvertible {
     /// The name of the file as the caller gave it.
     public let file: String

@@ -2,8 +2,8 @@ import Foundation
 
 /// Checks everything before the root element of a feed, without an XML parser.
 ///
-/// XML allows a document type declaration only there, and only such a declaration can define entities. A feed without
-/// one in its prolog can neither expand entities nor name external files, whatever the XML library does.
+/// XML allows a document type declaration only in the prolog, and only this declaration can define entities. A feed
+/// without it cannot expand entities or name external files, with any XML library.
 enum MetadataFeedProlog {
     /// Throws unless `head`, the start of the feed, is a safe prolog followed by an element.
     static func check(_ head: [UInt8], file: String) throws(CatalogError) {
@@ -91,7 +91,7 @@ enum MetadataFeedProlog {
             }
             throw error(
                 bytes.count >= CatalogLimits.feedPrologBytes ? .tooLarge : .syntax,
-                "\(CatalogText.quoted(end)) was expected before the first element")
+                "expected \(CatalogText.quoted(end)) before the first element")
         }
 
         func error(_ code: CatalogError.Code, _ message: String) -> CatalogError {

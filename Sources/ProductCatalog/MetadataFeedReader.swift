@@ -165,7 +165,7 @@ private final class MetadataFeedDelegate: NSObject, XMLParserDelegate {
         }
     }
 
-    // The prolog check has already rejected these. This is the second check, in case the file changes in between.
+    // The prolog check has already rejected these. This second check protects against a file that changes in between.
     func parser(_ parser: XMLParser, foundInternalEntityDeclarationWithName name: String, value: String?) {
         refuseEntity(parser)
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Passes the bytes of a feed to the XML parser, as whole characters of well-formed UTF-8 only.
+/// Passes the bytes of a feed to the XML parser, only as whole characters of well-formed UTF-8.
 ///
 /// Foundation's XML parser traps on names and text that are not UTF-8. The first bytes can be inspected before the
 /// parser starts, from the same open file.

@@ -8,7 +8,7 @@ extension ProductCatalog {
     /// is ours or Xcode's, depending on its keys. Other files are feeds if they begin with `<`, JSON if they begin with
     /// `{`, and YAML otherwise.
     ///
-    /// - Parameter paths: files and folders. The order only decides which name or price wins if they differ.
+    /// - Parameter paths: files and folders. The order decides only which name or price wins if they differ.
     /// - Throws: ``CatalogError``; a contradiction between two sources states both places.
     public static func load(paths: [String]) throws(CatalogError) -> ProductCatalog {
         var entries: [CatalogEntry] = []

@@ -8,9 +8,8 @@
 ///         product.rule                  // exact
 ///     }
 ///
-/// Several sources are merged. They may complete each other, and must agree on facts that both state. Entries for one
-/// product and patterns are never mixed: if there is an exact entry, it alone counts; otherwise the most specific
-/// pattern does.
+/// Several sources are merged. They may complete each other, and must agree on facts that both state. An exact entry
+/// and a pattern are never combined: the exact entry alone counts, or without one the most specific pattern.
 ///
 /// **The most specific pattern** is the one with the higher `priority` (0 by default); then with more literal
 /// characters; then with more `?`; then with fewer `*`. If two patterns are equal in all four and can match the same
@@ -27,7 +26,7 @@ public struct ProductCatalog: Sendable {
     private let exact: [String: CatalogRecord]
     /// Most specific first.
     private let patterns: [PatternRecord]
-    /// Differences between sources that are not contradictions: names and prices, where the first source won.
+    /// Differences between sources that are not contradictions: other names and prices. The first source wins.
     public let remarks: [String]
 
     /// An empty catalog.
@@ -37,7 +36,7 @@ public struct ProductCatalog: Sendable {
         remarks = []
     }
 
-    /// Merges the entries of any number of sources. The order only decides which label wins, never what a product is.
+    /// Merges the entries of any number of sources. The order decides only which label wins.
     ///
     /// - Throws: ``CatalogError`` with code `conflict`, `duplicate`, `ambiguousPatterns`, `badValue` (an invalid
     ///   product identifier or pattern) or `tooLarge`.
@@ -122,7 +121,7 @@ public struct ProductCatalog: Sendable {
     public var isEmpty: Bool { exact.isEmpty && patterns.isEmpty }
 }
 
-/// Mergers by key, in the order in which the keys were first used, so that errors and remarks do not depend on hashing.
+/// Mergers by key, in the order of first use. Errors and remarks then do not depend on hashing.
 private struct OrderedMergers<Key: Hashable> {
     private var indices: [Key: Int] = [:]
     private var mergers: [(key: Key, merger: CatalogMerger)] = []

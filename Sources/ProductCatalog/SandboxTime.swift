@@ -37,8 +37,8 @@ public enum SandboxTime {
         /// The end matches calendar arithmetic in UTC.
         case calendar
         /// The end matches calendar arithmetic in US Pacific time, which the App Store uses. Across a change of
-        /// daylight saving time the difference is one hour in UTC. Every month-long period of the real replies in the
-        /// project's collection matches this rule.
+        /// daylight saving time, the end in UTC moves by one hour. Every month-long period of the examined real
+        /// replies matches this rule.
         case calendarPacific
         /// The period begins on the last day of a month and ends on a later day of the month. This happens to renewals
         /// of a subscription bought on the 29th, 30th or 31st after a short month.
@@ -51,7 +51,8 @@ public enum SandboxTime {
         public let rule: Rule
     }
 
-    /// The tolerance for dates in milliseconds. Seconds may be truncated, and sandbox replies were seen 4 ms short.
+    /// The tolerance for dates, in milliseconds. Seconds may be truncated, and periods in sandbox replies were up to
+    /// 4 ms short.
     public static let tolerance: Int64 = 1_000
 
     /// The periods that the App Store sells, including trials of three days and two weeks.

@@ -24,14 +24,14 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
         self.unit = unit
     }
 
-    /// For constants of this module, whose values are visibly in range.
+    /// For constants of this module with values in range.
     init(constant value: Int, _ unit: Unit) {
         self.value = value
         self.unit = unit
     }
 
     /// Reads `P7D`, `P1W`, `P6M`, `P1Y`. Returns nil for several components, time components, zero, leading zeros and
-    /// lowercase letters, because the App Store sells no such period.
+    /// lowercase letters. The App Store sells no period of these forms.
     public init?(iso8601 text: String) {
         let bytes = Array(text.utf8.prefix(7))
         guard bytes.count == text.utf8.count, bytes.first == UInt8(ascii: "P"), let last = bytes.last else {

@@ -1,7 +1,7 @@
 internal import VerifyReceipt
 
-/// The coverage table of Documentation/Replies.md: each status and each member. It is generated from the data of the endpoint and
-/// the comparison.
+/// The coverage table of Documentation/Replies.md: each status and each member. Generated from the data of the endpoint and the
+/// comparison.
 package enum CoverageTable {
     /// Two Markdown tables with a line feed at the end.
     package static func markdown() -> String {
@@ -10,7 +10,7 @@ package enum CoverageTable {
             let members = row.members.map(Self.member).joined(separator: ", ")
             lines.append(
                 line(
-                    statusText(row.status), members.isEmpty ? "none beside `status`" : members, row.support.rawValue,
+                    statusText(row.status), members.isEmpty ? "none except `status`" : members, row.support.rawValue,
                     row.meaning))
         }
         let sections: [(String, String, FieldRules)] = [
@@ -27,7 +27,7 @@ package enum CoverageTable {
         lines.append(
             line(
                 "0 or 21006, iOS 6", "`latest_receipt_info.…`, `latest_expired_receipt_info.…`",
-                FieldRule.Support.whereKnown.rawValue, "the same members as `receipt`, of the newest transaction known")
+                FieldRule.Support.whereKnown.rawValue, "the same members as `receipt`, of the newest known transaction")
         )
         return lines.joined(separator: "\n") + "\n"
     }

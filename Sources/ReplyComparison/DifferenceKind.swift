@@ -21,7 +21,7 @@ public enum DifferenceKind: String, Sendable, CaseIterable, Comparable {
     }
 }
 
-/// Why a difference is of its kind. The sections are those of Reference.md.
+/// The reason for the kind of a difference. The sections are those of Reference.md.
 public enum ComparisonRule: String, Sendable, CaseIterable {
     // Mismatches.
     /// The statuses differ, although only the request decides them (V2).

@@ -2,9 +2,9 @@ package import AppStoreModels
 
 /// The only reply that grants access.
 public enum EntitlementSide: String, Sendable, CaseIterable {
-    /// Ours grants what Apple's does not: a risk of theft.
+    /// Only our reply grants access: customers could get access without paying.
     case ours
-    /// Apple's grants what ours does not: a customer would lose something.
+    /// Only Apple's reply grants access: a customer would lose access.
     case apple
 
     /// The name in tables and messages.
@@ -16,7 +16,7 @@ public enum EntitlementSide: String, Sendable, CaseIterable {
     }
 }
 
-/// Why the other reply does not grant.
+/// The reason why the other reply does not grant access.
 public enum EntitlementReason: String, Sendable, CaseIterable {
     /// Its status: 21006, or a rejection (Reference.md V2).
     case status
@@ -30,7 +30,7 @@ public enum EntitlementReason: String, Sendable, CaseIterable {
     case notListed
 }
 
-/// One purchase that the two replies grant differently, or the receipt as a whole.
+/// One purchase, or the whole receipt, that only one of the two replies grants.
 ///
 /// Its values are redacted like those of ``ReplyDifference``, so it can be shown to operators and stored.
 public struct EntitlementDifference: Sendable, Hashable {

@@ -2,9 +2,9 @@ package import AppStoreModels
 
 /// Whether Apple's reply and ours grant the same access, purchase by purchase.
 ///
-/// The cause of a difference (``DifferenceKind``) does not matter: a refund that only Apple's database has is still a wrong grant.
-/// A purchase is identified by its product and original transaction id. `ReplyPurchases` decides which purchases each reply
-/// grants at the date of Apple's reply, by the rules of entitlements. With another status than 0, no purchase is granted.
+/// The cause of a difference (``DifferenceKind``) does not matter: a refund that only Apple's database has is still a wrong
+/// grant. Product and original transaction id identify a purchase. `ReplyPurchases` decides by the rules of entitlements which
+/// purchases each reply grants at the date of Apple's reply. With a status other than 0, no purchase is granted.
 public struct EntitlementComparison: Sendable, Hashable {
     /// The reason why the two cannot be compared; nil if they can.
     public let obstacle: EntitlementObstacle?
@@ -12,7 +12,7 @@ public struct EntitlementComparison: Sendable, Hashable {
     public let grantedByOursOnly: Int
     /// The number of purchases that only Apple's reply grants.
     public let grantedByAppleOnly: Int
-    /// First those that only ours grants; at most ``ComparisonContext/maximumDifferences``.
+    /// The purchases that only our reply grants come first. At most ``ComparisonContext/maximumDifferences``.
     public let differences: [EntitlementDifference]
 
     /// Whether a client would grant different access after the two replies.

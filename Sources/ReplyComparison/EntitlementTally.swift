@@ -56,10 +56,10 @@ public struct EntitlementTally: Sendable {
         let pairs = pairsDiffering == 1 ? "1 pair grants" : "\(pairsDiffering) pairs grant"
         var lines = ["entitlement: \(pairs) differently"]
         if pairsGrantedByOursOnly > 0 {
-            lines.append("  granted by ours only: \(pairsGrantedByOursOnly) (risk of theft)")
+            lines.append("  granted by ours only: \(pairsGrantedByOursOnly) (access without payment)")
         }
         if pairsGrantedByAppleOnly > 0 {
-            lines.append("  granted by Apple only: \(pairsGrantedByAppleOnly) (a customer loses something)")
+            lines.append("  granted by Apple only: \(pairsGrantedByAppleOnly) (a customer loses access)")
         }
         for obstacle in EntitlementObstacle.allCases {
             guard let count = obstacles[obstacle] else { continue }
@@ -99,7 +99,7 @@ public struct EntitlementTally: Sendable {
 extension EntitlementObstacle {
     fileprivate var title: String {
         switch self {
-        case .temporaryFailure: "a temporary failure of Apple's"
+        case .temporaryFailure: "a temporary failure at Apple"
         case .noStatus: "a reply without a status"
         case .unknownMoment: "an unknown date"
         case .unreadablePurchases: "unreadable purchases"

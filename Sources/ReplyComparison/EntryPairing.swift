@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// Which entries of two lists are about the same purchase.
+/// Pairs the entries of two lists that are about the same purchase.
 struct EntryPairing {
     /// In the order of Apple's list.
     private(set) var pairs: [(JSONObject, JSONObject)] = []
@@ -8,11 +8,11 @@ struct EntryPairing {
     private(set) var onlyOurs: [JSONObject] = []
     /// Whether the common entries of both lists have the same order.
     private(set) var isSameOrder = true
-    /// The order of what both lists have, in our list.
+    /// The order of the common entries in our list.
     private(set) var orderOfOurs = ""
 
-    /// Entries belong together that have the same id and product; then those of the same id; then, for entries without
-    /// an id, of the same product. Each belongs to one other at most. Linear in the number of entries.
+    /// Pairs entries with the same id and product, then entries with the same id, then entries without an id by
+    /// product. Each entry is in one pair at most. Linear in the number of entries.
     ///
     /// - Parameter id: the member that names the purchase.
     init(_ apples: [JSONValue], _ ours: [JSONValue], id: String) {
@@ -30,7 +30,8 @@ struct EntryPairing {
         for (pass, key) in keys.enumerated() {
             var waiting: [String: [Int]] = [:]
             for index in ours.indices.reversed() where !isTaken[index] {
-                // An entry without an id may be any of its product: replies before the end of 2017 (V3.6).
+                // An entry without an id may match any entry of its product, as in replies before the end of 2017
+                // (V3.6).
                 let name = pass == 2 ? ours[index]["product_id"]?.id : key(ours[index])
                 if let name { waiting[name, default: []].append(index) }
             }

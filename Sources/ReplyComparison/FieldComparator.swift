@@ -18,7 +18,7 @@ struct FieldComparator {
         }
     }
 
-    /// Whether the receipt or the store determines the value, so that ours must be equal.
+    /// Whether the receipt or the store determines the value. Then our value must be equal.
     func isDerivable(_ apples: JSONValue?, _ ours: JSONValue?) -> Bool {
         switch rule?.origin {
         case .answer: true
@@ -32,14 +32,15 @@ struct FieldComparator {
     private func isDerivableInReceipt(_ apples: JSONValue?) -> Bool {
         guard rule?.origin == .signedWhereStated else { return true }
         if let isStated { return isStated }
-        // Replies had the ownership a year before receipts did (V3.5); of the others both are of the same time.
+        // Replies had the ownership type a year before receipts (V3.5). The other members came to both at the same
+        // time.
         return !(key == "in_app_ownership_type")
     }
 
     /// In `latest_receipt_info` a value follows from the receipt if Apple's reply repeats it from there.
     private func isDerivableInLatest(_ apples: JSONValue?) -> Bool {
         if let mirrored = place.mirrored { return apples != nil && mirrored[key] == apples }
-        // A purchase that is only in the store. A member that can change may have changed since it was stored.
+        // The purchase is only in the store. Its changeable members may be out of date.
         return rule?.origin == .signed && !key.hasPrefix("expires_date")
     }
 
@@ -97,7 +98,7 @@ struct FieldComparator {
         }
     }
 
-    /// The rule where Apple has a value that does not follow from the receipt.
+    /// The rule for a value of Apple's that does not follow from the receipt.
     private func otherwise(_ apples: JSONValue) -> ComparisonRule {
         switch rule?.origin {
         case nil: .unknownField
@@ -111,7 +112,7 @@ struct FieldComparator {
         }
     }
 
-    /// Reference.md V3.3 leaves open which attribute is shown when a re-issued receipt is submitted.
+    /// Reference.md V3.3 leaves open which attribute the reply to a re-issued receipt contains.
     private func isCarriedCreationDate(_ apples: JSONValue) -> Bool {
         guard key.hasPrefix("receipt_creation_date"), let carried = context.facts?.carriedCreationDate else {
             return false
@@ -121,7 +122,7 @@ struct FieldComparator {
     }
 }
 
-/// The two forms of a date that can be compared without a time zone's history.
+/// The two forms of a date that are comparable without the history of a time zone.
 private struct ReceiptCreationForms {
     let milliseconds: Int64
 
@@ -130,7 +131,7 @@ private struct ReceiptCreationForms {
         case "receipt_creation_date_ms":
             return Int64(text).map { $0 / 1000 == milliseconds / 1000 } ?? false
         default:
-            // Minute and second are the same in all time zones of the formats.
+            // Minute and second are equal in all time zones of the formats.
             let second = (milliseconds / 1000) % 60
             let minute = (milliseconds / 60_000) % 60
             let parts = text.split(separator: " ")

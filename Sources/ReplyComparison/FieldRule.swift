@@ -2,25 +2,25 @@
 /// Documentation/Replies.md is generated from it.
 package struct FieldRule: Sendable {
     package enum Origin: Sendable, Equatable {
-        /// The endpoint itself decides: status, environment.
+        /// The endpoint determines it: status, environment.
         case answer
         /// The signed receipt states it.
         case signed
         /// From the receipt, if it has the attribute. Apple's database always has it.
         case signedWhereStated
-        /// The moment of the request.
+        /// The time of the request.
         case clock
         /// Apple's database.
         case database
         /// `latest_receipt`.
         case reissued
-        /// Ours on purpose, or Apple's without documentation.
+        /// Members that only we send, on purpose, and members that Apple sends without documenting them.
         case addition, undocumented
-        /// An object or a list with rules of its own.
+        /// An object or a list that has its own rules.
         case container
     }
 
-    /// Which forms of a date a member has (Reference.md V3.4 and V4).
+    /// The forms of a date in a member (Reference.md V3.4 and V4).
     package enum Form: Sendable {
         case single
         /// `X`, `X_ms`, `X_pst`.
@@ -29,7 +29,7 @@ package struct FieldRule: Sendable {
         case formattedDate
     }
 
-    /// When our replies have it.
+    /// When our replies contain the member.
     package enum Support: String, Sendable {
         case yes
         /// Present if the receipt, the store or the catalog has it.
@@ -41,9 +41,9 @@ package struct FieldRule: Sendable {
     package let form: Form
     package let origin: Origin
     package let support: Support
-    /// The source as text: the attribute, the database …
+    /// The source as text, for example the attribute or the database.
     package let source: String
-    /// Replies before this moment did not have the member; milliseconds since 1970-01-01T00:00:00Z.
+    /// Replies before this time did not have the member; milliseconds since 1970-01-01T00:00:00Z.
     package let since: Int64?
 
     init(
@@ -57,7 +57,7 @@ package struct FieldRule: Sendable {
         self.since = since
     }
 
-    /// What is always there where it belongs.
+    /// A member that is always present.
     init(_ name: String, _ form: Form, _ origin: Origin, _ source: String, since: Int64? = nil) {
         self.init(name, form, origin, .yes, source, since: since)
     }
@@ -108,18 +108,19 @@ package struct FieldRules: Sendable {
 
 /// The data of Reference.md V2 and V3.
 extension FieldRules {
-    /// 3.1. The members below `latest_receipt_info` and so on have tables of their own.
+    /// V3.1. The members inside `latest_receipt_info` and the other lists have their own tables.
     package static let top = FieldRules([
         FieldRule("status", .answer, "order of checks"),
         FieldRule("environment", .answer, "attribute 0"),
         FieldRule("receipt", .container, "the submitted receipt"),
         FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store"),
         FieldRule(
-            "latest_receipt", .reissued, .whereKnown, "the newest receipt known; Apple issues a new one each time"),
+            "latest_receipt", .reissued, .whereKnown,
+            "the newest known receipt; Apple issues a new one for each request"),
         FieldRule("pending_renewal_info", .container, .whereKnown, "the store"),
         FieldRule("is_retryable", .addition, "the status"),
         FieldRule("is-retryable", .addition, "the status; the documented spelling"),
-        FieldRule("exception", .undocumented, .no, "an accident of Apple's, undocumented"),
+        FieldRule("exception", .undocumented, .no, "not documented by Apple"),
     ])
 
     /// 3.2.
@@ -129,7 +130,7 @@ extension FieldRules {
         FieldRule("app_item_id", .signed, "attribute 1"),
         FieldRule("bundle_id", .signed, "attribute 2"),
         FieldRule("application_version", .signed, "attribute 3"),
-        FieldRule("download_id", .signed, "attribute 15; null without it"),
+        FieldRule("download_id", .signed, "attribute 15; null if it is missing"),
         FieldRule("version_external_identifier", .signed, "attribute 16"),
         FieldRule("receipt_creation_date", .date, .signed, "attribute 12", since: FieldEras.receiptCreationDate),
         FieldRule("request_date", .date, .clock, "the clock"),
@@ -140,7 +141,7 @@ extension FieldRules {
         FieldRule("in_app", .container, "attributes 17, in the order of the encoding"),
     ])
 
-    /// 3.5, in both lists.
+    /// V3.5, in both lists.
     private static let purchase: [FieldRule] = [
         FieldRule("quantity", .signed, "attribute 1701"),
         FieldRule("product_id", .signed, "attribute 1702"),
@@ -151,11 +152,11 @@ extension FieldRules {
         FieldRule("expires_date", .date, .signed, "attribute 1708"),
         FieldRule("web_order_line_item_id", .signed, "attribute 1711, unless 0"),
         FieldRule("is_trial_period", .signed, "attribute 1713"),
-        FieldRule("is_in_intro_offer_period", .signedWhereStated, .whereKnown, "attribute 1719, where stated"),
-        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "attribute 1722, where stated"),
-        FieldRule("promotional_offer_id", .signedWhereStated, .whereKnown, "attribute 1721, where stated"),
-        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "attribute 1712, where stated"),
-        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "attribute 1720, where stated"),
+        FieldRule("is_in_intro_offer_period", .signedWhereStated, .whereKnown, "attribute 1719, if present"),
+        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "attribute 1722, if present"),
+        FieldRule("promotional_offer_id", .signedWhereStated, .whereKnown, "attribute 1721, if present"),
+        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "attribute 1712, if present"),
+        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "attribute 1720, if present"),
     ]
 
     package static let inApp = FieldRules(purchase)
@@ -163,10 +164,10 @@ extension FieldRules {
     package static let latestInfo = FieldRules(
         purchase + [
             FieldRule(
-                "subscription_group_identifier", .database, .whereKnown, "catalog, signed transaction, kept reply"),
-            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, kept reply, the other periods"),
-            FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, kept reply"),
-            FieldRule("app_account_token", .database, .whereKnown, "signed transaction, kept reply"),
+                "subscription_group_identifier", .database, .whereKnown, "catalog, signed transaction, recorded reply"),
+            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, recorded reply, the other periods"),
+            FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, recorded reply"),
+            FieldRule("app_account_token", .database, .whereKnown, "signed transaction, recorded reply"),
             FieldRule("term_start_date", .date, .addition, "the option endpoint.add"),
             FieldRule("term_end_date", .date, .addition, "the option endpoint.add"),
             FieldRule("seats", .addition, "the option endpoint.add"),
@@ -187,14 +188,14 @@ extension FieldRules {
         FieldRule("offer_code_ref_name", .database, .whereKnown, renewalSource),
     ])
 
-    private static let renewalSource = "signed renewal info, kept reply, notification"
+    private static let renewalSource = "signed renewal info, recorded reply, notification"
 }
 
 /// The dates on which members first appeared in recorded replies; milliseconds since 1970-01-01T00:00:00Z.
 enum FieldEras {
     /// 2015-10-01: "before about Sept 2015" (V3.2).
     static let receiptCreationDate: Int64 = 1_443_657_600_000
-    /// 2017-09-01: the renewal members came with the change of July 2017 (2.1, 4).
+    /// 2017-09-01: the renewal members came with the change of July 2017 (V2.1, Reference.md V4).
     static let renewalMembers: Int64 = 1_504_224_000_000
 }
 
@@ -206,10 +207,10 @@ extension FieldRules {
         FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store; one object"),
         FieldRule(
             "latest_receipt", .reissued, .whereKnown,
-            "the newest receipt known of the subscription; Apple issues a new one each time"),
+            "the newest known receipt of the subscription; Apple issues a new one for each request"),
         FieldRule("latest_expired_receipt_info", .container, .whereKnown, "the receipt and the store; with 21006"),
         FieldRule(
-            "latest_expired_receipt", .reissued, .whereKnown, "as latest_receipt; notifications of that time only"),
+            "latest_expired_receipt", .reissued, .whereKnown, "as latest_receipt; only in old notifications"),
         FieldRule("auto_renew_status", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
         FieldRule("auto_renew_product_id", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
         FieldRule("expiration_intent", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
@@ -218,7 +219,7 @@ extension FieldRules {
         FieldRule("cancellation_reason", .database, .whereKnown, "the store; with 21006"),
         FieldRule("is_retryable", .addition, "the status"),
         FieldRule("is-retryable", .addition, "the status; the documented spelling"),
-        FieldRule("exception", .undocumented, .no, "an accident of Apple's, undocumented"),
+        FieldRule("exception", .undocumented, .no, "not documented by Apple"),
     ])
 
     /// The keys of `purchase-info` with `_` for `-`, with unchanged values.
@@ -238,14 +239,14 @@ extension FieldRules {
         FieldRule("original_purchase_date", .date, .signed, "original-purchase-date"),
         FieldRule("expires_date", .formattedDate, .signed, "expires-date"),
         FieldRule("web_order_line_item_id", .signed, "web-order-line-item-id"),
-        FieldRule("is_trial_period", .signedWhereStated, .whereKnown, "is-trial-period, where stated"),
+        FieldRule("is_trial_period", .signedWhereStated, .whereKnown, "is-trial-period, if present"),
         FieldRule(
-            "is_in_intro_offer_period", .signedWhereStated, .whereKnown, "is-in-intro-offer-period, where stated"),
-        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "cancellation-date, where stated"),
-        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "cancellation-reason, where stated"),
+            "is_in_intro_offer_period", .signedWhereStated, .whereKnown, "is-in-intro-offer-period, if present"),
+        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "cancellation-date, if present"),
+        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "cancellation-reason, if present"),
         FieldRule(
             "subscription_group_identifier", .signedWhereStated, .whereKnown,
-            "subscription-group-identifier, where stated; catalog"),
-        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "in-app-ownership-type, where stated"),
+            "subscription-group-identifier, if present; catalog"),
+        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "in-app-ownership-type, if present"),
     ])
 }

@@ -1,13 +1,13 @@
 /// The receipts from Apple's recorded replies that our endpoint stores before a comparison.
 public enum LatestReceiptLearning: String, Sendable, CaseIterable {
-    /// None: only the submitted receipts and the store.
+    /// None. The endpoint has only the submitted receipts and the store.
     case none
-    /// That of the very reply that ours is compared with. The result is an upper bound.
+    /// The receipt inside the reply under comparison. The result is an upper bound.
     case sameReply
-    /// Those of the pairs that were compared before.
+    /// The receipts of earlier pairs.
     case earlierPairs
 
-    /// Whether a real server could have answered worse than the comparison shows.
+    /// Whether a real server may have given worse answers than the comparison shows.
     func isUpperBound(pairsOutOfOrder: Int) -> Bool {
         switch self {
         case .none: false
@@ -23,16 +23,16 @@ public enum LatestReceiptLearning: String, Sendable, CaseIterable {
         case .sameReply:
             return [
                 "",
-                "upper bound: our store was shown the answer out of the same replies. A server answers so only if",
-                "everything that Apple knew at that moment had reached it: by a notification, the App Store Server API",
-                "or a later receipt. Learn from earlier pairs only to see what the records alone would have taught it.",
+                "upper bound: the store already had the receipt inside each reply. A server reaches this result only if a",
+                "notification, the App Store Server API or a later receipt delivers everything that Apple has. Learn from",
+                "earlier pairs only to get the result of the records alone.",
             ]
         case .earlierPairs:
             let text = ["", "learned from earlier pairs only, in the order of the input."]
             guard pairsOutOfOrder > 0 else { return text }
             return text + [
-                "upper bound for \(pairsOutOfOrder) of the pairs: they are older than a pair before them, or undated, and",
-                "so have seen later replies. Sort the records by date.",
+                "upper bound for \(pairsOutOfOrder) of the pairs: they have no date or are older than an earlier pair, so the",
+                "store already had later replies. Sort the records by date.",
             ]
         }
     }

@@ -2,41 +2,40 @@ internal import AppStoreModels
 
 /// The result of the comparison of many pairs. Its size does not depend on the number of pairs.
 public struct ParityReport: Sendable {
-    /// A difference with the place of the record that it was found in.
+    /// A difference, and the place of its record.
     public struct Example: Sendable {
         public let place: String
         public let difference: ReplyDifference
     }
 
-    /// A status of Apple's and ours for the same request; nil where a reply has none.
+    /// Apple's status and ours for the same request; nil if a reply has none.
     public struct Statuses: Hashable, Sendable {
         public let apples: Int64?
         public let ours: Int64?
     }
 
-    /// More paths than these are counted together.
+    /// Paths above this number are counted together.
     private static let maximumPaths = 4096
 
     public private(set) var pairs = 0
     /// Pairs without any difference.
     public private(set) var identicalPairs = 0
-    /// Pairs that could be compared, that grant the same, and that have no difference of the kind
-    /// ``DifferenceKind/mismatch``.
+    /// Comparable pairs that grant the same and have no difference of the kind ``DifferenceKind/mismatch``.
     public private(set) var pairsWithoutFault = 0
-    /// Which pairs grant differently.
+    /// The pairs that grant differently.
     public private(set) var entitlement: EntitlementTally
     /// The receipts that the endpoint stored before the comparison.
     public let learning: LatestReceiptLearning
-    /// Accepted pairs that are older than one before them, or of an unknown date. With
-    /// ``LatestReceiptLearning/earlierPairs`` they have seen later replies.
+    /// Accepted pairs without a date, or older than an earlier pair of the input. With
+    /// ``LatestReceiptLearning/earlierPairs``, the endpoint had later replies when it answered them.
     public private(set) var pairsOutOfOrder = 0
     public private(set) var counts = ParityCounts()
     public private(set) var fields: [String: ParityCounts] = [:]
     public private(set) var statuses: [Statuses: Int] = [:]
     public private(set) var rules: [ComparisonRule: Int] = [:]
-    /// The first differences: all of "mismatch" up to the limit, of the others one for each member and rule.
+    /// The first differences: mismatches up to the limit, and one of each other kind per member and rule.
     public private(set) var examples: [Example] = []
-    /// Records that were no pairs.
+    /// Records that are not pairs.
     public private(set) var skipped = 0
     /// Pairs that could not be compared.
     public private(set) var failed = 0
@@ -53,8 +52,9 @@ public struct ParityReport: Sendable {
         entitlement = EntitlementTally(maximumExamples: maximumExamples)
     }
 
-    /// Whether the replies give no reason against a cut-over: at least one pair could be compared and none failed, no
-    /// field is a mismatch, and every pair grants the same. A pair whose purchases cannot be read may grant anything.
+    /// Whether the replies allow a cut-over: at least one pair was compared and none failed, no field is a mismatch,
+    /// and every pair grants the same. A pair with unreadable purchases counts as a difference, because it may grant
+    /// anything.
     public var hasParity: Bool {
         counts.mismatch == 0 && failed == 0 && entitlement.pairsDiffering == 0 && entitlement.pairsCompared > 0
             && entitlement.obstacles[.unreadablePurchases] == nil

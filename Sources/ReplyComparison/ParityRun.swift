@@ -34,14 +34,14 @@ package struct ParityRun: Sendable {
         return try ReplyComparison(apples: pair.reply, ours: reply.body, context: context)
     }
 
-    /// Shows the receipt inside of the reply to the endpoint, and so to its store.
+    /// Sends the receipt inside the reply to the endpoint, which stores it.
     private func learn(from pair: RecordedPair, at environment: EndpointEnvironment, _ moment: Int64?) async {
         guard let latest = Self.latestReceipt(pair) else { return }
         _ = await endpoint.reply(to: latest, at: environment, now: moment ?? now)
     }
 
-    /// Apple's endpoint: from the reply, or from the status 21007 or 21008 (Reference.md V2), or else the endpoint of the
-    /// receipt, because another one would have answered with these.
+    /// Apple's endpoint, from the reply or from the status 21007 or 21008 (Reference.md V2). Otherwise the endpoint of
+    /// the receipt, because the other one would have answered 21007 or 21008.
     static func environment(_ reply: JSONValue, _ facts: RequestFacts?) -> EndpointEnvironment {
         if let named = reply["environment"]?.string, let environment = EndpointEnvironment(rawValue: named) {
             return environment
@@ -53,8 +53,8 @@ package struct ParityRun: Sendable {
         }
     }
 
-    /// The date of Apple's reply. Replies to app receipts contain it. Replies to iOS 6 receipts only show whether the newest
-    /// period had ended. A date within it, or the first one after it, then gives the same answer.
+    /// The date of Apple's reply. Replies to app receipts contain it. Replies to iOS 6 receipts show only whether the newest
+    /// period had ended. So a date within the period, or the first one after it, gives the same answer.
     static func moment(_ pair: RecordedPair) -> Int64? {
         func milliseconds(_ object: JSONValue?, _ key: String) -> Int64? {
             object?[key]?.string.flatMap { Int64($0) } ?? object?[key]?.integer
@@ -73,7 +73,8 @@ package struct ParityRun: Sendable {
         }
     }
 
-    /// With the password of the request: an endpoint with a secret rejects it otherwise, and stores nothing.
+    /// Includes the password of the request. Without it, an endpoint with a secret rejects the receipt and stores
+    /// nothing.
     private static func latestReceipt(_ pair: RecordedPair) -> [UInt8]? {
         guard let text = (pair.reply["latest_receipt"] ?? pair.reply["latest_expired_receipt"])?.string else {
             return nil

@@ -24,7 +24,7 @@ extension RecordedPair {
     /// Reads `{"request": {…}, "response": {…}}`, and `{"receipt-data": …, "response": {…}}`. Request and reply may also
     /// be strings that contain JSON. `reply` is a synonym of `response`. `request_date_ms` is the date of the request.
     ///
-    /// Nil if the text is not such an object.
+    /// Nil if the text is neither.
     package init?(_ text: ArraySlice<UInt8>, place: String) {
         guard JSONBounds.allows(Array(text)), let record = (try? JSONValue.parse(text))?.object,
             let reply = Self.json(record["response"] ?? record["reply"]), reply.object != nil
@@ -88,7 +88,7 @@ extension RecordedPair {
             case .bool(let bool): writer.boolean(bool)
             case .integer(let integer): writer.integer(integer)
             case .number(let text): writer.raw(text.utf8)
-            // A value of the wrong type: the endpoint rejects all of them alike.
+            // A value of a wrong type. The endpoint rejects all wrong types with the same status.
             case .array, .object: writer.raw("[]".utf8)
             case .null: writer.null()
             }

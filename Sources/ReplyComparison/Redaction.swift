@@ -6,15 +6,15 @@ enum Redaction {
     /// The longest text that is quoted, in bytes of UTF-8.
     static let maximumLength = 128
 
-    /// Receipts, and what identifies an account or a device.
+    /// Members that contain receipts, or identify an account or a device.
     private static let named: Set<String> = [
         "latest_receipt", "latest_expired_receipt", "app_account_token", "unique_identifier",
         "unique_vendor_identifier",
         "receipt-data", "password",
     ]
 
-    /// - Parameter isKnown: whether the member is in Reference.md. Texts of others are redacted, because they can contain any
-    ///   data.
+    /// - Parameter isKnown: whether the member is in Reference.md. Texts of unknown members are redacted, because they can
+    ///   contain any data.
     static func text(_ value: JSONValue, of key: String, isKnown: Bool) -> String {
         switch value {
         case .null: "null"
@@ -28,7 +28,7 @@ enum Redaction {
         }
     }
 
-    /// The path component of a member: a hostile reply may have names of any kind.
+    /// The path component of a member. A hostile reply may contain any name.
     static func key(_ key: String) -> String {
         let plain = key.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)

@@ -5,9 +5,9 @@ internal import VerifyReceipt
 struct MemberPlace {
     enum Scope {
         case top
-        /// `receipt`: mirrors what was submitted.
+        /// `receipt`: mirrors the submitted receipt.
         case receipt
-        /// `in_app`: mirrors what was submitted.
+        /// `in_app`: mirrors the submitted receipt.
         case inApp
         /// `latest_receipt_info`, `latest_expired_receipt_info`: comes from Apple's database.
         case latest
@@ -27,7 +27,7 @@ struct MemberPlace {
     var mirrored: JSONObject?
 }
 
-/// Walks two replies along the rules.
+/// Compares two replies member by member, by the rules.
 struct ReplyComparer {
     let apples: JSONObject
     let ours: JSONObject
@@ -139,7 +139,7 @@ struct ReplyComparer {
 }
 
 extension ReplyComparer {
-    /// Compares `status`. Whether the rest is worth comparing: both replies show the receipt.
+    /// Compares `status`. Returns whether to compare the rest, which requires the receipt in both replies.
     func compareStatus() -> Bool {
         let one = apples["status"]
         let other = ours["status"]
@@ -170,7 +170,8 @@ extension ReplyComparer {
         // Unreadable JSON had either (V1.4).
         case (21000, 21002), (21002, 21000): .refusalCode
         case (21005, _), (21009, _), (21100...21199, _), (500...599, _): .temporaryFailure
-        // Apple answered 21002 to every request during an outage (2), and this looks the same.
+        // Apple answered 21002 to every request during an outage (Reference.md V2). These two cases cannot be
+        // distinguished.
         case (21002, 0), (21002, 21006): .temporaryFailure
         default: .status
         }
@@ -242,7 +243,7 @@ extension ReplyComparer {
         }
     }
 
-    /// One of the replies has the list, or something else in its place.
+    /// Only one reply has the list, or one has a value of another kind.
     private func onlyOneList(_ path: String, _ one: JSONValue?, _ other: JSONValue?) {
         switch (one, other) {
         case (nil, nil): return
@@ -259,19 +260,19 @@ extension ReplyComparer {
 
     private var missingListRule: ComparisonRule { hasAutoRenewable ? .missingList : .listWithoutSubscription }
 
-    /// In the sandbox Apple forgets purchases (V3.5), so that its reply may lack what the receipt still holds.
+    /// Apple's sandbox deletes purchases (V3.5), so its reply may lack purchases of the receipt.
     private var unlistedRule: ComparisonRule { hasAutoRenewable ? .purchaseNotListed : .listWithoutSubscription }
 
-    /// ``ComparisonRule/activeNotListed`` where an entry of ours is a subscription that runs, and Apple's reply has neither
-    /// its transaction nor a running one of the subscription. In production Apple forgets nothing: then it is not this
-    /// customer's.
+    /// ``ComparisonRule/activeNotListed`` if one of our entries is a running subscription, and Apple's reply has neither
+    /// its transaction nor another running one of the subscription. Production deletes no purchases, so the subscription
+    /// may belong to another customer.
     private func listingRule(_ ours: JSONValue, otherwise: ComparisonRule) -> ComparisonRule {
         guard isProduction else { return otherwise }
         let entries = ours.object.map { [$0] } ?? ours.array?.compactMap(\.object) ?? []
         return entries.contains { purchases.isUnknownToApple($0) } ? .activeNotListed : otherwise
     }
 
-    /// iOS 6 replies have no environment (4).
+    /// iOS 6 replies have no environment (Reference.md V4).
     private var isProduction: Bool {
         guard let named = (apples["environment"] ?? ours["environment"])?.string else {
             return facts?.environment == .production
@@ -299,7 +300,7 @@ extension ReplyComparer {
 
     // MARK: iOS 6
 
-    /// `latest_receipt_info` or `latest_expired_receipt_info` of an iOS 6 reply: one object (4).
+    /// `latest_receipt_info` or `latest_expired_receipt_info` of an iOS 6 reply: one object (Reference.md V4).
     func compareLatestObject(_ path: String, _ appleReceipt: JSONObject?) {
         let one = apples[path]
         let other = ours[path]
@@ -307,7 +308,7 @@ extension ReplyComparer {
         let id = apple["transaction_id"]
         let isSubmitted = id != nil && id == appleReceipt?["transaction_id"]
         guard id == our["transaction_id"] else {
-            // Another renewal: nothing in it can be compared.
+            // Another renewal: its members cannot be compared.
             let rule =
                 isSubmitted
                 ? .signedFieldDiffers

@@ -2,12 +2,12 @@ package import AppStoreModels
 
 /// The context of a comparison.
 public struct ComparisonContext: Sendable {
-    /// Whether our reply was made for the very moment of Apple's: then `request_date` must be equal too.
+    /// Whether both replies are for the same time. Then `request_date` must be equal too.
     public var isSameMoment: Bool
-    /// The moment of the comparison in milliseconds since 1970-01-01T00:00:00Z; decides whether a subscription that
-    /// Apple calls expired is expired by our reply too. Nil if not known.
+    /// The time of the comparison in milliseconds since 1970-01-01T00:00:00Z; nil if unknown. It decides whether a
+    /// subscription with Apple's status 21006 has also expired by our reply.
     public var now: Int64?
-    /// How many differences are kept one by one; all are counted.
+    /// The maximum number of differences to keep. All differences are counted.
     public var maximumDifferences: Int
     /// Facts about the request.
     package var facts: RequestFacts?
@@ -22,24 +22,25 @@ public struct ComparisonContext: Sendable {
     public mutating func read(request body: [UInt8]) { facts = RequestFacts(body: body) }
 }
 
-/// Why two replies cannot be compared.
+/// The reason why two replies cannot be compared.
 public enum ReplyComparisonError: String, Error, Sendable, Equatable, CaseIterable {
     /// Apple's reply is larger than ``ReplyComparison/maximumReplySize``, or has too many values. Leave the pair out.
     case appleReplyTooLarge
-    /// Apple's reply is not a JSON object: an error page of an outage, for example. Leave the pair out, or ask Apple again.
+    /// Apple's reply is not a JSON object: an error page of an outage, for example. Leave the pair out, or repeat the
+    /// request to Apple.
     case appleReplyUnreadable
     /// Our reply is larger than ``ReplyComparison/maximumReplySize``, or has too many values. Leave the pair out.
     case ourReplyTooLarge
-    /// Our reply is not a JSON object. Check that it was recorded whole and that our endpoint gave it.
+    /// Our reply is not a JSON object. Check that the recording is complete and comes from our endpoint.
     case ourReplyUnreadable
 }
 
 /// Apple's reply and ours, member by member.
 ///
-/// Elements of lists belong together by their transaction id, not by their place. Every member counts once; a date
-/// counts for each of its forms. A missing element of a list counts once as a whole.
+/// Elements of lists are matched by transaction id, not by position. Each member counts once, each form of a date
+/// separately. A missing element of a list counts once.
 public struct ReplyComparison: Sendable {
-    /// The largest reply that is compared, in bytes. Replies with thousands of renewals have a few MiB.
+    /// The maximum size of a reply, in bytes. Replies with thousands of renewals have a few MiB.
     public static let maximumReplySize = 16 << 20
 
     /// `status` of Apple's reply; nil if it has none.
@@ -47,14 +48,15 @@ public struct ReplyComparison: Sendable {
     /// `status` of our reply; nil if it has none.
     public let ourStatus: Int64?
     public let counts: ParityCounts
-    /// In the order of the members of Apple's reply, at most ``ComparisonContext/maximumDifferences``.
+    /// The differences in the order of the members of Apple's reply, at most
+    /// ``ComparisonContext/maximumDifferences``.
     public let differences: [ReplyDifference]
-    /// How many differences were counted and not kept.
+    /// The number of differences that were counted and not kept.
     public let differencesLeftOut: Int
-    /// The counts by path, `[]` standing for any element of a list.
+    /// The counts by path. `[]` stands for any element of a list.
     public let fields: [String: ParityCounts]
 
-    /// Whether a client would grant the same by both.
+    /// Whether a client would grant the same access by both replies.
     public let entitlement: EntitlementComparison
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt that was sent; nil if it is not known.
     public let receiptName: String?
@@ -104,7 +106,8 @@ public struct ReplyComparison: Sendable {
 
 /// The differences found so far.
 final class ComparisonTally {
-    /// Apple's reply decides how many different paths there are; more than these are counted together.
+    /// The maximum number of different paths. Apple's reply determines the paths, so paths above this number are
+    /// counted together.
     private static let maximumPaths = 512
 
     private let maximumDifferences: Int

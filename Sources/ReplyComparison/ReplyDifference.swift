@@ -31,11 +31,11 @@ public struct ReplyDifference: Sendable, Hashable {
     }
 }
 
-/// How many members of two replies agree, and how many differ of each kind.
+/// The numbers of equal members of two replies, and of differences of each kind.
 public struct ParityCounts: Sendable, Hashable {
     /// Equal, and the receipt or the store states it.
     public var equalDerivable = 0
-    /// Equal, although only Apple's database or the moment of asking determines it.
+    /// Equal, although only Apple's database or the time of the request determines the value.
     public var equalServerState = 0
     public var mismatch = 0
     public var serverState = 0

@@ -1,9 +1,9 @@
 internal import AppStoreModels
 internal import Purchases
 
-/// The access that one reply grants: what its status allows of the purchases that it lists.
+/// The access that one reply grants, by its status and its purchases.
 struct ReplyGrants {
-    /// How a client takes the status; the greater one grants more.
+    /// How a client interprets the status. A greater value grants more.
     enum Verdict: Int, Comparable {
         case refused, expired, accepted
 
@@ -20,7 +20,7 @@ struct ReplyGrants {
         verdict = status == 0 ? .accepted : status == 21006 ? .expired : .refused
     }
 
-    /// Whether the answer depends on the moment.
+    /// Whether the answer depends on the time.
     var hasPeriods: Bool { verdict == .accepted && purchases.hasPeriods }
 
     /// The purchases that this reply grants and the other does not.
@@ -63,13 +63,13 @@ struct ReplyGrants {
     }
 }
 
-/// What the two replies list, resolved once for all that is compared.
+/// The purchases of both replies, resolved once for the whole comparison.
 struct ListedPurchases {
     /// The date of Apple's reply, in milliseconds since 1970-01-01T00:00:00Z; nil if it is unknown.
     let moment: Int64?
     /// Nil if the purchases of Apple's reply cannot be resolved.
     let apples: ReplyPurchases?
-    /// The same of our reply.
+    /// Nil if the purchases of our reply cannot be resolved.
     let ours: ReplyPurchases?
 
     init(apples: JSONObject, ours: JSONObject, context: ComparisonContext) {
@@ -78,8 +78,8 @@ struct ListedPurchases {
         self.ours = ReplyPurchases(ours, at: moment)
     }
 
-    /// Whether an entry of our reply is a subscription period that runs, and Apple's reply has neither its transaction nor a
-    /// running one of the subscription. False if that cannot be known.
+    /// Whether an entry of our reply is a running subscription period, and Apple's reply has neither its transaction nor
+    /// another running one of the subscription. False if this is unknown.
     func isUnknownToApple(_ entry: JSONObject) -> Bool {
         guard moment != nil, let apples, let ours, let id = entry["transaction_id"]?.id,
             let original = ours.running[id]

@@ -11,13 +11,13 @@ package struct RequestFacts: Sendable {
     package let excludesOldTransactions: Bool
     /// Attributes 8 and 12 in milliseconds since 1970-01-01T00:00:00Z.
     let carriedCreationDate: Int64?
-    /// Members that the receipt has of those it may lack, by transaction id.
+    /// The optional members that the receipt contains, by transaction id.
     let stated: [String: Set<String>]
     let hasAutoRenewable: Bool
 
-    /// Reads what can be read; nil if the body is no JSON object with a receipt that can be decoded.
+    /// Reads the facts; nil if the body is not a JSON object with a decodable receipt.
     ///
-    /// - Parameter body: the request's body. Its size is the caller's to bound.
+    /// - Parameter body: the request's body. The caller limits its size.
     package init?(body: [UInt8], limits: DecodingLimits = .standard) {
         guard JSONBounds.allows(body), let request = try? JSONValue.parse(body).object,
             let text = request["receipt-data"]?.string,
@@ -71,13 +71,13 @@ package struct RequestFacts: Sendable {
     }
 }
 
-/// The bound that keeps a hostile text from becoming many times its size in memory.
+/// A bound for the memory of a hostile text, which could take many times its size.
 package enum JSONBounds {
-    /// No more values than this; a purchase has about 25 members.
+    /// The maximum number of values. A purchase has about 25 members.
     package static let maximumValues = 1_000_000
 
-    /// Whether the text can hold no more values than the limit. Separators inside of strings count too, which only makes
-    /// the bound stricter.
+    /// Whether the text has at most the maximum number of values. Separators inside strings count too, so the bound is
+    /// strict.
     package static func allows(_ text: [UInt8], maximumValues: Int = maximumValues) -> Bool {
         var separators = 0
         for byte in text where byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {

@@ -1,8 +1,8 @@
 internal import AppStoreModels
 
-/// Two values that mean the same and are written differently.
+/// Finds values with the same meaning in different forms.
 enum ValueForms {
-    /// The rule by which the two mean the same; nil if they do not. Both are there and not equal.
+    /// The rule by which two different values have the same meaning; nil if they do not.
     static func sameMeaning(_ apples: JSONValue, _ ours: JSONValue, key: String) -> ComparisonRule? {
         switch (apples, ours) {
         case (.integer(let one), .integer(let other)):
@@ -35,17 +35,19 @@ enum ValueForms {
         return (one, other)
     }
 
-    /// Members that hold milliseconds: `X_ms`, and `expires_date` of iOS 6 replies.
+    /// Members with milliseconds: `X_ms`, and `expires_date` of iOS 6 replies.
     private static func isMillisecondKey(_ key: String) -> Bool { key.hasSuffix("_ms") || key == "expires_date" }
 
-    /// One of the two has whole seconds, as dates of receipts do, or the fraction was cut or rounded.
+    /// Whether the dates differ only by a fraction: one has whole seconds, as in receipts, or a truncated or rounded
+    /// fraction.
     private static func sameSecond(_ one: Int64, _ other: Int64) -> Bool {
         guard one % 1000 == 0 || other % 1000 == 0 else { return false }
         let (difference, overflow) = one.subtractingReportingOverflow(other)
         return !overflow && difference.magnitude < 1000
     }
 
-    /// Whoever kept the reply read it with JavaScript numbers: the last digits of Apple's value are lost.
+    /// Whether the values are equal as JavaScript numbers: a recorder that uses them loses the last digits of Apple's
+    /// value.
     private static func rounded(_ apples: Int64, _ ours: Int64) -> ComparisonRule? {
         let limit: UInt64 = 1 << 53
         guard apples != ours, apples.magnitude > limit, ours.magnitude > limit, Double(apples) == Double(ours)

@@ -1,4 +1,4 @@
-/// An expectation of a rule that does not hold.
+/// A failed expectation of a rule.
 struct BrokenExpectation: Error, CustomStringConvertible {
     let message: String
     let file: String

@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 package import TransactionStore
 
-/// Reads a whole ledger as a consumer does, and checks what every ledger must satisfy.
+/// Reads a whole ledger as a consumer does, and checks the rules of every ledger.
 package enum LedgerAudit {
     /// Returns the events of each transaction, in order.
     @discardableResult

@@ -55,7 +55,7 @@ package struct ModelStore {
         return assembler.customer()
     }
 
-    /// For each key, the row that stays.
+    /// The winning row for each key.
     private static func standing(_ rows: [([String], FactRow)]) -> [FactRow] {
         var standing: [[String]: FactRow] = [:]
         for (key, row) in rows {

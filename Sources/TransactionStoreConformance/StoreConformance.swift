@@ -90,13 +90,13 @@ public struct StoreRule: Sendable, CustomStringConvertible {
     }
 }
 
-/// The failure of an engine to keep a rule.
+/// An engine broke a rule.
 public struct ConformanceFailure: Error, CustomStringConvertible {
     /// The name of the engine.
     public let engine: String
     /// The rule as a sentence.
     public let rule: String
-    /// What was found, and what the rule expects.
+    /// The found value, and the value that the rule expects.
     public let message: String
     /// The file of the expectation, in the form of `#fileID`.
     public let file: String

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, so that a package that depends on the library neither resolves nor builds it.
-// Documentation/BENCHMARKS.md has the commands.
+// A separate package, so users of the library neither resolve nor build it. Documentation/BENCHMARKS.md has the
+// commands.
 let strictWarnings = Context.environment["LEGACY_RECEIPTS_WARNINGS_AS_ERRORS"] == "1"
 let settings: [SwiftSetting] =
     [
@@ -18,7 +18,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "legacy-receipts", path: "../.."),
-        // Each as in ../../Package.swift.
+        // The same versions as in ../../Package.swift.
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),

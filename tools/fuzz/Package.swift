@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Apart from the main package, so that nobody who builds that one needs libFuzzer. See README.md.
+// A separate package, so the main package builds without libFuzzer. See README.md.
 let settings: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .enableUpcomingFeature("ExistentialAny"),

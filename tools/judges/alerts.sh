@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks tools/alerts.yml with promtool: the syntax, and by tools/judges/alerts_test.yml that each alert fires and is silent when it should be.
-# promtool comes from Debian's package prometheus, of which no service is installed or started.
+# Checks tools/alerts.yml with promtool: the syntax, and with tools/judges/alerts_test.yml when each alert fires. promtool comes
+# from Debian's package prometheus. Its service is neither installed nor started.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 folder=$(mktemp -d)

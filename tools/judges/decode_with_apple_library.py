@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges our JSON by Apple's own server library (PyPI: app-store-server-library).
+"""Checks our JSON with Apple's own server library (PyPI: app-store-server-library).
 
     python3 -m venv venv && venv/bin/pip install -r requirements.txt
     venv/bin/python decode_with_apple_library.py FILE.ndjson
@@ -10,16 +10,16 @@ Each line of the file is one JSON object with one of these forms:
     {"renewalInfo": {...}}       a JWSRenewalInfoDecodedPayload
     {"appTransaction": {...}}    an AppTransaction
     {"notification": {...}}      a ResponseBodyV2DecodedPayload
-    {"enumeration": "Environment", "values": [...]}   every value that we know of one of Apple's enumerations
+    {"enumeration": "Environment", "values": [...]}   every known value of one of Apple's enumerations
 
-The lines of a migration's output are such lines too: the members that `migrate` writes beside a payload (provenance,
-source and so on) are not Apple's, and are passed over.
+The output lines of a migration have these forms too. The members that `migrate` writes next to a payload (provenance, source
+and so on) are ignored.
 
-A payload is decoded as Apple's verifier does it after checking the signature. We and Apple agree if every member that we
-wrote is a field of Apple's model and if encoding the decoded model gives back the same members with the same values and
-JSON types. An enumeration agrees if it has exactly Apple's values.
+A payload is decoded as in Apple's verifier after the signature check. A line agrees if every member that we wrote is a field of
+Apple's model, and if encoding the decoded model gives the same members with the same values and JSON types. An enumeration
+agrees if it has exactly Apple's values.
 
-Exit status: 0 all agree, 1 some line does not (each is printed with its line and field), 2 the file cannot be judged.
+Exit status: 0 all lines agree, 1 a line does not (each is printed with its line and field), 2 the file cannot be checked.
 """
 
 import collections
@@ -59,7 +59,7 @@ DOCUMENTED_ONLY_VALUES = {
 }
 DOCUMENTED_ONLY_ENUMERATIONS = {"AdditionalTransactionReason", "InvitationManagement", "StoreType"}
 
-# Our names where they differ from those of Apple's Python library.
+# Our names that differ from the names in Apple's Python library.
 ENUMERATION_NAMES = {"ProductType": "Type", "SubscriptionStatus": "Status"}
 
 
@@ -69,23 +69,23 @@ class Disagreement(Exception):
 
 
 def unique_members(pairs):
-    """Python keeps the last of two equal names without a word; for us that is an error."""
+    """Rejects duplicate names. Python's decoder keeps the last one silently."""
     names = collections.Counter(name for name, _ in pairs)
     for name, count in names.items():
         if count > 1:
-            raise Disagreement(name, "the member is there twice")
+            raise Disagreement(name, "the member occurs twice")
     return dict(pairs)
 
 
 def json_fields(model):
     """JSON name -> type, for a class of Apple's library."""
     attr.resolve_types(model)
-    # An enumeration is held twice, parsed ("main") and as it came ("raw"); the JSON has the name of the first.
+    # The library stores an enumeration parsed ("main") and unparsed ("raw"). The JSON has the name of the first.
     return {f.name: f.type for f in attr.fields(model) if f.metadata.get("typeOfField") != "raw"}
 
 
 def nested_model(declared):
-    """The class of Apple's library inside Optional[...] or List[...], if there is one."""
+    """The class of Apple's library inside Optional[...] or List[...]; None if there is none."""
     for argument in typing.get_args(declared):
         found = nested_model(argument)
         if found:
@@ -94,14 +94,14 @@ def nested_model(declared):
 
 
 def without_documented_only(model, value, path):
-    """A copy of the object without the members that Apple's library lacks; any other unknown member is an error."""
+    """A copy of the object without the members that Apple's library lacks. Other unknown members are errors."""
     fields = json_fields(model)
     kept = {}
     for name, member in value.items():
         here = f"{path}.{name}"
         if name in DOCUMENTED_ONLY.get(model.__name__, ()):
             if name in fields:
-                raise Disagreement(here, "Apple's library knows it now: take it out of DOCUMENTED_ONLY")
+                raise Disagreement(here, "Apple's library has it now: remove it from DOCUMENTED_ONLY")
             continue
         if name not in fields:
             raise Disagreement(here, f"not a field of Apple's {model.__name__}")
@@ -157,7 +157,7 @@ def judge_enumeration(name, values):
             return
         raise Disagreement(name, "no such enumeration in Apple's library") from None
     if name in DOCUMENTED_ONLY_ENUMERATIONS:
-        raise Disagreement(name, "Apple's library knows it now: take it out of DOCUMENTED_ONLY_ENUMERATIONS")
+        raise Disagreement(name, "Apple's library has it now: remove it from DOCUMENTED_ONLY_ENUMERATIONS")
     apples = {member.value for member in getattr(module, apples_name)}
     extra = DOCUMENTED_ONLY_VALUES.get(name, set())
     if extra & apples:
@@ -202,7 +202,7 @@ def main(arguments):
         print(f"cannot read {arguments[0]}: {error}", file=sys.stderr)
         return 2
     if not agreed and not disagreements:
-        print("the file has no lines: nothing was judged", file=sys.stderr)
+        print("the file has no lines: nothing was checked", file=sys.stderr)
         return 2
     counts = ", ".join(f"{kind} {count}" for kind, count in sorted(agreed.items())) or "none"
     print(f"agree: {counts}; disagree: {disagreements}")

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs the commands of MIGRATION.md, "A weekend on LegacyFixtures", as they stand there.
+"""Runs the commands of MIGRATION.md, "A weekend on LegacyFixtures", unchanged.
 
     tools/judges/guide.py PATH/TO/legacy-receipts
 
-All blocks run in one shell, in a new folder. A block ends with status 0, or with N if it says "# exit status N". What it prints
-must have the lines of the text block after it, in their order; a line or the rest of a line that is "…" stands for anything.
+All blocks run in one shell, in a new folder. A block must end with status 0, or with N if it contains "# exit status N". Its output
+must contain the lines of the next text block, in their order. "…" as a line, or at the end of a line, stands for any text.
 """
 import os
 import re
@@ -33,7 +33,7 @@ def blocks(text):
 
 
 def missing(expected, printed):
-    """The first expected line that does not come after the one before it; None if all do."""
+    """The first expected line that is missing or out of order; None if there is none."""
     rest = iter(printed)
     for line in expected:
         if line.strip() == "…":
@@ -45,7 +45,7 @@ def missing(expected, printed):
 
 
 def stop(group):
-    """Ends the servers that the blocks started, and waits until they have."""
+    """Ends the servers that the blocks started, and waits for their end."""
     end = time.monotonic() + PATIENCE
     try:
         os.killpg(group, signal.SIGTERM)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Renders the inspector's pages in headless Chromium, on a phone and a wide window, light and dark, and fails if the browser has
-anything to say on its console: a blocked style or script, a resource from elsewhere.
+"""Renders the inspector's pages in headless Chromium, in a phone-sized and a wide window, light and dark. Fails if the browser prints
+to its console, for example about a blocked style or script, or a resource from another host.
 
     tools/judges/inspector_page.py PATH/TO/legacy-receipts [FOLDER]
 
-The pictures go to FOLDER (default: a temporary one that is removed). Headless Chromium cannot send a form, so the answers to the
-forms are served again as they came, with their headers.
+The pictures go to FOLDER (default: a temporary folder). Headless Chromium cannot send a form, so this program sends the forms and
+serves the answers to Chromium unchanged, with their headers.
 """
 import base64
 import http.server

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Judges the text of /metrics by the parser of PyPI's prometheus-client.
+"""Checks the text of /metrics with the parser of PyPI's prometheus-client.
 
     python3 prometheus_text.py http://127.0.0.1:9090/metrics
 
-Beside the syntax it checks what the parser passes over: every family has a help text and a type, histograms are
-cumulative and end with +Inf, which equals their count, and no family appears twice.
+It also checks rules that the parser ignores: every family has a help text and a type, histograms are cumulative and end with
++Inf, which equals their count, and no family appears twice.
 
-Exit status: 0 sound, 1 not (each fault is printed).
+Exit status: 0 valid, 1 invalid (each fault is printed).
 """
 
 import collections

@@ -1,10 +1,10 @@
 #!/bin/bash
-# Renders the page of `report` in headless Chromium, on a phone and a wide window, light and dark, and fails if the browser
-# has anything to say on its console: a blocked resource, a script, a style that it does not understand.
+# Renders the page of `report` in headless Chromium, in a phone-sized and a wide window, light and dark. Fails if the
+# browser prints to its console, for example about a blocked resource, a script or an invalid style.
 #
 #   tools/judges/report_page.sh COMMAND [FOLDER]
 #
-# COMMAND is the built command legacy-receipts. The pictures go to FOLDER (default: a temporary one that is removed).
+# COMMAND is the built command legacy-receipts. The pictures go to FOLDER (default: a temporary folder).
 set -euo pipefail
 command=$(realpath "$1")
 root=$(cd "$(dirname "$0")/../.." && pwd)

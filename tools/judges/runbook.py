@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Makes each trouble of Documentation/RUNBOOK.md happen to a running server, and cures it as the page says.
+"""Causes each failure of Documentation/RUNBOOK.md in a running server, and fixes it with the steps of the page.
 
     tools/judges/runbook.py PATH/TO/legacy-receipts [SECTION…]
 
-Every expression and log message that a section of the page lists under "Symptom" must be true while the trouble lasts, and every
-one under "Back to normal" after the cure. A section whose trouble is not made here fails. PostgreSQL's server programs and
-openssl must be there.
+Every expression and log message under "Symptom" of a section must hold during the failure, and every one under "Back to normal"
+after the fix. A section without a scenario here fails. Needs PostgreSQL's server programs and openssl.
 """
 import contextlib
 import json
@@ -39,7 +38,7 @@ def wait_for(what, check, patience=PATIENCE):
         if result:
             return result
         if time.monotonic() > end:
-            raise Failure(f"in vain for {patience} s: {what}")
+            raise Failure(f"timed out after {patience} s: {what}")
         time.sleep(0.2)
 
 
@@ -53,7 +52,7 @@ def get(url, data=None, method=None, context=None):
 
 
 class Process:
-    """A command with a log, which is stopped at the end."""
+    """A command with a log. It is stopped at the end."""
 
     def __init__(self, binary, arguments, log, environment=None):
         self.log_path = log
@@ -154,7 +153,7 @@ class Server(Process):
         """Whether the sum of the series satisfies a comparison such as `name{label="value"} > 0`."""
         match = re.fullmatch(r"(\w+)(?:\{(.*)\})?( - time\(\))? (==|>|<) ([0-9.]+)", expression)
         if not match:
-            raise Failure(f"not an expression that this program reads: {expression}")
+            raise Failure(f"unsupported expression: {expression}")
         name, labels, since, operator, bound = match.groups()
         wanted = set(re.findall(r'\w+="[^"]*"', labels or ""))
         values = [
@@ -192,7 +191,7 @@ class PostgreSQL:
 
 
 class Scene:
-    """What a trouble needs: a folder, a local App Store, and processes that are stopped at the end."""
+    """The resources of a scenario: a folder, a local App Store, and processes that are stopped at the end."""
 
     def __init__(self, binary, folder):
         self.binary, self.folder, self.processes = binary, folder, []
@@ -233,7 +232,7 @@ def expect(condition, what):
 
 
 def disk_full(scene, page):
-    # A limit of the size of files is the disk that is full; it can be taken away without a restart.
+    # A limit of the file size stands for a full disk. It can be removed without a restart.
     server = scene.serve()
     expect(server.ask(scene.shop.receipt())["status"] == 0, "answered before")
     size = max(os.path.getsize(os.path.join(scene.folder, name))
@@ -317,7 +316,7 @@ def refreshed(server):
     return refreshed_in(server.metrics())
 
 
-# Two hours are added to what the system says.
+# Adds two hours to the system's clock.
 CLOCK = """
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -457,7 +456,7 @@ def consumption_requests_open(scene, page):
             file.write("\n".join(["transactionId,customerConsented", *rows]) + "\n")
         os.replace(consents + ".new", consents)
 
-    # At first, there is no file of consents.
+    # At first, the file of consents is missing.
     server = scene.serve(
         **{**scene.freshness(), "consumption": {"rules": rules, "customer-consented": consents, "interval": 1}})
     scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
@@ -474,7 +473,7 @@ def consumption_requests_open(scene, page):
 
 
 def roll_back(scene, page):
-    # Another server stands for Apple's endpoint. The client's request is the same, and it writes nothing that ours needs.
+    # Another server stands for Apple's endpoint and receives the client's unchanged request.
     server = scene.serve(apps=[scene.app()])
     receipt = scene.shop.receipt()
     expect(server.ask(receipt)["status"] == 0, "answered before")
@@ -528,7 +527,7 @@ def main():
     pages = [Page(*section.split("\n", 1)) for section in sections]
     failed = sorted(set(TROUBLES) ^ {page.title for page in pages})
     for title in failed:
-        print(f"FAILED {title}: either the page or this program does not have it")
+        print(f"FAILED {title}: the page or this program does not contain it")
     for page in pages:
         if page.title not in TROUBLES or (wanted and page.title not in wanted):
             continue

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Judges a running server from outside: schemathesis against its OpenAPI description, prometheus-client against its
-# metrics, curl against TLS and HTTP/2. Takes about a minute.
+# Checks a running server from outside: schemathesis checks its OpenAPI description, prometheus-client its metrics,
+# curl its TLS and HTTP/2. Takes about a minute.
 #
 #     tools/judges/server.sh PATH/TO/legacy-receipts [PYTHON]
 #
-# PYTHON is an interpreter that has judges/server_requirements.txt; without it a virtual environment is made in .build.
+# PYTHON is an interpreter with judges/server_requirements.txt. Without it, the script creates a virtual environment
+# in .build.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 binary=$1
@@ -45,7 +46,7 @@ YAML
 "$binary" serve --config "$folder/serve.yaml" 2>"$folder/log" &
 server=$!
 
-# The ports are in the log: the system chose them.
+# The system chooses the ports. The log contains them.
 port_of() {
     "$python" - "$folder/log" "$1" "$2" <<'PYTHON'
 import json, sys
@@ -79,20 +80,20 @@ grep -q '21002} HTTP/1.1$' "$folder/curl"
 
 step "OpenAPI (schemathesis)"
 curl --fail --silent "http://127.0.0.1:$admin/openapi.json" | cmp - Sources/VerifyReceiptServer/Admin/openapi.json
-# judge URL OPTION…: the operations that the options select.
+# judge URL OPTION…: checks the operations that the options select.
 judge() {
     timeout 180 "$python" -m schemathesis.cli run "http://127.0.0.1:$admin/openapi.json" --url "$1" --checks all \
         --no-color --seed 1 --generation-database none --workers 1 --request-timeout 10 "${@:2}"
 }
-# Left out are the two checks that want HTTP errors where verifyReceipt by its nature answers 200 with a status: for bodies
-# that break the schema, and for other methods.
+# Two checks are left out. They expect HTTP errors for bodies that break the schema and for other methods. verifyReceipt
+# answers both with HTTP 200 and a status.
 judge "http://127.0.0.1:$plain" --exclude-path-regex '^/v1/' --max-examples 300 \
     --exclude-checks negative_data_rejection,unsupported_method
 
 step "OpenAPI of the look-up listener (schemathesis)"
 token="Authorization: Bearer $(cat "$folder/look-up.token")"
 judge "http://127.0.0.1:$lookUp" --include-path-regex '^/v1/(customers|inspect)' --max-examples 100 --header "$token"
-# Left out is the check that wants valid requests to be accepted: the app of a request must be configured.
+# The check that valid requests are accepted is left out, because the app of a request must be configured.
 judge "http://127.0.0.1:$lookUp" --include-path-regex '^/v1/signatures' --max-examples 100 --header "$token" \
     --exclude-checks positive_data_acceptance
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs tools/spark/job.py in Spark's local mode, and compares its tables with the export of one machine. Takes about two minutes.
+# Runs tools/spark/job.py in Spark's local mode and compares its tables with the export of one machine. Takes about
+# two minutes.
 #
 #     tools/judges/spark.sh PATH/TO/legacy-receipts
 set -euo pipefail

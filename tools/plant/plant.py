@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Plants faults into a scratch copy of the sources, one build per fault, and says which of them no test noticed.
+"""Plants faults into a scratch copy of the sources, one build per fault, and lists the faults that no test detected.
 
-    plant.py                        every fault of tools/plant/faults, each with the tests that its patch names
+    plant.py                        every fault of tools/plant/faults, each with the tests of its patch
     plant.py NAME...                these faults only
     plant.py --all NAME...          the whole suite in place of the named tests
     plant.py --together 8           groups of up to 8 faults share a build; each fault's own tests must fail
     plant.py --check                no build: every patch must name its rule and its tests, and must apply
     plant.py --list                 names and rules
 
-A patch begins with lines of this form, and then holds a diff as `git diff` writes it:
+A patch begins with lines of this form, followed by a diff of `git diff`:
 
-    rule: what the fault breaks, in one sentence
+    rule: the broken rule, in one sentence
     from: the document or table that states the rule
-    file: the file that is changed
+    file: the changed file
     test: Suite/function, a test that fails with the fault; several lines for several tests. A word after it names an
           argument with which the test must fail.
 
-The copy is made from the last commit. The exit status is 1 if a fault passed unnoticed and 2 if something is wrong with a
-patch, a name, the build or the tests without a fault.
+The copy has the content of the last commit. The exit status is 1 if a fault was not detected. It is 2 for an error in a patch, a
+name, the build, or the tests without a fault.
 """
 
 import argparse
@@ -36,7 +36,7 @@ import xml.etree.ElementTree
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FAULTS = ROOT / "tools" / "plant" / "faults"
 HEADER = re.compile(r"^(rule|from|file|test): (.+)$")
-# What Swift Testing writes of a test with arguments.
+# The output of Swift Testing for a test with arguments.
 ARGUMENT = re.compile(r"recorded an issue with \d+ arguments? (.+?) at [\w+]+\.swift:")
 
 
@@ -66,13 +66,13 @@ class Fault:
         if changed != fields["file"]:
             raise Problem(f"{path.name}: the header names {fields['file'][0]}, the diff changes {', '.join(changed) or 'nothing'}")
         self.rule, self.source, self.file = (fields[key][0] for key in ("rule", "from", "file"))
-        # With an empty argument any failure counts.
+        # With an empty argument, any failure counts.
         self.tests = [tuple((test + " ").split(" ")[:2]) for test in fields["test"]]
         if len(self.tests) > 1 and any(argument for _, argument in self.tests):
             raise Problem(f"{path.name}: a test with an argument stands alone")
 
     def is_apart_from(self, others):
-        """Whether a failure of its tests says nothing about those of the others."""
+        """Whether a failure of its tests is distinguishable from failures by the other faults."""
         theirs = {test: argument for other in others for test, argument in other.tests}
         mine = {(test, argument) for other in others for test, argument in other.tests}
         return all(
@@ -134,7 +134,7 @@ def groups(faults, size, copy):
 
 
 class Copy:
-    """The folder that faults are planted in."""
+    """The folder for planting faults."""
 
     def __init__(self, options):
         self.options = options
@@ -170,7 +170,7 @@ class Copy:
             shutil.rmtree(self.parent, ignore_errors=True)
 
     def swift(self, *arguments):
-        """Exit status and output; None for the status if it did not end in time."""
+        """Exit status and output. The status is None after a timeout."""
         command = shlex.split(self.options.swift) + list(arguments)
         process = subprocess.Popen(
             command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
@@ -203,7 +203,7 @@ class Copy:
         with tempfile.TemporaryDirectory(prefix="plant-") as folder:
             report = pathlib.Path(folder) / "tests.xml"
             status, output = self.swift("test", "--skip-build", "--xunit-output", str(report), *filters, *width)
-            # Swift Testing writes beside the report of XCTest.
+            # Swift Testing writes its report next to XCTest's.
             found = report.with_name("tests-swift-testing.xml")
             if status is None or not found.exists():
                 return None
@@ -232,7 +232,7 @@ def failures(failed, fault):
 
 
 def verdict(copy, fault, options):
-    """Whether a fault that is planted alone, or whose group crashed, was noticed, and by what."""
+    """Whether a test detected a fault that was planted alone or whose group crashed, and which test."""
     failed = copy.test([] if options.all else fault.tests)
     if failed is None:
         return "the tests did not end"
@@ -308,6 +308,6 @@ def main():
 
 
 if __name__ == "__main__":
-    # SIGTERM removes the copy as Ctrl-C does.
+    # SIGTERM removes the copy, like Ctrl-C.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     sys.exit(main())

@@ -9,8 +9,7 @@ Three stages; README.md explains them:
 2. connect: records that share an id, directly or through other records, belong to one component.
 3. resolve: `migrate --into` and `export` on partitions of whole components give the rows of all tables.
 
-Every stage ends with Parquet files, which Spark's committer writes once per task. So a task that fails or is killed runs again
-without loss and without duplicates.
+Every stage ends with Parquet files, which Spark's committer writes once per task. So a failed or killed task runs again without loss or duplicates.
 """
 
 import argparse
@@ -30,7 +29,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 # Members of a line of `migrate --stream` that identify the customer; see `customers` in Documentation/Export.md. More ids than
-# the store uses are harmless: then a partition resolves several customers together that could have been apart.
+# the store uses are harmless: a partition then resolves several customers together.
 IDENTITIES = ("originalTransactionId", "previousOriginalTransactionId", "appTransactionId", "appAccountToken")
 # Ids of zeros only, such as the nil UUID, identify nothing. The store does not use them either.
 MEANINGLESS = re.compile(r"[0-]*\Z")
@@ -248,7 +247,7 @@ def resolve(tool, tables):
                     for line in file:
                         row = json.loads(line)
                         if table == "quarantine":
-                            # Places within a partition depend on the run and name nothing that a reader has.
+                            # Places within a partition depend on the run and are useless to a reader.
                             for name in ("input", "line", "byteOffset"):
                                 row.pop(name, None)
                         for name in json_columns[table]:
@@ -378,7 +377,7 @@ def main():
     tool = Tool(options, spark.sparkContext, at)
     output = Folder(spark, options.output)
     if output.exists():
-        sys.exit(f"{options.output} exists already.")
+        sys.exit(f"{options.output} already exists.")
     tables = table_columns(tool)
     try:
         summary = migrate(spark, options, tool, tables, output)

@@ -3,7 +3,7 @@ public struct AdvancedCommerceSubscriptionPriceChangeRequest: Codable, Hashable,
     /// The items, at least one.
     public var items: [AdvancedCommerceSubscriptionPriceChangeItem]
 
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The ISO 4217 code of the currency.
@@ -52,7 +52,7 @@ public struct AdvancedCommerceSubscriptionPriceChangeItem: Codable, Hashable, Se
 
 /// New texts or identifiers (Advanced Commerce API, SubscriptionChangeMetadataRequest).
 public struct AdvancedCommerceSubscriptionChangeMetadataRequest: Codable, Hashable, Sendable {
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// New texts of the subscription.

@@ -7,7 +7,7 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sen
     /// The product.
     public var item: AdvancedCommerceOneTimeChargeItem
 
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The tax code of the product.
@@ -112,7 +112,7 @@ public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Send
     /// The renewal period.
     public var period: AdvancedCommercePeriod
 
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The tax code of the product.

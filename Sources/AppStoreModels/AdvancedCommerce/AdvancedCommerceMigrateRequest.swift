@@ -1,4 +1,4 @@
-/// A subscription moves to the Advanced Commerce API (SubscriptionMigrateRequest).
+/// Moves a subscription to the Advanced Commerce API (SubscriptionMigrateRequest).
 public struct AdvancedCommerceSubscriptionMigrateRequest: Codable, Hashable, Sendable {
     /// The texts of the subscription; Apple requires both.
     public var descriptors: AdvancedCommerceDescriptors
@@ -6,7 +6,7 @@ public struct AdvancedCommerceSubscriptionMigrateRequest: Codable, Hashable, Sen
     /// The items, at least one.
     public var items: [AdvancedCommerceSubscriptionMigrateItem]
 
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The generic product of the developer for subscriptions.

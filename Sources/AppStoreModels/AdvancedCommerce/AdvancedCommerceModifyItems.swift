@@ -58,7 +58,7 @@ public struct AdvancedCommerceSubscriptionModifyChangeItem: Codable, Hashable, S
     /// The price of the item. In milliunits of the currency: 10.99 is 10990.
     public var price: Int64
 
-    /// Why it is changed.
+    /// The reason for the change.
     public var reason: AdvancedCommerceReason
 
     /// The offer that applies to the item.

@@ -1,10 +1,10 @@
 /// A change of a subscription, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionModifyInAppRequest).
 public struct AdvancedCommerceSubscriptionModifyInAppRequest: Codable, Hashable, Sendable {
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
-    /// Whether the billing cycle stays as it is.
+    /// Whether the billing cycle stays the same.
     public var retainBillingCycle: Bool
 
     /// A transaction of the subscription.

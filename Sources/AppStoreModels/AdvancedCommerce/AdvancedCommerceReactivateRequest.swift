@@ -1,7 +1,7 @@
-/// Renewal is switched on again, to be signed and passed to StoreKit (Advanced Commerce API,
+/// Turns renewal on again, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionReactivateInAppRequest).
 public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hashable, Sendable {
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// A transaction of the subscription.

@@ -1,6 +1,6 @@
-/// Renewal is switched off (Advanced Commerce API, SubscriptionCancelRequest).
+/// Turns renewal off (Advanced Commerce API, SubscriptionCancelRequest).
 public struct AdvancedCommerceSubscriptionCancelRequest: Codable, Hashable, Sendable {
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The ISO 3166-1 alpha-3 code of the storefront.
@@ -16,18 +16,18 @@ public struct AdvancedCommerceSubscriptionCancelRequest: Codable, Hashable, Send
     }
 }
 
-/// A subscription ends at once (Advanced Commerce API, SubscriptionRevokeRequest).
+/// Ends a subscription at once (Advanced Commerce API, SubscriptionRevokeRequest).
 public struct AdvancedCommerceSubscriptionRevokeRequest: Codable, Hashable, Sendable {
-    /// Why it is refunded.
+    /// The reason for the refund.
     public var refundReason: AdvancedCommerceRefundReason
 
-    /// How much is refunded.
+    /// The kind of refund: full, prorated or a custom amount.
     public var refundType: AdvancedCommerceRefundType
 
     /// The developer's answer to Apple's question whether to assess the risk of the refund.
     public var refundRiskingPreference: Bool
 
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The ISO 3166-1 alpha-3 code of the storefront.
@@ -57,7 +57,7 @@ public struct AdvancedCommerceRequestRefundRequest: Codable, Hashable, Sendable 
     /// The developer's answer to Apple's question whether to assess the risk of the refund.
     public var refundRiskingPreference: Bool
 
-    /// What names the request.
+    /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
     /// The ISO 4217 code of the currency.
@@ -88,10 +88,10 @@ public struct AdvancedCommerceRequestRefundItem: Codable, Hashable, Sendable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String
 
-    /// Why it is refunded.
+    /// The reason for the refund.
     public var refundReason: AdvancedCommerceRefundReason
 
-    /// How much is refunded.
+    /// The kind of refund: full, prorated or a custom amount.
     public var refundType: AdvancedCommerceRefundType
 
     /// Whether the customer loses the item.

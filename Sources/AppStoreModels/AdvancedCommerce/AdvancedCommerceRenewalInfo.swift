@@ -1,5 +1,4 @@
-/// What renewal information says about an Advanced Commerce subscription (App Store Server API,
-/// advancedCommerceRenewalInfo).
+/// The Advanced Commerce data of renewal information (App Store Server API, advancedCommerceRenewalInfo).
 public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     /// The token to send along with requests that change the subscription.
     public var consistencyToken: String?
@@ -13,7 +12,7 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     /// The renewal period of the subscription.
     public var period: AdvancedCommercePeriod?
 
-    /// The UUID text by which the developer named the request.
+    /// The UUID text that identifies the developer's request.
     public var requestReferenceId: String?
 
     /// The tax code of the subscription.
@@ -130,7 +129,7 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     /// The new price. In milliunits of the currency: 10.99 is 10990.
     public var price: Int64?
 
-    /// Whether it is planned, waiting or agreed to.
+    /// Whether the increase is scheduled, pending or accepted.
     public var status: AdvancedCommercePriceIncreaseInfoStatus?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

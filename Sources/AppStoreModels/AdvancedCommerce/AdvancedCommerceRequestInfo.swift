@@ -1,9 +1,9 @@
-/// What names an Advanced Commerce request (AdvancedCommerceRequestInfo).
+/// The identifiers of an Advanced Commerce request (AdvancedCommerceRequestInfo).
 public struct AdvancedCommerceRequestInfo: Codable, Hashable, Sendable {
-    /// A UUID text, new for each request. Use the same again only to retry.
+    /// A UUID text, new for each request. Reuse it only to retry.
     public var requestReferenceId: String
 
-    /// The UUID text that ties the purchase to an account of the developer.
+    /// The UUID text that links the purchase to an account of the developer.
     public var appAccountToken: String?
 
     /// The consistency token of the subscription's latest renewal information, unchanged.

@@ -1,5 +1,5 @@
-/// The answer to an Advanced Commerce request: the state after it. A refund request may come without renewal
-/// information.
+/// The response to an Advanced Commerce request: the state after it. The response to a refund request may lack
+/// renewal information.
 public struct AdvancedCommerceResponse: Codable, Hashable, Sendable {
     /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedTransactionInfo: String?

@@ -1,5 +1,5 @@
 /// The texts of an Advanced Commerce subscription (App Store Server API, advancedCommerceDescriptors). Apple sends
-/// both; they are optional here so that a payload without one can still be read.
+/// both. They are optional here, so a payload without one can still be read.
 public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     /// The description of the subscription.
     public var description: String?
@@ -36,19 +36,19 @@ extension AdvancedCommerceDescriptors: JSONModel {
     public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
-/// An offer on an Advanced Commerce item (Advanced Commerce API, offer). Apple sends all four; they are optional here
-/// so that a payload without one can still be read.
+/// An offer on an Advanced Commerce item (Advanced Commerce API, offer). Apple sends all four. They are optional
+/// here, so a payload without one can still be read.
 public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     /// The length of one period of the offer.
     public var period: AdvancedCommerceOfferPeriod?
 
-    /// How many periods the offer lasts, 1 to 12.
+    /// The number of periods of the offer, 1 to 12.
     public var periodCount: Int32?
 
     /// The price of one period. In milliunits of the currency: 10.99 is 10990.
     public var price: Int64?
 
-    /// What the offer is for.
+    /// The purpose of the offer.
     public var reason: AdvancedCommerceOfferReason?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

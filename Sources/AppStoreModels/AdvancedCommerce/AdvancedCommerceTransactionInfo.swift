@@ -1,4 +1,4 @@
-/// What a transaction says about an Advanced Commerce purchase (App Store Server API, advancedCommerceTransactionInfo).
+/// The Advanced Commerce data of a transaction (App Store Server API, advancedCommerceTransactionInfo).
 public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     /// The texts of the subscription.
     public var descriptors: AdvancedCommerceDescriptors?
@@ -12,7 +12,7 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     /// The renewal period of the subscription.
     public var period: AdvancedCommercePeriod?
 
-    /// The UUID text by which the developer named the request.
+    /// The UUID text that identifies the developer's request.
     public var requestReferenceId: String?
 
     /// The tax code of the purchase.
@@ -144,13 +144,13 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
     /// The amount refunded. In milliunits of the currency: 10.99 is 10990.
     public var refundAmount: Int64?
 
-    /// When it was refunded. In milliseconds since 1970-01-01 00:00 UTC.
+    /// The date of the refund. In milliseconds since 1970-01-01 00:00 UTC.
     public var refundDate: Int64?
 
-    /// Why it was refunded.
+    /// The reason for the refund.
     public var refundReason: AdvancedCommerceRefundReason?
 
-    /// How much was refunded.
+    /// The kind of refund: full, prorated or a custom amount.
     public var refundType: AdvancedCommerceRefundType?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

@@ -1,7 +1,7 @@
 /// A day of the proleptic Gregorian calendar in UTC.
 ///
-/// Uses exact integer arithmetic, so that counting terms over millions of purchases needs no calendar object. Years are
-/// counted from March 1, so that the leap day is the last day of the counted year.
+/// Uses exact integer arithmetic, because calendar objects are too slow for terms of millions of purchases. Years are
+/// counted from March 1, so the leap day is the last day of the counted year.
 package struct CivilDay {
     package var year: Int64
     /// 1...12

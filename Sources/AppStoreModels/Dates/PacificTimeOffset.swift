@@ -1,5 +1,5 @@
 /// The zone America/Los_Angeles including its history, because the `_pst` form of dates in a verifyReceipt reply needs the real
-/// rules (Reference.md V3.4). The rules are those of the IANA time zone database.
+/// rules (Reference.md V3.4). The rules come from the IANA time zone database.
 extension PacificTime {
     /// The offset of US Pacific time. The current rules (Energy Policy Act of 2005) are computed, so no time zone table
     /// is needed.
@@ -47,7 +47,7 @@ extension PacificTime {
         case 1945:
             return Int64.min..<at(1, on: CivilDay(year: 1945, month: 9, day: 30).daysSince1970)
         case 1948:
-            // Because of a power shortage it lasted until the end of the year: clocks went back on New Year's Day.
+            // Because of a power shortage, daylight saving time lasted until New Year's Day.
             return at(2, minute: 1, on: CivilDay(year: 1948, month: 3, day: 14).daysSince1970)..<Int64.max
         case 1949:
             return Int64.min..<at(1, on: CivilDay(year: 1949, month: 1, day: 1).daysSince1970)

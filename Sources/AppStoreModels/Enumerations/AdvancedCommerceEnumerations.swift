@@ -63,7 +63,7 @@ public struct AdvancedCommerceOfferPeriod: OpenEnum {
     ]
 }
 
-/// What an Advanced Commerce offer is for (advancedCommerceOfferReason).
+/// The purpose of an Advanced Commerce offer (advancedCommerceOfferReason).
 public struct AdvancedCommerceOfferReason: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String
@@ -100,7 +100,7 @@ public struct AdvancedCommerceRefundReason: OpenEnum {
     public static let unintendedPurchase = Self(rawValue: "UNINTENDED_PURCHASE")
     /// The content was not delivered.
     public static let fulfillmentIssue = Self(rawValue: "FULFILLMENT_ISSUE")
-    /// The content did not satisfy.
+    /// The customer was not satisfied with the purchase.
     public static let unsatisfiedWithPurchase = Self(rawValue: "UNSATISFIED_WITH_PURCHASE")
     /// A legal reason.
     public static let legal = Self(rawValue: "LEGAL")
@@ -108,7 +108,7 @@ public struct AdvancedCommerceRefundReason: OpenEnum {
     public static let other = Self(rawValue: "OTHER")
     /// The items of the subscription were changed.
     public static let modifyItemsRefund = Self(rawValue: "MODIFY_ITEMS_REFUND")
-    /// Sandbox only: a refusal is tested.
+    /// Sandbox only: simulates a declined refund.
     public static let simulateRefundDecline = Self(rawValue: "SIMULATE_REFUND_DECLINE")
 
     /// The values this package knows.
@@ -118,7 +118,7 @@ public struct AdvancedCommerceRefundReason: OpenEnum {
     ]
 }
 
-/// How much of an Advanced Commerce item was refunded (advancedCommerceRefundType).
+/// The kind of refund of an Advanced Commerce item (advancedCommerceRefundType).
 public struct AdvancedCommerceRefundType: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String
@@ -132,7 +132,7 @@ public struct AdvancedCommerceRefundType: OpenEnum {
     public static let full = Self(rawValue: "FULL")
     /// The part for the unused time.
     public static let prorated = Self(rawValue: "PRORATED")
-    /// An amount that the developer named.
+    /// An amount that the developer chose.
     public static let custom = Self(rawValue: "CUSTOM")
 
     /// The values this package knows.

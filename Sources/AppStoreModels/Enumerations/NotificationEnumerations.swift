@@ -14,7 +14,7 @@ public struct NotificationTypeV2: OpenEnum {
     public static let didRenew = Self(rawValue: "DID_RENEW")
     /// The customer changed the plan.
     public static let didChangeRenewalPref = Self(rawValue: "DID_CHANGE_RENEWAL_PREF")
-    /// Renewal was switched on or off.
+    /// The customer or the App Store turned renewal on or off.
     public static let didChangeRenewalStatus = Self(rawValue: "DID_CHANGE_RENEWAL_STATUS")
     /// An active subscriber redeemed an offer.
     public static let offerRedeemed = Self(rawValue: "OFFER_REDEEMED")
@@ -24,7 +24,7 @@ public struct NotificationTypeV2: OpenEnum {
     public static let gracePeriodExpired = Self(rawValue: "GRACE_PERIOD_EXPIRED")
     /// A subscription ended; the subtype states the reason.
     public static let expired = Self(rawValue: "EXPIRED")
-    /// A price increase awaits consent, or was answered.
+    /// A price increase needs consent, or the customer consented or was notified.
     public static let priceIncrease = Self(rawValue: "PRICE_INCREASE")
     /// A refund was granted.
     public static let refund = Self(rawValue: "REFUND")
@@ -38,11 +38,11 @@ public struct NotificationTypeV2: OpenEnum {
     public static let revoke = Self(rawValue: "REVOKE")
     /// The renewal date of one subscription was extended.
     public static let renewalExtended = Self(rawValue: "RENEWAL_EXTENDED")
-    /// News of a request to extend many subscriptions.
+    /// The progress of a request to extend many subscriptions.
     public static let renewalExtension = Self(rawValue: "RENEWAL_EXTENSION")
     /// The customer bought a product that does not renew automatically.
     public static let oneTimeCharge = Self(rawValue: "ONE_TIME_CHARGE")
-    /// News of a token for purchases outside of the App Store.
+    /// A token for purchases outside of the App Store was created or needs a report.
     public static let externalPurchaseToken = Self(rawValue: "EXTERNAL_PURCHASE_TOKEN")
     /// A guardian withdrew consent for a child.
     public static let rescindConsent = Self(rawValue: "RESCIND_CONSENT")
@@ -86,11 +86,11 @@ public struct Subtype: OpenEnum {
     public static let upgrade = Self(rawValue: "UPGRADE")
     /// To a lower plan, at the next renewal.
     public static let downgrade = Self(rawValue: "DOWNGRADE")
-    /// Renewal was switched on.
+    /// Renewal was turned on.
     public static let autoRenewEnabled = Self(rawValue: "AUTO_RENEW_ENABLED")
-    /// Renewal was switched off.
+    /// Renewal was turned off.
     public static let autoRenewDisabled = Self(rawValue: "AUTO_RENEW_DISABLED")
-    /// With EXPIRED: the customer had switched renewal off.
+    /// With EXPIRED: the customer had turned renewal off.
     public static let voluntary = Self(rawValue: "VOLUNTARY")
     /// With EXPIRED: the retry period ended unpaid.
     public static let billingRetry = Self(rawValue: "BILLING_RETRY")
@@ -147,7 +147,7 @@ public struct ConsumptionRequestReason: OpenEnum {
     public static let unintendedPurchase = Self(rawValue: "UNINTENDED_PURCHASE")
     /// The content was not delivered.
     public static let fulfillmentIssue = Self(rawValue: "FULFILLMENT_ISSUE")
-    /// The content did not satisfy.
+    /// The customer was not satisfied with the purchase.
     public static let unsatisfiedWithPurchase = Self(rawValue: "UNSATISFIED_WITH_PURCHASE")
     /// A legal reason.
     public static let legal = Self(rawValue: "LEGAL")

@@ -1,7 +1,7 @@
 /// A set of values that may grow without notice: Apple adds raw values between versions of its API.
 ///
 /// A conforming type is a structure with a constant for each value that is known today. Unknown raw values are
-/// preserved and written unchanged, so that data passes through an old program intact. In JSON, an open enum is its raw
+/// preserved and written unchanged, so data passes through an old program intact. In JSON, an open enum is its raw
 /// value.
 ///
 ///     switch payload.offerType {

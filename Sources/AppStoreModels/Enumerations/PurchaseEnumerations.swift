@@ -12,7 +12,7 @@ public struct Environment: OpenEnum {
     public static let production = Self(rawValue: "Production")
     /// Test purchases, including those made through TestFlight and App Review.
     public static let sandbox = Self(rawValue: "Sandbox")
-    /// StoreKit Testing in Xcode; signed by no Apple certificate.
+    /// StoreKit Testing in Xcode. An Apple certificate does not sign its data.
     public static let xcode = Self(rawValue: "Xcode")
     /// Unit tests with a stubbed server.
     public static let localTesting = Self(rawValue: "LocalTesting")
@@ -39,7 +39,7 @@ public struct ProductType: OpenEnum {
     public static let nonConsumable = Self(rawValue: "Non-Consumable")
     /// Used up, can be bought again.
     public static let consumable = Self(rawValue: "Consumable")
-    /// Has a term that only the app knows.
+    /// Has a term that only the app defines.
     public static let nonRenewingSubscription = Self(rawValue: "Non-Renewing Subscription")
 
     /// The values this package knows.
@@ -63,8 +63,8 @@ public struct InAppOwnershipType: OpenEnum {
     /// The customer is a family member of the purchaser.
     public static let familyShared = Self(rawValue: "FAMILY_SHARED")
     /// An organization or group assigned the purchase to the customer (App Store Server API 1.22). It gives this
-    /// customer the same access as a purchase. Send Consumption Information and Set App Account Token reject such a
-    /// transaction.
+    /// customer the same access as a purchase. Send Consumption Information and Set App Account Token reject this
+    /// kind of transaction.
     public static let assigned = Self(rawValue: "ASSIGNED")
 
     /// The values this package knows.
@@ -184,8 +184,9 @@ public struct BillingPlanType: OpenEnum {
     ]
 }
 
-/// Why several transactions represent a subscription period (App Store Server API 1.23, additionalTransactionReason).
-/// None replaces another. The number of seats of the period is the sum of their quantities minus the revoked seats.
+/// The reason for several transactions in one subscription period (App Store Server API 1.23,
+/// additionalTransactionReason). No transaction replaces another. The number of seats of the period is the sum of
+/// their quantities minus the revoked seats.
 public struct AdditionalTransactionReason: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String
@@ -195,7 +196,7 @@ public struct AdditionalTransactionReason: OpenEnum {
         self.rawValue = rawValue
     }
 
-    /// The customer added seats. That is no upgrade.
+    /// The customer added seats. This is not an upgrade.
     public static let seatAddition = Self(rawValue: "SEAT_ADDITION")
 
     /// The values this package knows.
@@ -216,7 +217,7 @@ public struct InvitationManagement: OpenEnum {
 
     /// The App Store.
     public static let apple = Self(rawValue: "APPLE")
-    /// The developer, by the seat endpoints of the App Store Server API.
+    /// The developer, with the seat endpoints of the App Store Server API.
     public static let developer = Self(rawValue: "DEVELOPER")
 
     /// The values this package knows.

@@ -40,7 +40,7 @@ package protocol Payload<Field>: JSONModel {
     static var names: PayloadNames { get }
 
     // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another
-    // module then runs code that was compiled for the payload; a generic default would be many times slower.
+    // module then runs code that was compiled for the payload. A generic default would be many times slower.
 
     /// Reads the output of `write(to:)`, and other JSON with the same members. Members with unknown names become
     /// ``unknownMembers``.
@@ -56,8 +56,8 @@ package protocol Payload<Field>: JSONModel {
 
 /// A visitor of every member of a model. It may read or replace the values.
 ///
-/// A conforming structure is compiled once for each model, so that a visit costs as much as hand-written code. Values
-/// are passed `inout` and not by key path, because access by key path is slow.
+/// A conforming structure is compiled once for each model, so a visit is as fast as hand-written code. Values are
+/// passed `inout` and not by key path, because access by key path is slow.
 package protocol PayloadVisitor {
     associatedtype Failure: Error
 

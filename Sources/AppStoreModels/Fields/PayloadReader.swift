@@ -1,4 +1,4 @@
-/// Why the output of ``Payload/write(to:)`` cannot be read: it was damaged, or other code wrote it.
+/// The reason why the output of ``Payload/write(to:)`` cannot be read. It was damaged, or other code wrote it.
 package struct PayloadReadingError: Error, Sendable, Equatable {
     /// What is wrong.
     package let detail: String
@@ -30,7 +30,7 @@ extension Payload {
 /// Reads the members of a JSON object in the order in which they are requested.
 ///
 /// `Decodable` would do the same but takes many times as long, and a customer has hundreds of payloads. The caller
-/// requests each name in the order of writing, so that each name is found at once:
+/// requests each name in the order of writing, so the reader finds each name at once:
 ///
 ///     while try reader.beginPass() {
 ///         if try reader.take("price") { price = try reader.int64() }

@@ -1,4 +1,4 @@
-/// Why bytes are not valid JSON text (RFC 8259), and where.
+/// The reason why bytes are not valid JSON text (RFC 8259), and the place.
 package struct JSONReadingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reason, for a program to branch on.
     package enum Code: String, Sendable, Equatable, CaseIterable {
@@ -6,11 +6,11 @@ package struct JSONReadingError: Error, Sendable, Equatable, CustomStringConvert
         case unexpectedEnd
         /// A byte that the grammar does not allow at this place.
         case unexpectedByte
-        /// A word that begins like `true`, `false` or `null` but is another one.
+        /// A word that begins like `true`, `false` or `null` but is a different word.
         case invalidLiteral
         /// A number outside the grammar of RFC 8259, section 6 (leading zero, missing digits, lone sign).
         case invalidNumber
-        /// A backslash followed by something other than RFC 8259, section 7 allows.
+        /// An escape that RFC 8259, section 7 does not allow.
         case invalidEscape
         /// A `\u` escape of one half of a surrogate pair.
         case loneSurrogate
@@ -35,7 +35,7 @@ package struct JSONReadingError: Error, Sendable, Equatable, CustomStringConvert
         self.offset = offset
     }
 
-    /// One sentence for a person, with the place.
+    /// One sentence for people, with the place.
     package var message: String {
         "\(reason) at byte \(offset)."
     }

@@ -5,7 +5,7 @@ package enum JSONStringScan {
 
     /// The offset of the first quote, backslash or control character from `start` on, or else `bytes.count`.
     ///
-    /// `highBits` collects every byte before it (and a few after), so that the caller knows whether all are ASCII. The
+    /// `highBits` collects every byte before it (and a few after), so the caller can check whether all are ASCII. The
     /// subtraction trick marks false positives only in bytes above a true one, so the lowest marked byte is exact.
     package static func firstSpecial(
         in bytes: UnsafeBufferPointer<UInt8>, from start: Int, highBits: inout UInt64
@@ -53,8 +53,8 @@ package enum JSONStringScan {
         return nil
     }
 
-    /// The high bit of each byte that is a quote, a backslash or a control character, and of some bytes above such a
-    /// byte. The other bits are undefined.
+    /// The high bit of each quote, backslash or control character, and of some bytes above one of these. The other
+    /// bits are undefined.
     @inline(__always)
     private static func specialMarks(_ word: UInt64) -> UInt64 {
         let quote = word ^ (lowBitOfEachByte &* 0x22)

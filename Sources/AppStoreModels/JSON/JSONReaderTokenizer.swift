@@ -2,7 +2,7 @@
 package struct JSONStringToken: Sendable, Equatable {
     /// The bytes between the quotes, as offsets from the start of the text.
     package let content: Range<Int>
-    /// Whether a backslash occurs, so that the content is not yet the string.
+    /// Whether the content contains a backslash, so the string must be unescaped.
     package let hasEscapes: Bool
 
     package init(content: Range<Int>, hasEscapes: Bool) {

@@ -39,7 +39,7 @@ package enum JSONValue: Sendable, Hashable {
 }
 
 /// The members of a JSON object in the order of the text. If a name occurs more than once, the last member counts, as
-/// at Apple's endpoint (Reference.md C3).
+/// in Apple's endpoint (Reference.md C3).
 package struct JSONObject: Sendable, Hashable {
     package struct Member: Sendable, Hashable {
         package let key: String
@@ -170,7 +170,7 @@ private struct JSONValueBuilder {
         open.append(.object(members, key: key))
     }
 
-    /// Moves the innermost container out while changing it, so that its array is never copied.
+    /// Moves the innermost container out while changing it, so its array is never copied.
     private mutating func put(_ value: JSONValue) {
         switch open.popLast() {
         case nil:

@@ -10,8 +10,8 @@
 ///     writer.endObject()
 ///     writer.newline()
 ///
-/// The output is always valid UTF-8. The writer does not check that brackets match or that a key precedes each value of
-/// an object. The caller is responsible for that; its calls are fixed at compile time.
+/// The output is always valid UTF-8. The caller is responsible for matching brackets and for a key before each value of
+/// an object. The writer does not check this, because the calls are fixed at compile time.
 package struct JSONWriter: Sendable {
     /// The output, followed by free space. A value is built in place.
     private var storage: [UInt8]
@@ -19,7 +19,7 @@ package struct JSONWriter: Sendable {
     /// The number of bytes written. Bytes after them in the storage are undefined.
     private var used = 0
 
-    /// Whether the innermost array or object already has a value, so that the next one needs a comma.
+    /// Whether the innermost array or object already has a value, so the next one needs a comma.
     private var needsComma = false
 
     /// An empty writer.
@@ -38,8 +38,8 @@ package struct JSONWriter: Sendable {
         try body(storage[..<used])
     }
 
-    /// Returns the output. It is copied only if much free space remains, which would otherwise be held as long as the
-    /// result.
+    /// Returns the output. It is copied only if much free space remains, because the result would keep that space in
+    /// memory.
     package consuming func finish() -> [UInt8] {
         guard storage.count - used <= used / 4 else { return bytes }
         storage.removeLast(storage.count - used)

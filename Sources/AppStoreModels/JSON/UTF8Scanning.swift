@@ -84,7 +84,7 @@ extension UnsafeBufferPointer<UInt8> {
         return flags | flagsToEscape(word) == 0
     }
 
-    /// Whether every byte is below 0x80, so that the bytes are valid UTF-8 without further checks.
+    /// Whether every byte is below 0x80. Then the bytes are valid UTF-8 without further checks.
     var isASCII: Bool {
         guard let baseAddress else { return true }
         let base = UnsafeRawPointer(baseAddress)

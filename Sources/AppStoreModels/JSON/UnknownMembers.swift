@@ -1,10 +1,10 @@
 /// The members of a JSON object that this package does not know: Apple adds members without notice.
 ///
-/// They are preserved and written unchanged, so that data passes through an old program intact. The order of members is
-/// not preserved. This package's own reader preserves every digit of a number. With another `Decoder` or `Encoder`, a
+/// They are preserved and written unchanged, so data passes through an old program intact. The order of members is not
+/// preserved. This package's own reader preserves every digit of a number. With another `Decoder` or `Encoder`, a
 /// number that is neither a 64-bit integer nor exact as a `Double` becomes the nearest `Double`.
 public struct UnknownMembers: Hashable, Sendable {
-    /// Sorted by name, each name once, so that equal members are written as equal text.
+    /// Sorted by name, each name once, so equal members are written as equal text.
     private var members: [JSONObject.Member]
 
     /// No members.

@@ -1,4 +1,4 @@
-/// The app that consent was withdrawn for (App Store Server Notifications 2.21, appData).
+/// The app for which a guardian withdrew consent (App Store Server Notifications 2.21, appData).
 public struct AppData: Codable, Hashable, Sendable {
     /// The App Store's number for the app; may be absent in the sandbox.
     public var appAppleId: Int64?

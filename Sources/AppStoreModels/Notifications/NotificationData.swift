@@ -1,4 +1,4 @@
-/// The object that most notifications carry (App Store Server Notifications 2.21, data).
+/// The object in most notifications (App Store Server Notifications 2.21, data).
 public struct NotificationData: Codable, Hashable, Sendable {
     /// The server environment of the notification.
     public var environment: Environment?

@@ -1,7 +1,7 @@
 /// The content of a version 2 notification (App Store Server Notifications 2.23, responseBodyV2DecodedPayload).
 ///
-/// Exactly one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData`` is present in what Apple sends. The
-/// signed strings inside must each be verified before they are believed.
+/// Apple sends exactly one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData``. Verify each signed
+/// string inside before you use it.
 public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// What happened.
     public var notificationType: NotificationTypeV2?
@@ -12,7 +12,7 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// The identifier of the notification, UUID text; equal when Apple sends a notification again.
     public var notificationUUID: String?
 
-    /// For all notifications but the three kinds below.
+    /// For all notifications except the three kinds below.
     public var data: NotificationData?
 
     /// The version of the notification, `2.0`.

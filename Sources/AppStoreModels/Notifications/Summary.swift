@@ -18,10 +18,10 @@ public struct Summary: Codable, Hashable, Sendable {
     /// The requested storefronts, ISO 3166-1 alpha-3.
     public var storefrontCountryCodes: [String]?
 
-    /// How many subscriptions were extended.
+    /// The number of extended subscriptions.
     public var succeededCount: Int64?
 
-    /// How many were not.
+    /// The number of subscriptions that were not extended.
     public var failedCount: Int64?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

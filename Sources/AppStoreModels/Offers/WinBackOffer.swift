@@ -6,7 +6,7 @@ public struct WinBackOffer: Hashable, Sendable {
     public var group: String
     /// The product that is offered.
     public var productId: String?
-    /// Who is eligible, when and where.
+    /// The eligible customers, dates and storefronts.
     public var rules: WinBackRules
 
     public init(offerIdentifier: String, group: String, productId: String? = nil, rules: WinBackRules) {
@@ -19,13 +19,13 @@ public struct WinBackOffer: Hashable, Sendable {
 
 /// The rules of a win-back offer in App Store Connect (App Store Connect API, WinBackOffer.Attributes).
 public struct WinBackRules: Hashable, Sendable {
-    /// How an offer ranks among other offers.
+    /// The rank of an offer among other offers.
     public enum Priority: String, Hashable, Sendable, CaseIterable {
         case high
         case normal
     }
 
-    /// Which redeemed offers the wait between offers counts from.
+    /// The redeemed offers from which the wait between offers counts.
     public enum WaitScope: String, Hashable, Sendable, CaseIterable {
         /// Offers with the identifier of this offer, as in App Store Connect.
         case offer
@@ -44,7 +44,7 @@ public struct WinBackRules: Hashable, Sendable {
     /// `customerEligibilityWaitBetweenOffersInMonths`: the number of months after the end of the last redeemed offer
     /// (see ``waitScope``) from which the customer is eligible again; nil for no wait.
     public var monthsBetweenOffers: Int?
-    /// Which redeemed offers ``monthsBetweenOffers`` counts from.
+    /// The redeemed offers from which ``monthsBetweenOffers`` counts.
     public var waitScope: WaitScope
     /// When the offer begins, in milliseconds since 1970-01-01T00:00:00Z; nil for no limit.
     public var startDate: Int64?
@@ -52,7 +52,7 @@ public struct WinBackRules: Hashable, Sendable {
     public var endDate: Int64?
     /// The storefronts that have the offer, as ISO 3166-1 alpha-3 codes such as `USA`; nil for all.
     public var storefronts: Set<String>?
-    /// How the offer ranks among other offers.
+    /// The rank of the offer among other offers.
     public var priority: Priority
 
     /// The largest number of months; the rules treat a greater one as this.

@@ -31,7 +31,7 @@ extension GetImageListResponse: JSONModel {
 
 /// One image (Retention Messaging API, GetImageListResponseItem).
 public struct GetImageListResponseItem: Codable, Hashable, Sendable {
-    /// The UUID text that names the image.
+    /// The UUID text that identifies the image.
     public var imageIdentifier: String?
 
     /// Whether Apple approved it.

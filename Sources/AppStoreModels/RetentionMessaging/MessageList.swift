@@ -31,7 +31,7 @@ extension GetMessageListResponse: JSONModel {
 
 /// One message (Retention Messaging API, GetMessageListResponseItem).
 public struct GetMessageListResponseItem: Codable, Hashable, Sendable {
-    /// The UUID text that names the message.
+    /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
     /// Whether Apple approved it.
@@ -91,7 +91,7 @@ public struct MessageState: OpenEnum {
 
 /// The message to show if the server returns none (Retention Messaging API, DefaultConfigurationRequest).
 public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
-    /// The UUID text that names the message.
+    /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
     /// Nil values are omitted from the JSON.
@@ -104,7 +104,7 @@ public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
 
 /// The message that is shown if the server returns none (Retention Messaging API, DefaultConfigurationResponse).
 public struct DefaultConfigurationResponse: Codable, Hashable, Sendable {
-    /// The UUID text that names the message.
+    /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

@@ -1,4 +1,5 @@
-/// A wish to test the developer's server (Retention Messaging API, PerformanceTestRequest; sandbox only).
+/// Starts a performance test of the developer's server (Retention Messaging API, PerformanceTestRequest; sandbox
+/// only).
 public struct PerformanceTestRequest: Codable, Hashable, Sendable {
     /// A sandbox purchase to test with.
     public var originalTransactionId: String
@@ -16,7 +17,7 @@ public struct PerformanceTestResponse: Codable, Hashable, Sendable {
     /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
-    /// The name of the test.
+    /// The identifier of the test.
     public var requestId: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
@@ -50,7 +51,7 @@ extension PerformanceTestResponse: JSONModel {
 
 /// The configuration of a performance test (Retention Messaging API, PerformanceTestConfig).
 public struct PerformanceTestConfig: Codable, Hashable, Sendable {
-    /// The most requests at the same time.
+    /// The maximum number of requests at the same time.
     public var maxConcurrentRequests: Int64?
 
     /// The number of requests.
@@ -59,10 +60,10 @@ public struct PerformanceTestConfig: Codable, Hashable, Sendable {
     /// The duration of the test, in milliseconds.
     public var totalDuration: Int64?
 
-    /// The longest time to answer, in milliseconds.
+    /// The maximum response time, in milliseconds.
     public var responseTimeThreshold: Int64?
 
-    /// The share of good answers needed, in percent.
+    /// The required share of good answers, in percent.
     public var successRateThreshold: Int32?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
@@ -117,13 +118,13 @@ public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
     /// The share of good answers, in percent.
     public var successRate: Int32?
 
-    /// How many requests are not answered yet.
+    /// The number of requests without an answer so far.
     public var numPending: Int32?
 
-    /// How long the answers took.
+    /// The response times.
     public var responseTimes: PerformanceTestResponseTimes?
 
-    /// How many requests failed, by the raw value of ``SendAttemptResult``.
+    /// The number of failed requests, by the raw value of ``SendAttemptResult``.
     public var failures: [String: Int32]?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
@@ -170,8 +171,7 @@ extension PerformanceTestResultResponse: JSONModel {
     public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
-/// How long the answers took in a performance test, in milliseconds (Retention Messaging API,
-/// PerformanceTestResponseTimes).
+/// The response times of a performance test, in milliseconds (Retention Messaging API, PerformanceTestResponseTimes).
 public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
     /// The mean.
     public var average: Int64?

@@ -1,4 +1,4 @@
-/// The signature of a promotional offer in its older form, with everything that the app must pass to StoreKit unchanged
+/// The signature of a promotional offer in its older form, with all values that the app must pass to StoreKit unchanged
 /// (Retention Messaging API, promotionalOfferSignatureV1).
 public struct PromotionalOfferSignatureV1: Codable, Hashable, Sendable {
     /// Standard base64 of the DER signature. StoreKit 2 takes the decoded bytes, the original StoreKit this text.

@@ -1,5 +1,5 @@
 /// A request for a message, without its signature (Retention Messaging API, DecodedRealtimeRequestBody). Apple sends
-/// all members; they are optional here so that a payload without one can still be read.
+/// all members. They are optional here, so a payload without one can still be read.
 public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
     /// The transaction identifier of the original purchase.
     public var originalTransactionId: String?
@@ -13,7 +13,7 @@ public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
     /// The locale of the device.
     public var userLocale: String?
 
-    /// The UUID text by which Apple names the request.
+    /// The UUID text that identifies Apple's request.
     public var requestIdentifier: String?
 
     /// The server environment that the data belongs to.

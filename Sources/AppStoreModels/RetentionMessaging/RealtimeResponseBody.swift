@@ -27,7 +27,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
     /// A text, with an image if the message has one.
     public struct Message: Codable, Hashable, Sendable {
-        /// The UUID text that names the message.
+        /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
         /// Nil values are omitted from the JSON.
@@ -40,13 +40,13 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
     /// Another plan to switch to.
     public struct AlternateProduct: Codable, Hashable, Sendable {
-        /// The UUID text that names the message.
+        /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
         /// The product to switch to.
         public var productId: String?
 
-        /// How it would be paid.
+        /// The billing plan of the product.
         public var billingPlanType: BillingPlanType?
 
         /// Nil values are omitted from the JSON.
@@ -63,7 +63,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
     /// A promotional offer. Set one of the two signatures.
     public struct PromotionalOffer: Codable, Hashable, Sendable {
-        /// The UUID text that names the message.
+        /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
         /// The signature of the offer as JWS.
@@ -86,7 +86,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
     /// An Advanced Commerce offer or change of plan.
     public struct AdvancedCommerceInfo: Codable, Hashable, Sendable {
-        /// The UUID text that names the message.
+        /// The UUID text that identifies the message.
         public var messageIdentifier: String?
 
         /// Standard base64 of the JSON wrapper around a signed MODIFY_SUBSCRIPTION request with one changed item.

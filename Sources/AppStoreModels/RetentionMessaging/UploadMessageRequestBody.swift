@@ -33,10 +33,10 @@ public struct UploadMessageRequestBody: Codable, Hashable, Sendable {
 
 /// The image of a retention message (Retention Messaging API, UploadMessageImage).
 public struct UploadMessageImage: Codable, Hashable, Sendable {
-    /// The UUID text that names the image.
+    /// The UUID text that identifies the image.
     public var imageIdentifier: String
 
-    /// A text for who cannot see the image, at most 150 characters.
+    /// The alternative text of the image, at most 150 characters.
     public var altText: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
@@ -54,10 +54,10 @@ public struct BulletPoint: Codable, Hashable, Sendable {
     /// The text, at most 66 characters.
     public var text: String
 
-    /// The UUID text that names the image.
+    /// The UUID text that identifies the image.
     public var imageIdentifier: String
 
-    /// A text for who cannot see the image, at most 150 characters.
+    /// The alternative text of the image, at most 150 characters.
     public var altText: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.

@@ -103,7 +103,7 @@ public struct UserStatus: OpenEnum {
     ]
 }
 
-/// The developer's wish about a refund (App Store Server API, Send Consumption Information V1, refundPreference).
+/// The developer's preference for a refund (App Store Server API, Send Consumption Information V1, refundPreference).
 public struct RefundPreferenceV1: OpenEnum {
     /// The value in the JSON.
     public let rawValue: Int32

@@ -32,7 +32,7 @@ public struct AccountTenure: OpenEnum {
     ]
 }
 
-/// How long the customer used the app (App Store Server API, Send Consumption Information V1, playTime).
+/// The time that the customer used the app (App Store Server API, Send Consumption Information V1, playTime).
 public struct PlayTime: OpenEnum {
     /// The value in the JSON.
     public let rawValue: Int32
@@ -66,8 +66,8 @@ public struct PlayTime: OpenEnum {
     ]
 }
 
-/// What the customer spent over the life of the account, in US dollars (App Store Server API, Send Consumption
-/// Information V1, lifetimeDollarsPurchased).
+/// The amount that the customer spent over the life of the account, in US dollars (App Store Server API, Send
+/// Consumption Information V1, lifetimeDollarsPurchased).
 public struct LifetimeDollarsPurchased: OpenEnum {
     /// The value in the JSON.
     public let rawValue: Int32
@@ -101,8 +101,8 @@ public struct LifetimeDollarsPurchased: OpenEnum {
     ]
 }
 
-/// What the customer got back over the life of the account, in US dollars (App Store Server API, Send Consumption
-/// Information V1, lifetimeDollarsRefunded).
+/// The amount that was refunded to the customer over the life of the account, in US dollars (App Store Server API,
+/// Send Consumption Information V1, lifetimeDollarsRefunded).
 public struct LifetimeDollarsRefunded: OpenEnum {
     /// The value in the JSON.
     public let rawValue: Int32

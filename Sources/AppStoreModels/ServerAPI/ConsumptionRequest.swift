@@ -1,7 +1,7 @@
 /// Consumption data for a refund request (App Store Server API 1.19, ConsumptionRequest). For purchases that are
 /// neither family-shared nor Advanced Commerce.
 public struct ConsumptionRequest: Codable, Hashable, Sendable {
-    /// Whether the customer agreed that the data is sent; Apple accepts only true.
+    /// Whether the customer agreed to send the data. Apple accepts only true.
     public var customerConsented: Bool
 
     /// Whether the purchase was delivered in working order.
@@ -10,11 +10,11 @@ public struct ConsumptionRequest: Codable, Hashable, Sendable {
     /// Whether the customer could try the content before the purchase.
     public var sampleContentProvided: Bool
 
-    /// How much was consumed, in milliunits: 100000 is 100 %. Never for auto-renewable subscriptions; 0 unless
+    /// The consumed part, in milliunits of a percent: 100000 is 100 %. Nil for auto-renewable subscriptions; 0 unless
     /// delivered.
     public var consumptionPercentage: Int32?
 
-    /// What the developer wishes.
+    /// The developer's preference for the refund.
     public var refundPreference: RefundPreference?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
@@ -61,7 +61,7 @@ public struct DeliveryStatus: OpenEnum {
     ]
 }
 
-/// The developer's wish about a refund (App Store Server API, refundPreference).
+/// The developer's preference for a refund (App Store Server API, refundPreference).
 public struct RefundPreference: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String

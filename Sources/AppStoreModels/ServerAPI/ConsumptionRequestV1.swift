@@ -1,7 +1,7 @@
 /// Consumption data for a refund request in the older form, which Apple deprecated (App Store Server API,
 /// ConsumptionRequestV1). For consumables and auto-renewable subscriptions, and for Advanced Commerce transactions.
 public struct ConsumptionRequestV1: Hashable, Sendable {
-    /// Whether the customer agreed that the data is sent; Apple accepts only true.
+    /// Whether the customer agreed to send the data. Apple accepts only true.
     public var customerConsented: Bool
 
     /// How much was consumed.
@@ -16,8 +16,8 @@ public struct ConsumptionRequestV1: Hashable, Sendable {
     /// Whether the purchase was delivered in working order.
     public var deliveryStatus: DeliveryStatusV1
 
-    /// The UUID text that ties the purchase to an account of the developer; the JSON has an empty text if it is nil, because
-    /// Apple rejects a request without the member.
+    /// The UUID text that links the purchase to an account of the developer. If it is nil, the JSON has an empty text,
+    /// because Apple rejects a request without the member.
     public var appAccountToken: String?
 
     /// The age of the customer's account.
@@ -26,10 +26,10 @@ public struct ConsumptionRequestV1: Hashable, Sendable {
     /// How long the customer used the app.
     public var playTime: PlayTime
 
-    /// What the customer got back.
+    /// The amount that was refunded to the customer.
     public var lifetimeDollarsRefunded: LifetimeDollarsRefunded
 
-    /// What the customer spent.
+    /// The amount that the customer spent.
     public var lifetimeDollarsPurchased: LifetimeDollarsPurchased
 
     /// The state of the customer's account.
@@ -75,7 +75,7 @@ extension ConsumptionRequestV1: Codable {
     }
 
     /// Reads the JSON that `encode(to:)` writes.
-    /// - Throws: `DecodingError` if a member is missing, but for `refundPreference`, or has a wrong type.
+    /// - Throws: `DecodingError` if a member except `refundPreference` is missing, or has a wrong type.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         customerConsented = try values.decode(Bool.self, forKey: .customerConsented)
@@ -93,7 +93,7 @@ extension ConsumptionRequestV1: Codable {
         refundPreference = try values.value(.refundPreference)
     }
 
-    /// Writes every member, but for `refundPreference` if it is nil.
+    /// Writes every member, except `refundPreference` if it is nil.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(customerConsented, forKey: .customerConsented)

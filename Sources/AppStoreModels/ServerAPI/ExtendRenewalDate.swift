@@ -1,13 +1,13 @@
-/// A wish to extend the renewal date of one subscription (App Store Server API, ExtendRenewalDateRequest). A customer
-/// can get at most two extensions in 365 days.
+/// Extends the renewal date of one subscription (App Store Server API, ExtendRenewalDateRequest). A customer can get
+/// at most two extensions in 365 days.
 public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
     /// The number of days, 1 to 90.
     public var extendByDays: Int32
 
-    /// Why the renewal date is extended.
+    /// The reason for the extension.
     public var extendReasonCode: ExtendReasonCode
 
-    /// The developer's name for the request, at most 128 characters. Use the same again only to retry.
+    /// The developer's identifier of the request, at most 128 characters. Reuse it only to retry.
     public var requestIdentifier: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
@@ -22,7 +22,7 @@ public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// What became of an extension (App Store Server API, ExtendRenewalDateResponse).
+/// The result of an extension (App Store Server API, ExtendRenewalDateResponse).
 public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
     /// The transaction identifier of the original purchase.
     public var originalTransactionId: String?
@@ -71,7 +71,7 @@ extension ExtendRenewalDateResponse: JSONModel {
     public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
-/// Why a renewal date is extended (App Store Server API, extendReasonCode).
+/// The reason for an extension (App Store Server API, extendReasonCode).
 public struct ExtendReasonCode: OpenEnum {
     /// The value in the JSON.
     public let rawValue: Int32

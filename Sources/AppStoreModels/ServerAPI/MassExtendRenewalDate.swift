@@ -1,13 +1,13 @@
-/// A wish to extend the renewal dates of all active subscribers of a product (App Store Server API,
+/// Extends the renewal dates of all active subscribers of a product (App Store Server API,
 /// MassExtendRenewalDateRequest).
 public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
     /// The number of days, 1 to 90.
     public var extendByDays: Int32
 
-    /// Why the renewal date is extended.
+    /// The reason for the extension.
     public var extendReasonCode: ExtendReasonCode
 
-    /// The developer's name for the request, at most 128 characters. Use the same again only to retry.
+    /// The developer's identifier of the request, at most 128 characters. Reuse it only to retry.
     public var requestIdentifier: String
 
     /// The subscription.
@@ -68,16 +68,16 @@ public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
     /// The identifier in the request.
     public var requestIdentifier: String?
 
-    /// Whether all subscriptions were handled.
+    /// Whether the extension of all subscriptions is complete.
     public var complete: Bool?
 
-    /// When it was complete. In milliseconds since 1970-01-01 00:00 UTC.
+    /// The date of the completion. In milliseconds since 1970-01-01 00:00 UTC.
     public var completeDate: Int64?
 
-    /// How many dates were extended, once complete.
+    /// The number of extended dates, once complete.
     public var succeededCount: Int64?
 
-    /// How many were not, once complete.
+    /// The number of dates that were not extended, once complete.
     public var failedCount: Int64?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

@@ -1,10 +1,11 @@
-/// Which notifications are wanted (App Store Server API, NotificationHistoryRequest). They reach back 180 days, in the
-/// sandbox 30 days.
+/// Selects notifications (App Store Server API, NotificationHistoryRequest). The history covers 180 days, and 30 days
+/// in the sandbox.
 public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
     /// Only notifications sent at this time or later. In milliseconds since 1970-01-01 00:00 UTC.
     public var startDate: Int64
 
-    /// Only notifications sent before this time; the future means now. In milliseconds since 1970-01-01 00:00 UTC.
+    /// Only notifications sent before this time. A future time counts as now. In milliseconds since 1970-01-01 00:00
+    /// UTC.
     public var endDate: Int64
 
     /// Only this type; not together with `transactionId`.
@@ -39,7 +40,7 @@ public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
 
 /// One page of notifications, at most 20 (App Store Server API, NotificationHistoryResponse).
 public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
-    /// The token for the next page, only while there are more; it expires.
+    /// The token for the next page, present only while there are more pages. It expires.
     public var paginationToken: String?
 
     /// Whether there are more pages.
@@ -80,7 +81,7 @@ extension NotificationHistoryResponse: JSONModel {
     public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
-/// A notification and what became of it (App Store Server API, notificationHistoryResponseItem).
+/// A notification and the attempts to send it (App Store Server API, notificationHistoryResponseItem).
 public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
     /// The notification signed by the App Store, in JWS compact form. Verify it before use.
     public var signedPayload: String?

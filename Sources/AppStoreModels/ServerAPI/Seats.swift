@@ -1,9 +1,9 @@
 /// The seats of a transaction and who claimed them (App Store Server API 1.23, Get Seat Info).
 public struct GetSeatInfoResponse: Codable, Hashable, Sendable {
-    /// How many seats were bought.
+    /// The number of bought seats.
     public var totalSeatCount: Int32?
 
-    /// How many seats can still be claimed.
+    /// The number of seats that can still be claimed.
     public var availableSeatCount: Int32?
 
     /// The claims, each a UUID. After a renewal with fewer seats there may be more claims than seats.

@@ -1,9 +1,9 @@
 /// One attempt to send a notification (App Store Server API, sendAttemptItem).
 public struct SendAttemptItem: Codable, Hashable, Sendable {
-    /// When it was tried. In milliseconds since 1970-01-01 00:00 UTC.
+    /// The date of the attempt. In milliseconds since 1970-01-01 00:00 UTC.
     public var attemptDate: Int64?
 
-    /// How it went.
+    /// The result of the attempt.
     public var sendAttemptResult: SendAttemptResult?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
@@ -35,7 +35,7 @@ extension SendAttemptItem: JSONModel {
     public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
-/// How an attempt to send a notification went (App Store Server API, sendAttemptResult).
+/// The result of an attempt to send a notification (App Store Server API, sendAttemptResult).
 public struct SendAttemptResult: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String
@@ -51,7 +51,7 @@ public struct SendAttemptResult: OpenEnum {
     public static let timedOut = Self(rawValue: "TIMED_OUT")
     /// The TLS certificate, protocol or cipher was not acceptable.
     public static let tlsIssue = Self(rawValue: "TLS_ISSUE")
-    /// The server redirected in a circle.
+    /// The server's redirects form a loop.
     public static let circularRedirect = Self(rawValue: "CIRCULAR_REDIRECT")
     /// No answer.
     public static let noResponse = Self(rawValue: "NO_RESPONSE")
@@ -59,11 +59,11 @@ public struct SendAttemptResult: OpenEnum {
     public static let socketIssue = Self(rawValue: "SOCKET_ISSUE")
     /// The character set of the answer is not supported.
     public static let unsupportedCharset = Self(rawValue: "UNSUPPORTED_CHARSET")
-    /// The answer was not HTTP as it should be.
+    /// The answer was not valid HTTP.
     public static let invalidResponse = Self(rawValue: "INVALID_RESPONSE")
     /// The connection was closed while sending.
     public static let prematureClose = Self(rawValue: "PREMATURE_CLOSE")
-    /// The HTTP status did not mean success.
+    /// The HTTP status was not a success status.
     public static let unsuccessfulHTTPResponseCode = Self(rawValue: "UNSUCCESSFUL_HTTP_RESPONSE_CODE")
     /// Another error.
     public static let other = Self(rawValue: "OTHER")
@@ -75,9 +75,9 @@ public struct SendAttemptResult: OpenEnum {
     ]
 }
 
-/// A test notification was requested (App Store Server API, SendTestNotificationResponse).
+/// The response to a request for a test notification (App Store Server API, SendTestNotificationResponse).
 public struct SendTestNotificationResponse: Codable, Hashable, Sendable {
-    /// The name of the test, good for 6 months.
+    /// The token of the test notification, valid for 6 months.
     public var testNotificationToken: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
@@ -106,7 +106,7 @@ extension SendTestNotificationResponse: JSONModel {
     public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
-/// What became of a test notification (App Store Server API, CheckTestNotificationResponse).
+/// The result of a test notification (App Store Server API, CheckTestNotificationResponse).
 public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
     /// The notification signed by the App Store, in JWS compact form. Verify it before use.
     public var signedPayload: String?

@@ -1,4 +1,4 @@
-/// What a transaction history is restricted to (App Store Server API, Get Transaction History, query parameters).
+/// Selects transactions of a history (App Store Server API, Get Transaction History, query parameters).
 public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
     /// Only transactions purchased at this time or later. In milliseconds since 1970-01-01 00:00 UTC.
     public var startDate: Int64?
@@ -19,8 +19,8 @@ public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
     /// Only purchases of the customer, or only those shared by family members.
     public var inAppOwnershipType: InAppOwnershipType?
 
-    /// The order, by the time of the last change; ascending if absent. A stored `revision` is only good for later
-    /// changes if the order is ascending.
+    /// The order, by the time of the last change; ascending if absent. A stored `revision` gives later changes only
+    /// if the order is ascending.
     public var sort: TransactionHistoryOrder?
 
     /// True for revoked transactions only, false for all others only, absent for both.
@@ -53,8 +53,8 @@ public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// A product type as the history filter spells it (App Store Server API, productType). Payloads spell it otherwise, see
-/// ``ProductType``.
+/// A product type in the spelling of the history filter (App Store Server API, productType). Payloads have another
+/// spelling, see ``ProductType``.
 public struct TransactionHistoryProductType: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String

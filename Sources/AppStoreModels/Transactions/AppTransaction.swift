@@ -1,8 +1,8 @@
 /// The download or purchase of the app itself (StoreKit, AppTransaction; App Store Server API,
 /// JWSAppTransactionDecodedPayload).
 ///
-/// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
-/// is filled in.
+/// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
+/// values.
 public struct AppTransaction: Codable, Hashable, Sendable {
     /// The server environment that signed the app transaction.
     public var receiptType: Environment?

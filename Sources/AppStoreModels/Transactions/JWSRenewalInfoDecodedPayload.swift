@@ -1,9 +1,9 @@
-/// What will happen at the next renewal of a subscription (App Store Server API 1.23, JWSRenewalInfoDecodedPayload).
+/// The next renewal of a subscription (App Store Server API 1.23, JWSRenewalInfoDecodedPayload).
 ///
-/// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
-/// is filled in.
+/// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
+/// values.
 public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
-    /// Why the subscription expired; only after it did.
+    /// The reason why the subscription expired; only after its end.
     public var expirationIntent: ExpirationIntent?
 
     /// The identifier of the first transaction of the subscription.
@@ -49,14 +49,14 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// 1970-01-01 00:00 UTC.
     public var recentSubscriptionStartDate: Int64?
 
-    /// When the most recent period ends, and so renews. In milliseconds since 1970-01-01 00:00 UTC.
+    /// The end of the most recent period, when it renews. In milliseconds since 1970-01-01 00:00 UTC.
     public var renewalDate: Int64?
 
     /// The currency of ``renewalPrice``, ISO 4217.
     public var currency: String?
 
-    /// The price at the next renewal; of several seats the average price of one. In milliunits of the currency: 10.99 is
-    /// 10990.
+    /// The price at the next renewal. For several seats, the average price of one seat. In milliunits of the currency:
+    /// 10.99 is 10990.
     public var renewalPrice: Int64?
 
     /// The win-back offers that the customer may redeem, best first.
@@ -78,7 +78,7 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// The commitment that follows (App Store Server API 1.21).
     public var commitmentInfo: RenewalCommitmentInfo?
 
-    /// How many seats will renew (App Store Server API 1.23).
+    /// The number of seats that will renew (App Store Server API 1.23).
     public var renewalQuantity: Int32?
 
     /// The seats at the next renewal (App Store Server API 1.23).

@@ -1,7 +1,7 @@
 /// One In-App Purchase transaction (App Store Server API 1.23, JWSTransactionDecodedPayload).
 ///
-/// The names of the properties are the names of the JSON members. A field that is not known is absent (`nil`); nothing
-/// is filled in.
+/// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
+/// values.
 public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// The identifier of the first transaction of this purchase; equal to ``transactionId`` for the first purchase.
     public var originalTransactionId: String?
@@ -36,7 +36,7 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// UTC.
     public var expiresDate: Int64?
 
-    /// How many consumables, or how many seats of a subscription, were bought.
+    /// The number of consumables, or of seats of a subscription.
     public var quantity: Int32?
 
     /// The type of the product.
@@ -52,7 +52,7 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// When the App Store signed this payload. In milliseconds since 1970-01-01 00:00 UTC.
     public var signedDate: Int64?
 
-    /// Why the App Store refunded or revoked the transaction.
+    /// The reason why the App Store refunded or revoked the transaction.
     public var revocationReason: RevocationReason?
 
     /// When the App Store refunded or revoked the transaction. In milliseconds since 1970-01-01 00:00 UTC.
@@ -88,14 +88,14 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     /// Apple's number for the storefront, as text.
     public var storefrontId: String?
 
-    /// Whether the customer bought or the App Store renewed.
+    /// Whether the customer bought the product or the App Store renewed it.
     public var transactionReason: TransactionReason?
 
     /// The currency of ``price``, ISO 4217.
     public var currency: String?
 
-    /// The price of the product or offer; of several seats the average price of one. In milliunits of the currency: 10.99
-    /// is 10990.
+    /// The price of the product or offer. For several seats, the average price of one seat. In milliunits of the
+    /// currency: 10.99 is 10990.
     public var price: Int64?
 
     /// The identifier of the app download, unique per Apple Account and app (App Store Server API 1.15).
@@ -122,8 +122,8 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
         set { rareMultiSeatInfo = newValue.map { .value($0) } }
     }
 
-    /// Why several transactions represent the period (App Store Server API 1.23). As soon as there are several, all of
-    /// them have it, including the one that began the period.
+    /// The reason for several transactions in the period (App Store Server API 1.23). If a period has several
+    /// transactions, all of them have this field, including the first.
     public var additionalTransactionReason: AdditionalTransactionReason?
 
     /// JSON members that this package does not know. They are preserved when the value is written.

@@ -9,7 +9,7 @@ public struct TransactionMultiSeatInfo: Codable, Hashable, Sendable {
     /// The price of a seat by number of seats, in no guaranteed order.
     public var priceTiers: [SeatPriceTier]?
 
-    /// How many seats of the transaction the App Store refunded; only on the transaction of the group's purchaser. The
+    /// The number of refunded seats of the transaction; only on the transaction of the group's purchaser. The
     /// transaction stays valid for the other seats. This number alone revokes no access.
     public var revokedSeatQuantity: Int32?
 

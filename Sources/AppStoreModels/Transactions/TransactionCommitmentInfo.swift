@@ -1,9 +1,9 @@
 /// The commitment behind a subscription billed monthly (App Store Server API 1.21, transactionCommitmentInfo).
 public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
-    /// Which billing period of the commitment this is, from 1.
+    /// The number of this billing period in the commitment, from 1.
     public var billingPeriodNumber: Int32?
 
-    /// How many billing periods the commitment has.
+    /// The number of billing periods of the commitment.
     public var totalBillingPeriods: Int32?
 
     /// When the commitment ends. In milliseconds since 1970-01-01 00:00 UTC.

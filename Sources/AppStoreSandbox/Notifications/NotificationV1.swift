@@ -24,7 +24,7 @@ struct NotificationV1 {
         if let info = event.renewalInfo {
             writer.member("auto_renew_product_id", info.autoRenewProductId)
             writer.member("auto_renew_status", info.autoRenewStatus == .on ? "true" : "false")
-            writer.member("expiration_intent", info.expirationIntent)
+            writer.member("expiration_intent", info.expirationIntent?.rawValue)
             if event.type == .didChangeRenewalStatus { writer.legacyDate("auto_renew_status_change_date", event.date) }
         }
         writer.key("unified_receipt")

@@ -12,14 +12,14 @@ package struct ConsumptionAnswers: Sendable {
         case appStore(AppStoreServerAPIError)
     }
 
-    /// What became of the cases.
+    /// The result of a run.
     package struct Outcome: Sendable {
-        /// The requests with the same transaction, which one answer closes.
+        /// The answered transactions. One answer closes all requests about the same transaction.
         package var answered: [(transactionId: String, notificationUUIDs: [String], sent: ConsumptionRequest)] = []
         /// Why a transaction got no answer, in the order of the deadlines.
         package var problems: [(transactionId: String, problem: Problem)] = []
         package var missed = 0
-        /// Transactions that were not reached.
+        /// The number of transactions that the run did not reach.
         package var left = 0
         /// The error that ended the run.
         package var stopped: AppStoreServerAPIError?
@@ -33,11 +33,11 @@ package struct ConsumptionAnswers: Sendable {
     private let clock: @Sendable () -> Int64
 
     /// - Parameters:
-    ///   - client: of the app and the environment of the cases.
-    ///   - store: where an answered request is closed.
+    ///   - client: the API client for the app and the environment of the cases.
+    ///   - store: the store of the requests. It closes a request after the answer.
     ///   - rules: the team's.
-    ///   - consent: what the customer of a transaction agreed to; nil if nobody states it.
-    ///   - isDryRun: whether nothing is sent.
+    ///   - consent: the consent of the customer of a transaction; nil if the caller has none.
+    ///   - isDryRun: true sends nothing.
     ///   - clock: the current time, in milliseconds since 1970-01-01T00:00:00Z.
     package init(
         client: AppStoreServerAPIClient, store: any ConsumptionTasks, rules: ConsumptionRules,
@@ -84,7 +84,7 @@ package struct ConsumptionAnswers: Sendable {
                 outcome.problems.append((id, .undecided(problem.message)))
             } catch let error as AppStoreServerAPIError {
                 guard error.reason == .refused || error.reason == .timedOut || error.reason == .interrupted else {
-                    // The key, the network or the rate limit: the next request would fail too.
+                    // The cause is the key, the network or the rate limit, so the next request would fail too.
                     outcome.stopped = error
                     outcome.left = open.count - place
                     return outcome

@@ -2,7 +2,7 @@ package import AppStoreModels
 package import Purchases
 package import TransactionStore
 
-/// An open request for consumption information, with what the store has about the purchase and its customer.
+/// An open request for consumption information, with the stored data about the purchase and its customer.
 package struct ConsumptionCase: Sendable {
     /// Sums of prices by currency, in milliunits: 10.99 is 10990.
     package typealias Amounts = [String: Int64]
@@ -10,18 +10,18 @@ package struct ConsumptionCase: Sendable {
     package let task: ConsumptionTask
     /// The transaction that the customer wants a refund for; nil if the store no longer has it.
     package let transaction: JWSTransactionDecodedPayload?
-    /// Whether the consumer of the ledger has acknowledged the purchase; nil if no consumer was named, or without an entry.
+    /// Whether the consumer of the ledger has acknowledged the purchase; nil without a consumer or an entry.
     package let isDelivered: Bool?
-    /// What the customer's purchases in the app cost. Purchases that others share with the customer are left out.
+    /// The total price of the customer's purchases in the app, without purchases that a family member shares.
     package let lifetimePurchased: Amounts
-    /// The refunded part of it.
+    /// The refunded part of ``lifetimePurchased``.
     package let lifetimeRefunded: Amounts
-    /// How many purchases of the customer were refunded.
+    /// The number of the customer's refunded purchases.
     package let refunds: Int
 
     /// - Parameters:
     ///   - customer: the owner of the transaction.
-    ///   - acknowledged: the position that the consumer has acknowledged; nil if none was named.
+    ///   - acknowledged: the position that the consumer has acknowledged; nil without a consumer.
     package init(_ task: ConsumptionTask, of customer: Customer?, acknowledged: Int64?) {
         self.task = task
         let payloads = customer?.transactions.map(\.payload) ?? []
@@ -33,7 +33,7 @@ package struct ConsumptionCase: Sendable {
                 payload.revocationDate != nil && payload.isUpgraded != true && payload.revocationType != .familyRevoke
             if isRefunded { refunds += 1 }
             guard let price = payload.price, price > 0, let currency = payload.currency else { continue }
-            // The price of a transaction with seats is that of one seat.
+            // The price of a transaction with seats is the price of one seat.
             let seats = payload.multiSeatInfo == nil ? 1 : Int64(max(1, payload.quantity ?? 1))
             let amount = Self.product(price, seats)
             purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)
@@ -56,7 +56,7 @@ package struct ConsumptionCase: Sendable {
         return overflow ? .max : value
     }
 
-    /// Whether the App Store no longer waits for the answer.
+    /// Whether the deadline for the answer has passed.
     package func isMissed(at date: Int64) -> Bool { task.deadline <= date }
 
     /// The elapsed part of the period at the time of the request, in percent; nil without an expiry.
@@ -70,9 +70,9 @@ package struct ConsumptionCase: Sendable {
     ///
     /// - Parameters:
     ///   - scope: the app and the environment; nil for all.
-    ///   - consumer: the consumer of the ledger that delivers the content.
-    ///   - date: leaves out requests that were missed by then, in milliseconds since 1970; nil for all. Missed requests stay until
-    ///     somebody dismisses them, so there can be many.
+    ///   - consumer: the consumer of the ledger that delivers the content; nil for none.
+    ///   - date: leaves out requests whose deadline is at or before this time, in milliseconds since 1970; nil for all. Missed
+    ///     requests stay in the store until they are dismissed, so there can be many.
     /// - Throws: `TransactionStoreError`; ``ConsumptionProblem`` if the ledger has no such consumer.
     package static func all(
         in store: any TransactionStore & ConsumptionTasks & DeliveryLedger, scope: StoreScope? = nil, consumer: String?,

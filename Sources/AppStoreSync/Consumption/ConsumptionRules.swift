@@ -2,9 +2,9 @@ package import AppStoreModels
 
 /// The team's rules for answers to consumption requests: the first rule whose conditions hold gives the answer.
 package struct ConsumptionRules: Sendable {
-    /// What a case must be. A condition that is nil always holds.
+    /// The conditions that a case must meet. A condition that is nil always holds.
     package struct Conditions: Sendable {
-        /// A product id; with `*` at the end, its beginning.
+        /// A product id, or the beginning of one followed by `*`.
         var productId: String?
         var type: String?
         var reason: String?
@@ -30,7 +30,7 @@ package struct ConsumptionRules: Sendable {
         package let deliveryStatus: DeliveryStatus
         package let sampleContentProvided: Bool
         package let refundPreference: RefundPreference?
-        /// In milliunits of a percent.
+        /// In milliunits of a percent: 100000 is 100 %.
         package let consumptionPercentage: Int32?
     }
 
@@ -79,7 +79,7 @@ package struct ConsumptionRules: Sendable {
             consumptionPercentage: try answer.integer("consumptionPercentage", 0...100).map { Int32($0) * 1_000 })
     }
 
-    /// Whether a rule asks what a consumer of the ledger has acknowledged.
+    /// Whether a rule depends on the acknowledged position of a consumer of the ledger.
     package var needConsumer: Bool { rules.contains { $0.conditions.isDelivered != nil } }
 
     /// The first rule whose conditions hold, with its place in the file; nil if there is none.
@@ -88,10 +88,10 @@ package struct ConsumptionRules: Sendable {
     }
 }
 
-/// What a customer agreed to about one transaction. The caller states it; nothing is assumed.
+/// A customer's consent about one transaction. The caller supplies it; there is no default.
 package struct ConsumptionConsent: Equatable, Sendable {
     package let customerConsented: Bool
-    /// How much was consumed, in milliunits of a percent; nil if the caller does not state it.
+    /// The consumed part, in milliunits of a percent; nil if the caller does not know it.
     package let consumptionPercentage: Int32?
 
     package init(customerConsented: Bool, consumptionPercentage: Int32?) {
@@ -107,10 +107,10 @@ package struct ConsumptionProblem: Error {
 }
 
 extension ConsumptionCase {
-    /// What the rules and the customer's consent say to send.
+    /// The answer that the rules and the customer's consent give.
     ///
     /// - Parameters:
-    ///   - consent: the customer's, for this transaction; nil if the caller stated none.
+    ///   - consent: the customer's consent for this transaction; nil if the caller has none.
     ///   - rules: the team's rules.
     /// - Throws: ``ConsumptionProblem``.
     package func answer(by rules: ConsumptionRules, with consent: ConsumptionConsent?) throws -> ConsumptionRequest {
@@ -119,12 +119,12 @@ extension ConsumptionCase {
         guard consent.customerConsented else { throw problem("The customer did not consent.") }
         guard let transaction else { throw problem("The store does not have the transaction.") }
         guard transaction.inAppOwnershipType != .familyShared else {
-            throw problem("Apple takes no answer about a purchase that is shared with a family.")
+            throw problem("Apple accepts no answer about a family-shared purchase.")
         }
         guard transaction.advancedCommerceInfo == nil else {
-            throw problem("Apple takes another kind of answer about Advanced Commerce purchases.")
+            throw problem("Apple requires another kind of answer about Advanced Commerce purchases.")
         }
-        guard let (place, rule) = rules.rule(for: self) else { throw problem("No rule holds.") }
+        guard let (place, rule) = rules.rule(for: self) else { throw problem("No rule matches.") }
         let percentage = consent.consumptionPercentage ?? rule.consumptionPercentage
         let isRenewable = transaction.type == .autoRenewableSubscription
         // Apple's rules (App Store Server API, consumptionPercentage and refundPreference).

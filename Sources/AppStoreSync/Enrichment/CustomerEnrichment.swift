@@ -5,31 +5,30 @@ public import TransactionStore
 
 /// Completes the customers of a store with the App Store Server API.
 ///
-/// Customers that are complete stay as they are, so running it again resumes an interrupted run. The client's rate budgets set
-/// the pace. While the App Store accepts no requests, the run waits. If it does not accept the key, the run stops at the first
-/// query.
+/// A run skips customers that are complete, so another run resumes an interrupted one. The client's rate budgets set the pace.
+/// The run waits while the App Store accepts no requests. It stops at the first query if the App Store rejects the key.
 public struct CustomerEnrichment: Sendable {
-    /// What a run has done.
+    /// The counts of a run.
     public struct Counts: Sendable, Hashable {
-        /// Customers and bare ids that were processed, each once.
+        /// Processed customers and bare ids, each once.
         public var seen = 0
-        /// Those of them for which the App Store was queried.
+        /// Processed customers and bare ids that needed a query.
         public var asked = 0
-        /// An answer of the App Store is in the store.
+        /// Customers and bare ids whose answer was stored.
         public var completed = 0
-        /// The store had an answer already. The App Store does not know the customer's other purchases.
+        /// Customers for whom the store already had an answer. The App Store does not know their other purchases.
         public var known = 0
-        /// The App Store does not know any of the transactions.
+        /// Customers and bare ids for which the App Store knows no transaction.
         public var unknown = 0
-        /// The query failed. The next run tries again.
+        /// Failed queries. The next run retries them.
         public var failed = 0
-        /// Facts that were new to the store, or newer than what it had.
+        /// Facts that were new to the store, or newer than the stored ones.
         public var changedFacts = 0
 
         public init() {}
     }
 
-    /// Why one customer could not be completed.
+    /// A failed query about one customer.
     public struct Failure: Sendable {
         /// The transaction id of the query. It identifies a customer: keep it out of logs.
         public let transactionId: String
@@ -54,22 +53,23 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// What came of a bare transaction id.
+    /// The result for a bare transaction id.
     public enum BareId: Sendable, Hashable {
         /// The store has the history of the customer who has the purchase with this original transaction id.
         case purchase(originalTransactionId: String, scope: StoreScope)
-        /// No app that was asked knows the id.
+        /// None of the queried apps knows the id.
         case unknown
     }
 
-    /// The customers of one app and environment that a run has to ask about.
+    /// The customers of one app and environment that a run must query.
     public struct OpenCustomers: Sendable, Hashable {
         public let scope: StoreScope
         public internal(set) var customers = 0
-        /// Purchases without an answer, which is the largest number of queries. One answer often covers several.
+        /// The number of purchases without an answer. This is the maximum number of queries, because one answer often
+        /// covers several purchases.
         public internal(set) var purchases = 0
 
-        /// Nobody to ask about yet.
+        /// No open customers.
         public init(scope: StoreScope) { self.scope = scope }
     }
 
@@ -82,7 +82,7 @@ public struct CustomerEnrichment: Sendable {
         public var onHold: (Int64?) -> Void
         /// The counts so far.
         public var onProgress: (Counts) -> Void
-        /// What came of a bare transaction id. Not called for one whose query failed.
+        /// The result for a bare transaction id. Not called after a failed query.
         public var onBareId: (String, BareId) -> Void
 
         public init(
@@ -109,7 +109,7 @@ public struct CustomerEnrichment: Sendable {
     ///   - apps: the apps whose customers are completed, in this order.
     ///   - store: the store of the customers.
     ///   - clock: measures how long the run waits for the App Store.
-    ///   - includes: whether to ask about a customer. Those that are complete are left out in any case.
+    ///   - includes: whether to query a customer. Complete customers are always skipped.
     public init(
         apps: [App], store: any TransactionStore, clock: ServerClock = .system,
         includes: @escaping @Sendable (Customer) -> Bool = { _ in true }
@@ -128,14 +128,14 @@ public struct CustomerEnrichment: Sendable {
         case failed(Failure)
     }
 
-    /// How one attempt at a customer or a bare id ended.
+    /// The result of one attempt at a customer or a bare id.
     private enum Step<Item: Sendable>: Sendable {
         case done(Result, changedFacts: Int, asked: Bool, bareId: (String, BareId)? = nil)
-        /// The item continues from here when the App Store accepts requests again.
+        /// The rest of the item, to continue when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
 
-    /// How many queries may be in progress now.
+    /// Limits how many queries may be in progress.
     private struct Pace {
         /// Whether the App Store has accepted a query since the last wait.
         var isProven = false
@@ -145,8 +145,8 @@ public struct CustomerEnrichment: Sendable {
         var width: Int { heldUntil != nil ? 0 : isProven ? CustomerEnrichment.concurrency : 1 }
     }
 
-    /// The customers that have a purchase without an answer of the App Store. It reads all customers, which takes far less time
-    /// than asking about them.
+    /// The customers that have a purchase without an answer of the App Store. Reads all customers, which takes far less time
+    /// than the queries.
     /// - Parameters:
     ///   - directory: the store.
     ///   - scopes: the apps and environments, one result each.
@@ -254,7 +254,7 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// The longest sleep, in milliseconds. A machine that was suspended notices the time that has passed.
+    /// The longest sleep, in milliseconds. It is short so that a machine resumes soon after it was suspended.
     private static let longestSleep: Int64 = 10_000
     /// The shortest wait, in milliseconds, if the App Store states a time in the past.
     private static let leastHold: Int64 = 1_000
@@ -270,8 +270,8 @@ public struct CustomerEnrichment: Sendable {
         events.onHold(nil)
     }
 
-    /// Queries until each purchase has an answer, or the App Store does not know it. Stops at the first failure: the next
-    /// query would fail in the same way.
+    /// Queries until each purchase has an answer or is unknown to the App Store. Stops at the first failure, because the
+    /// next query would fail in the same way.
     private func complete(
         _ customer: CustomerQuestions, of app: App, _ reader: CustomerHistoryReader
     ) async throws -> Step<CustomerQuestions> {

@@ -11,11 +11,11 @@ struct CustomerQuestions: Sendable {
         let isSigned: Bool
     }
 
-    /// One for each subscription and other purchase without a statement of the App Store Server API. Signed transactions come
-    /// first, in each group the newest. One answer covers all purchases of one Apple Account, and a customer may have several
-    /// accounts. Answered questions are removed.
+    /// One question for each subscription or other purchase that the App Store Server API has not described. Signed
+    /// transactions come before unsigned ones, each from newest to oldest. One answer covers all purchases of one Apple
+    /// Account, and a customer may have several accounts. Answered questions are removed.
     var left: [Question]
-    /// Whether an answer is in the store.
+    /// Whether at least one answer was stored.
     var hasAnswer = false
     /// Facts of the answers that were new to the store.
     var changedFacts = 0

@@ -11,8 +11,8 @@ extension CustomerEnrichment {
 
         /// - Parameters:
         ///   - reader: queries one environment; production, if there are two.
-        ///   - fallback: queries the sandbox, for bare ids that production does not know or that it refuses with 401 because
-        ///     the app has no release there (`EnvironmentFallback` of AppStoreServer).
+        ///   - fallback: queries the sandbox for bare ids that production does not know. Also used if production answers 401
+        ///     because the app has no release there (`EnvironmentFallback` of AppStoreServer).
         public init(_ reader: CustomerHistoryReader, fallback: CustomerHistoryReader? = nil) {
             self.reader = reader
             self.fallback = fallback

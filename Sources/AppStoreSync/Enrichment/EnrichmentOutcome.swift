@@ -18,9 +18,9 @@ enum EnrichmentOutcome: Sendable {
     /// An answer of the App Store that is in the store.
     struct Answer: Sendable {
         let scope: StoreScope
-        /// The original transaction ids that it covers.
+        /// The original transaction ids that the answer covers.
         let purchases: Set<String>
-        /// The original transaction id of the purchase that was asked about; nil if the answer does not have it.
+        /// The original transaction id of the queried purchase; nil if the answer does not contain the purchase.
         let purchase: String?
         /// Facts that were new to the store.
         let changedFacts: Int

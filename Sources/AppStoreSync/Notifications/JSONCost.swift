@@ -1,5 +1,5 @@
-/// The memory that JSON takes as a `JSONValue` at most, estimated from its punctuation before it is parsed. Punctuation inside
-/// strings counts too and raises the estimate; base64 contains none.
+/// The maximum memory of a JSON text as a `JSONValue`, estimated from its punctuation before it is parsed. Punctuation inside
+/// strings raises the estimate; base64 contains none.
 ///
 /// The constants are the measured peak of reading 3 MiB of one kind of value, rounded up: 33 bytes for an element (`0,`), 72
 /// for a member (`"":0,`), 89 for an array of one (`[0],`), 112 for a string of 24 bytes.
@@ -7,7 +7,8 @@ struct JSONCost {
     private static let perElement = 40
     private static let perName = 40
     private static let perContainer = 64
-    /// The strings, the three parts of each JWS among them, and these decoded.
+    /// The memory for strings, in multiples of the text's size: the strings, the three parts of each JWS, and the
+    /// decoded parts.
     private static let copies = 4
 
     /// The elements and members of all arrays and objects.

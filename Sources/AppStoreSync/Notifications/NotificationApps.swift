@@ -5,8 +5,9 @@ internal import TransactionStore
 
 /// The apps whose notifications are accepted.
 ///
-/// If apps are listed, only their notifications are accepted, even where receipts of other apps are answered: a notification
-/// is stored, and developers of other apps could fill the store and the delivery ledger with their own.
+/// If apps are listed, only their notifications are accepted, even if the server answers receipts of other apps. Every
+/// accepted notification is stored. Without this rule, the developer of another app could fill the store and the delivery
+/// ledger.
 public struct NotificationApps: Sendable {
     /// One app.
     public struct App: Sendable {
@@ -46,7 +47,7 @@ public struct NotificationApps: Sendable {
         }
     }
 
-    /// What is checked beside the signature. Only production notifications state the Apple id (Reference.md S4).
+    /// The checks besides the signature. Only production notifications contain the Apple id (Reference.md S4).
     func expectation(_ scope: StoreScope) -> SignedDataExpectation {
         SignedDataExpectation(
             bundleId: scope.bundleId,
@@ -54,11 +55,12 @@ public struct NotificationApps: Sendable {
             environments: [scope.environment])
     }
 
-    /// Checks that the password is a secret of some app or of the account.
+    /// Checks that the password is a secret of any app or of the account.
     /// - Throws: ``NotificationRefusal``
     func checkAnySecret(_ password: JSONValue?) throws { try check(password, Array(secrets.values) + [accountSecrets]) }
 
-    /// Checks that the password is a secret of this app or of the account; nil: of the account.
+    /// Checks that the password is a secret of this app or of the account. With nil, only the account's secrets
+    /// count.
     /// - Throws: ``NotificationRefusal``
     func checkSecret(_ password: JSONValue?, of bundleId: String?) throws {
         try check(password, [bundleId.flatMap { secrets[$0] } ?? [], accountSecrets])

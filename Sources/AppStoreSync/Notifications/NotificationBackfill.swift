@@ -3,10 +3,10 @@ public import AppStoreServer
 internal import Purchases
 public import TransactionStore
 
-/// Reads the App Store's notification history, and applies the notifications that the store does not have.
+/// Reads the App Store's notification history and applies the notifications that are not in the store.
 ///
-/// Notifications that the store has change nothing, so running it again resumes an interrupted run. The App Store keeps the
-/// history for 180 days, in the sandbox for 30 (Reference.md S5.6).
+/// Stored notifications change nothing, so another run resumes an interrupted one. The App Store keeps the history for 180
+/// days, and for 30 days in the sandbox (Reference.md S5.6).
 public struct NotificationBackfill: Sendable {
     /// The counts of a run.
     public struct Counts: Sendable, Hashable {
@@ -14,9 +14,9 @@ public struct NotificationBackfill: Sendable {
         public var notifications = 0
         /// Notifications that were new to the store.
         public var accepted = 0
-        /// Notifications that the store had already.
+        /// Notifications that were already in the store.
         public var repeated = 0
-        /// Facts that were new to the store, or newer than what it had.
+        /// Facts that were new to the store, or newer than the stored ones.
         public var changedFacts = 0
         /// Refused notifications, by reason.
         public var refused: [NotificationOutcome: Int] = [:]
@@ -27,7 +27,7 @@ public struct NotificationBackfill: Sendable {
         public var refusedInAll: Int { refused.values.reduce(0, +) }
     }
 
-    /// How far back the App Store's history reaches, in days.
+    /// The length of the App Store's history, in days.
     public static func reach(_ environment: Environment) -> Int64 { environment == .production ? 180 : 30 }
 
     /// The token for the next page expires after a time that Apple does not document. Then the run starts again.

@@ -31,14 +31,15 @@ public struct NotificationIntake: Sendable {
     /// Whether notifications of this version are accepted.
     public func accepts(_ version: NotificationVersion) -> Bool { version == .version2 || version1 != nil }
 
-    /// The most bytes of memory that handling a body takes beside the body itself: its values as a tree, and copies of its
+    /// The maximum memory for handling a body, in bytes, besides the body itself: its values as a tree, and copies of its
     /// strings. Two bytes of JSON (`0,`) become more than thirty.
     public static func memory(for body: [UInt8]) -> Int { JSONCost(of: body).bytes }
 
-    /// Verifies the notification in a request's body and applies it; durable when it returns with `accepted` or `repeated`.
+    /// Verifies the notification in a request's body and applies it. With the outcome `accepted` or `repeated`, the
+    /// notification is durable.
     /// - Parameters:
     ///   - body: JSON, as the App Store sends it.
-    ///   - version: by the path of the request.
+    ///   - version: the version for the path of the request.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     public func receive(_ body: [UInt8], _ version: NotificationVersion, now: Int64) async -> NotificationReport {
         guard let object = try? JSONValue.parse(body).object else {

@@ -14,24 +14,24 @@ public import TransactionStore
 /// The App Store counts 200 to 206 as received, and sends again after any other status except, in practice, 400 (Reference.md
 /// S5.4). Outcomes that a second attempt can change therefore get 503.
 public enum NotificationOutcome: String, Sendable, CaseIterable {
-    /// Verified, and durable in the store. Includes types that this version does not know.
+    /// Verified and durable in the store. Includes notification types that this version does not know.
     case accepted
     /// The store has the notification already.
     case repeated
     /// Not a notification: no JSON object, no `signedPayload`, or not the three parts of a JWS.
     case malformed
-    /// The content, the signature or the certificates are not those of an App Store notification; in version 1 the shared
+    /// The content, the signature or the certificates do not belong to an App Store notification; in version 1 the shared
     /// secret is wrong.
     case notGenuine
     /// Genuine, but of an app or an Apple id that is not configured; in version 1 no shared secret is configured for the app.
     case unknownApp
-    /// A revocation check got no answer.
+    /// The online revocation check got no answer.
     case notVerifiable
     /// The store did not accept the facts.
     case storeFailed
 }
 
-/// What the handling of a notification found, for logs, metrics and reports.
+/// The result of handling a notification, for logs, metrics and reports.
 ///
 /// It contains no signed data and no secrets. Its texts come from verified notifications only.
 public struct NotificationReport: Sendable {

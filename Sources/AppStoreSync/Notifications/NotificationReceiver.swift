@@ -20,7 +20,8 @@ public struct NotificationReceiver: Sendable {
         self.apps = apps
     }
 
-    /// Verifies a notification and applies it; durable when it returns with `accepted` or `repeated`.
+    /// Verifies a notification and applies it. With the outcome `accepted` or `repeated`, the notification is
+    /// durable.
     /// - Parameters:
     ///   - signedPayload: the compact JWS.
     ///   - store: receives the facts.
@@ -37,7 +38,8 @@ public struct NotificationReceiver: Sendable {
     /// - Parameters:
     ///   - signedPayload: the compact JWS.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
-    /// - Returns: the facts, and a report. Without facts the report states why; with facts its outcome is preliminary.
+    /// - Returns: the facts and a report. Without facts, the report states the reason. With facts, its outcome is
+    ///   preliminary.
     public func read(_ signedPayload: String, now: Int64) async -> (facts: FactSet?, report: NotificationReport) {
         var report = NotificationReport()
         let started = ContinuousClock.now
@@ -57,7 +59,7 @@ public struct NotificationReceiver: Sendable {
 
     private func facts(_ jws: String, _ report: inout NotificationReport, _ now: Int64) async throws -> FactSet {
         let payload = try Self.payload(of: jws)
-        // Unverified, and only to choose the expectation. The verifier compares it with the verified content.
+        // Unverified. It only selects the expectation, and the verifier compares it with the verified content.
         guard let claimed = StoreScope(unverifiedNotification: payload) else {
             throw NotificationRefusal(.notGenuine, "the notification states no app in production or sandbox")
         }

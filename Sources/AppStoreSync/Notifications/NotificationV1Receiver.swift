@@ -6,9 +6,9 @@ internal import TransactionStore
 
 /// Checks App Store Server Notifications of version 1, and applies them to a store (Reference.md V8).
 ///
-/// They are not signed: only the shared secret shows that they come from the App Store. A notification is refused if no secret
-/// of its app or of the account is configured. Its content counts as recorded, not as signed. A genuine receipt in
-/// `latest_receipt` counts as a receipt. ``NotificationIntake`` passes it the notifications.
+/// These notifications are not signed: only the shared secret shows that they come from the App Store. A notification is
+/// rejected if no secret of its app or of the account is configured. Its content counts as recorded, not as signed. A genuine
+/// receipt in `latest_receipt` counts as a receipt. ``NotificationIntake`` calls this type.
 public struct NotificationV1Receiver: Sendable {
     private let apps: NotificationApps
     private let verifier: ReceiptVerifier
@@ -25,7 +25,7 @@ public struct NotificationV1Receiver: Sendable {
         verifier = try ReceiptVerifier(trust: trust, limits: limits)
     }
 
-    /// Checks a notification and applies it; durable when it returns with `accepted` or `repeated`.
+    /// Checks a notification and applies it. With the outcome `accepted` or `repeated`, the notification is durable.
     /// - Parameters:
     ///   - object: the body of the request.
     ///   - store: receives the facts.
@@ -50,7 +50,7 @@ public struct NotificationV1Receiver: Sendable {
         guard object["notification_type"]?.string != nil else {
             throw NotificationRefusal(.malformed, "notification_type is missing")
         }
-        // Checked first, so that a sender without a secret costs little.
+        // Checked first, so requests without a valid secret cost little.
         try apps.checkAnySecret(object["password"])
         let reply = try Self.reply(object)
         let mapping = reply.map { ReceiptMapper().map($0) }
@@ -64,7 +64,7 @@ public struct NotificationV1Receiver: Sendable {
         guard let notification = sets.last?.notification, let scope = sets.last?.scope else {
             throw NotificationRefusal(.malformed, "the notification states no app in production or sandbox")
         }
-        // Otherwise the secret of one app would admit facts of another app.
+        // Otherwise the secret of one app would allow facts about another app.
         guard sets.allSatisfy({ $0.scope.bundleId == bundleId ?? scope.bundleId }) else {
             throw NotificationRefusal(.notGenuine, "the notification contains several apps")
         }

@@ -22,8 +22,8 @@ struct AppStoreClient: Sendable {
     /// The address of the API; nil for Apple's.
     let server: String?
 
-    /// - Parameter timeout: how long a request waits, and how long a call may take. A call that the rate budget delays by more
-    ///   than half of it fails at once, because its answer would come too late.
+    /// - Parameter timeout: how long a request waits, and how long a call may take. If the rate budget delays a call by more
+    ///   than half of the timeout, the call fails at once, because its answer would come too late.
     /// - Throws: `APIClientConfigurationError`
     init(
         _ credentials: AppStoreCredentials, _ environment: Environment, transport: any APITransport, timeout: Duration,
@@ -42,17 +42,18 @@ struct AppStoreClient: Sendable {
             transport: transport)
     }
 
-    /// The App Store has not answered in time.
+    /// The App Store did not answer in time.
     struct TooSlow: Error, CustomStringConvertible { let description = "no answer in time" }
 
-    /// What the App Store states about a customer; nil if it does not know the purchase. Reports the outcome to the breaker.
+    /// The App Store's data about a customer; nil if the App Store does not know the purchase. Reports the outcome to
+    /// the breaker.
     ///
     /// - Parameters:
     ///   - verifier: verifies the answer.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z, read again when the answer arrives.
     ///   - wallClock: the same for the breaker.
-    /// - Throws: `AppStoreServerAPIError`, `SignedDataError`, ``TooSlow``, or `CancellationError` if the waiting
-    ///   requests have left.
+    /// - Throws: `AppStoreServerAPIError`, `SignedDataError`, ``TooSlow``, or `CancellationError` if no request waits
+    ///   any longer.
     func history(
         of originalTransactionId: String, _ verifier: SignedDataVerifier, clock: @escaping @Sendable () -> Int64,
         wallClock: @Sendable () -> Int64
@@ -67,14 +68,15 @@ struct AppStoreClient: Sendable {
             breaker.succeeded()
             return nil
         } catch  where error is TooSlow || error is CancellationError {
-            // A request that leaves early does not show whether the App Store answers. One that has waited does.
+            // If all requests stop waiting early, the App Store may still be working. After half of the timeout, it
+            // counts as too slow.
             let hasWaited = error is TooSlow || ContinuousClock.now - start >= timeout / 2
             guard hasWaited else {
                 breaker.learnedNothing()
                 throw error
             }
             breaker.failed(now: wallClock())
-            // The requests leave at the same time as the call ends: whichever is first, the App Store was too slow.
+            // The requests time out at the same time as the call. In either order, the App Store was too slow.
             throw TooSlow()
         } catch {
             breaker.conclude(from: error, now: wallClock())
@@ -98,8 +100,8 @@ struct AppStoreClient: Sendable {
 }
 
 extension AppStoreServerAPIError {
-    /// Whether the App Store has answered: it knows no such transaction or account, or no transaction can have this id, as in
-    /// edited documents.
+    /// Whether the App Store answered that it knows no such transaction or account, or that no transaction can have this id.
+    /// Edited documents contain invalid ids.
     var isUnknownPurchase: Bool {
         switch code {
         case .transactionIdNotFound?, .originalTransactionIdNotFound?, .accountNotFound?, .invalidTransactionId?: true

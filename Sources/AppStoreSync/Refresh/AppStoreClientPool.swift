@@ -2,8 +2,8 @@ internal import AppStoreModels
 package import AppStoreServer
 internal import Synchronization
 
-/// The clients and what they have learned, for as long as the server runs. A reload of the configuration keeps the answers and
-/// the times until which the App Store accepts no requests.
+/// The clients of a running server, with their cached answers. A reload of the configuration keeps the answers and each
+/// `Retry-After`.
 package final class AppStoreClientPool: Sendable {
     private struct Place: Hashable {
         let bundleID: String
@@ -36,8 +36,8 @@ package final class AppStoreClientPool: Sendable {
         self.timeout = timeout
     }
 
-    /// The client of an app in one environment. A new key gets a new client: failures of the old key do not hold it back, but a
-    /// `Retry-After` does.
+    /// The client of an app in one environment. A new key gets a new client, which keeps the `Retry-After` and resets the
+    /// failure count.
     /// - Throws: `APIClientConfigurationError`
     func client(_ credentials: AppStoreCredentials, _ environment: Environment) throws -> AppStoreClient {
         let place = Place(credentials, environment)

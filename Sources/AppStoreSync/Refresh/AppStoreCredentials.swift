@@ -1,7 +1,7 @@
 package import AppStoreModels
 public import AppStoreServer
 
-/// The key for the App Store Server API of one app, and where the API is.
+/// The key for the App Store Server API of one app, and the addresses of the API.
 public struct AppStoreCredentials: Sendable {
     public var bundleID: String
     public var key: InAppPurchaseKey

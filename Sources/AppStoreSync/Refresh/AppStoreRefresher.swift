@@ -10,8 +10,8 @@ public typealias AppStoreAnswers = [String: AppStoreAnswer]
 /// Queries the App Store Server API about purchases whose stored state is too old, and stores the answers.
 ///
 /// One answer covers one Apple Account. If a customer's purchases belong to several Apple Accounts, each account is queried.
-/// Only one call per customer is in progress at a time, and it is cancelled when the last request that waits for it leaves. A
-/// circuit breaker per app and environment keeps requests from waiting while the App Store does not answer. No request waits
+/// Only one call per customer is in progress at a time. The call is cancelled when no request waits for it any longer. A
+/// circuit breaker per app and environment fails requests at once while the App Store does not answer. No request waits
 /// longer than the timeout.
 public final class AppStoreRefresher: Sendable {
     /// The default timeout: how long a request waits for the App Store, and how long a call may take.
@@ -22,14 +22,14 @@ public final class AppStoreRefresher: Sendable {
     public static let maximumWaiting = 256
     /// Calls per request. Answers are cached, so the next request continues from there.
     public static let maximumQuestions = 16
-    /// How long an answer that the App Store does not know a purchase is cached at most, in milliseconds. The App Store may
-    /// learn of a new purchase a little later.
+    /// The maximum time, in milliseconds, to cache the answer that the App Store does not know a purchase. A new purchase
+    /// may reach the API a little later.
     public static let longestUnknown: Int64 = 60_000
-    /// Identities by which other requests can find a call in progress.
+    /// The maximum number of identities by which other requests can find a call in progress.
     private static let maximumKeys = 256
 
-    /// Runs `wait` for a request that waits for the App Store. A server can give the request's place to another one meanwhile,
-    /// cancel the wait, or throw ``RefreshError/tooManyWaiting`` instead of waiting.
+    /// Runs `wait` for a request that waits for the App Store. Meanwhile a server can give the request's slot to another
+    /// request, or cancel the wait. It can also throw ``RefreshError/tooManyWaiting`` instead of waiting.
     package typealias Waiting =
         @Sendable (_ wait: @escaping @Sendable () async throws -> AppStoreAnswers) async throws -> AppStoreAnswers
 
@@ -42,8 +42,8 @@ public final class AppStoreRefresher: Sendable {
     private let waiting: Waiting
     private let onRefresh: @Sendable (RefreshOutcome) -> Void
     private let pool: AppStoreClientPool
-    /// The clients that this refresher has used. Requests in progress during a reload keep them, and do not put an old key back
-    /// into the pool.
+    /// The clients that this refresher has used. Requests in progress during a reload keep them, so an old key does not return
+    /// to the pool.
     private let clients = Mutex<[StoreScope: AppStoreClient]>([:])
 
     /// - Parameters:
@@ -91,7 +91,7 @@ public final class AppStoreRefresher: Sendable {
     ///   - identities: the customer's other identities.
     ///   - scope: the app and the environment.
     ///   - notBefore: milliseconds since 1970-01-01T00:00:00Z.
-    /// - Returns: an answer for each of the purchases, and for others that the same calls covered.
+    /// - Returns: an answer for each purchase, and for other purchases that the same calls covered.
     /// - Throws: ``RefreshError``, `AppStoreServerAPIError`, `SignedDataError`, `TransactionStoreError`, or `CancellationError`.
     ///   No description contains a JWS.
     public func answers(
@@ -109,8 +109,8 @@ public final class AppStoreRefresher: Sendable {
                 onRefresh(.notAsked)
                 throw RefreshError.unreachable
             }
-            // A call in progress for the customer may answer this too. If it does not, or began too early for this request,
-            // the next turn of the loop finds out.
+            // A call in progress for the customer may cover this purchase too. If not, or if the call began before
+            // `notBefore`, the loop repeats.
             let keys = ([CustomerIdentity(.originalTransactionId, id)] + others).prefix(Self.maximumKeys).map {
                 AppStoreClient.CustomerKey(scope: scope, identity: $0)
             }
@@ -195,15 +195,16 @@ public final class AppStoreRefresher: Sendable {
 
 /// Why no request was sent to the App Store.
 public enum RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The App Store has no server for the environment of the purchase, as for Xcode.
+    /// The App Store has no server for the environment of the purchase, for example Xcode.
     case noServer
     /// No key is configured for the app.
     case notConfigured
-    /// The circuit breaker holds requests back after failures or a `Retry-After`. It tries again by itself.
+    /// The circuit breaker is open after failures or a `Retry-After`. It retries by itself.
     case unreachable
-    /// The request needed more than ``AppStoreRefresher/maximumQuestions`` calls. The next one continues from there.
+    /// The request needed more than ``AppStoreRefresher/maximumQuestions`` calls. The next request continues from
+    /// there.
     case tooManyQuestions
-    /// Too many requests wait for the App Store already.
+    /// Too many requests are waiting for the App Store.
     case tooManyWaiting
 
     public var description: String {
@@ -225,8 +226,8 @@ public enum RefreshOutcome: String, Sendable, CaseIterable {
     case nothingKnown = "nothing_known"
     /// The App Store did not answer, or the answer cannot be used.
     case failed
-    /// The requests that waited for the answer have left.
+    /// No request waited for the answer any longer.
     case abandoned
-    /// The circuit breaker held the request back, or too many requests wait.
+    /// The circuit breaker was open, or too many requests were waiting.
     case notAsked = "not_asked"
 }

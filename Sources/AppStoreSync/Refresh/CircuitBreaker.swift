@@ -4,15 +4,15 @@ internal import Synchronization
 
 /// Keeps callers from waiting for a server that does not answer.
 ///
-/// After ``failureLimit`` failures in a row, calls are held back for ``pause``. Then one call tries, and its outcome decides.
+/// After ``failureLimit`` failures in a row, no calls are allowed for ``pause``. Then one trial call decides.
 package final class CircuitBreaker: Sendable {
     package static let failureLimit = 5
     /// Milliseconds.
     package static let pause: Int64 = 30_000
-    /// The longest time, in milliseconds, for which a failing server can hold calls back: it may state a wrong time.
+    /// The longest pause, in milliseconds, that a failing server can request. Its `Retry-After` may be wrong.
     package static let longestPause: Int64 = 10 * pause
-    /// The same for a server that answers and asks for fewer requests. Rate limits count by the hour, and the client's rate
-    /// budget holds requests back for as long.
+    /// The longest pause that a working server can request with a rate limit. Rate limits count by the hour, as does the
+    /// client's rate budget.
     package static let longestHold: Int64 = 3_600_000
 
     /// What a caller may do.
@@ -20,12 +20,12 @@ package final class CircuitBreaker: Sendable {
 
     private struct State {
         var failures = 0
-        /// Milliseconds of the caller's clock. Calls are held back until then.
+        /// No calls are allowed before this time, in milliseconds of the caller's clock.
         var closedUntil: Int64 = .min
         var isTrying = false
 
         func isClosed(_ now: Int64) -> Bool {
-            // A clock that was set back does not prolong the pause.
+            // Setting the clock back does not prolong the pause.
             let left = closedUntil.subtractingSaturated(now)
             return left > 0 && left <= CircuitBreaker.longestHold
         }
@@ -35,7 +35,7 @@ package final class CircuitBreaker: Sendable {
 
     package init() {}
 
-    /// Whether to call the server now. After `go` the caller reports the outcome with one of the other functions.
+    /// Whether to call the server now. After `go`, the caller reports the outcome with one of the other functions.
     package func permit(now: Int64) -> Permit {
         state.withLock { state in
             guard !state.isClosed(now) else { return .wait }
@@ -87,8 +87,8 @@ package final class CircuitBreaker: Sendable {
     /// The outcome does not show whether the server works.
     package func learnedNothing() { state.withLock { $0.isTrying = false } }
 
-    /// Reports that a call about one customer failed. Only a failure that other customers' calls would meet too counts: a JWS
-    /// that is not genuine, or an id that the App Store refuses, concerns one customer.
+    /// Reports that a call about one customer failed. A failure counts only if it would affect other customers too. A forged
+    /// JWS or an id that the App Store rejects concerns one customer.
     package func conclude(from error: any Error, now: Int64) {
         guard let error = error as? AppStoreServerAPIError else { return learnedNothing() }
         switch error.reason {

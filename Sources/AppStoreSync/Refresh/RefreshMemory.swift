@@ -2,7 +2,7 @@ package import Purchases
 internal import Synchronization
 internal import TransactionStore
 
-/// What the App Store answered about one purchase.
+/// The App Store's answer about one purchase.
 public struct AppStoreAnswer: Sendable, Hashable {
     /// When the request was sent, in milliseconds since 1970-01-01T00:00:00Z.
     public let time: Int64
@@ -15,7 +15,7 @@ public struct AppStoreAnswer: Sendable, Hashable {
     }
 }
 
-/// The App Store's last answers, by original transaction id. Its size is limited: it has two generations, and drops the older
+/// A bounded cache of the App Store's last answers, by original transaction id. It has two generations and drops the older
 /// one when the newer one is full.
 package final class RefreshMemory: Sendable {
     private struct Key: Hashable {
@@ -35,10 +35,10 @@ package final class RefreshMemory: Sendable {
     /// - Parameter capacity: purchases per generation.
     package init(capacity: Int = 100_000) { self.capacity = max(1, capacity) }
 
-    /// The last answer; nil if the memory has none.
+    /// The last answer; nil if the cache has none.
     /// - Parameters:
     ///   - server: the address of the API; nil for Apple's.
-    ///   - now: milliseconds. A later answer was stored before the clock was set back, and does not count.
+    ///   - now: milliseconds. A later answer was cached before the clock was set back, and is ignored.
     package func answer(
         _ originalTransactionId: String, in scope: StoreScope, of server: String? = nil, now: Int64
     ) -> AppStoreAnswer? {

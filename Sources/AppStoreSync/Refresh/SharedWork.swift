@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// Deduplicates work: callers with the same key wait for one piece of work, which may have several keys. When its last caller
-/// leaves, the work is cancelled.
+/// Deduplicates work: callers with the same key wait for one piece of work, which may have several keys. The work is
+/// cancelled when its last caller stops waiting.
 package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Too much work is in progress, or too many callers wait.
     package struct Full: Error, CustomStringConvertible {
@@ -19,9 +19,9 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     }
 
     private struct State {
-        /// The piece that new callers with a key join.
+        /// The piece of work that new callers with a key join.
         var running: [Key: Int] = [:]
-        /// By number. Includes cancelled pieces that have not ended.
+        /// Pieces of work by number, including cancelled pieces that have not ended.
         var pieces: [Int: Piece] = [:]
         var callers = 0
         var lastNumber = 0
@@ -48,7 +48,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
     /// How many callers wait.
     package var callers: Int { state.withLock { $0.callers } }
 
-    /// Joins the work in progress with one of these keys, the first that matches. If there is none, starts `work` under all of
+    /// Joins the work in progress under the first of these keys that matches. If there is none, starts `work` under all of
     /// them.
     ///
     /// - Throws: what the work throws, ``Full``, ``TooSlow``, or `CancellationError` if the caller is cancelled.
@@ -84,7 +84,7 @@ package final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Senda
         return try outcome.get()
     }
 
-    /// A caller no longer waits.
+    /// A caller stopped waiting.
     private func left(_ number: Int) {
         let abandoned = state.withLock { state -> Work? in
             state.callers -= 1

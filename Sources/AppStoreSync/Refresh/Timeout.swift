@@ -1,6 +1,6 @@
 /// The value of a task, or nil if the task takes longer than the timeout.
 ///
-/// The task is not cancelled: it may ignore cancellation, and this function returns in time even then.
+/// The task is not cancelled. This function returns in time even if the task ignores cancellation.
 package func withTimeout<Value: Sendable>(_ timeout: Duration, waitingFor task: Task<Value, Never>) async -> Value? {
     let (stream, continuation) = AsyncStream<Value?>.makeStream()
     let waiting = Task { continuation.yield(await task.value) }

@@ -5,7 +5,7 @@ struct AppReceiptDecoder {
     private var receipt = AppReceipt()
     private var attributesLeft: Int
     private let limits: DecodingLimits
-    /// One bit for each attribute type seen, below 64 and from 1700 on. Each attribute counts once.
+    /// One bit for each attribute type that was read, below 64 and from 1700 on. A repeated attribute is kept raw.
     private var seen: UInt64 = 0
 
     private init(limits: DecodingLimits) {
@@ -32,7 +32,7 @@ struct AppReceiptDecoder {
         return decoder.receipt
     }
 
-    /// Whether a failure means a damaged receipt. Other signed content is not a receipt.
+    /// Whether a failure means that the receipt is damaged, and not that the content is something else.
     private var looksLikeReceipt: Bool { seen & (1 << 0 | 1 << 2) == 1 << 0 | 1 << 2 }
 
     /// Some issuers wrap the content in a second OCTET STRING. The signature covers the contents of the outer one.
@@ -50,7 +50,7 @@ struct AppReceiptDecoder {
         }
     }
 
-    /// All attributes at one level of a content or a purchase, as far as they can be read; for inspection.
+    /// The readable attributes at one level of the content or of a purchase, for inspection.
     static func rawAttributes(_ content: SignedDataMessage.Bytes, limits: DecodingLimits) -> [RawAttribute] {
         let content = unwrapped(content, limits)
         var attributes: [RawAttribute] = []

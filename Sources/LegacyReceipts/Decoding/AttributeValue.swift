@@ -84,7 +84,7 @@ struct AttributeValue {
 }
 
 extension AttributeValue.Reading {
-    /// Sets a property. Returns false if the bytes are not in the documented form; then the caller keeps them raw.
+    /// Sets a property. Returns false if the bytes are not in the documented form, and the caller keeps them raw.
     @inline(__always)
     func store(_ property: inout Value?) -> Bool {
         switch self {
@@ -98,8 +98,8 @@ extension AttributeValue.Reading {
 }
 
 extension AppReceipt {
-    /// Attributes that are needed to act on a receipt. Another form of these is an error; other attributes are kept
-    /// raw.
+    /// Attributes that are needed to act on a receipt. A value in another form is an error here; for other attributes
+    /// it is kept raw.
     private static let essential: UInt64 = 1 << 0 | 1 << 2 | 1 << 12
 
     /// Reads one app-level attribute into its property (Reference.md V5.2).
@@ -159,8 +159,8 @@ extension AppReceipt {
 
 extension InAppPurchase {
     /// 1702 (product), 1703 (transaction), 1704 (purchase date), 1705 (original transaction), 1707 (type), 1708
-    /// (expiry) and 1712 (cancellation) decide what is granted. Another form of these is an error, never a missing
-    /// value.
+    /// (expiry) and 1712 (cancellation) decide about access. A value in another form is an error here, never a
+    /// missing value.
     private static let essential: UInt64 = 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 7 | 1 << 8 | 1 << 12
 
     /// Reads one attribute of a purchase into its property (Reference.md V5.3).

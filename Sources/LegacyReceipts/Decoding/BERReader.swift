@@ -21,7 +21,7 @@ enum Tag {
 /// A position in BER-encoded bytes, and the end of the current element.
 ///
 /// Elements are read in sequence, and constructed elements are entered and left without recursion. Each call receives
-/// the bytes, so that a reader is only a few integers and never copies them.
+/// the bytes, so a reader consists of a few integers and never copies them.
 struct BERReader {
     /// The next byte to be read.
     var offset: Int
@@ -57,7 +57,7 @@ struct BERReader {
         var isIndefinite: Bool { end < 0 }
         var range: Range<Int> { contents..<end }
 
-        /// Whether the length has the only form that DER allows: definite, in as few bytes as possible (X.690, 10.1).
+        /// Whether the length has the form that DER requires: definite, in as few bytes as possible (X.690, 10.1).
         var hasDERLength: Bool {
             guard !isIndefinite else { return false }
             let length = end - contents
@@ -83,7 +83,7 @@ struct BERReader {
     @inline(__always)
     mutating func header(_ bytes: Span<UInt8>) throws(ReceiptError) -> Header {
         let start = offset
-        guard end - start >= 2 else { throw ReceiptError(.truncated, at: .byte(start), "an element was expected") }
+        guard end - start >= 2 else { throw ReceiptError(.truncated, at: .byte(start), "expected an element") }
         let tag = bytes[start]
         let first = bytes[start + 1]
         if first < 0x80 {
@@ -190,7 +190,7 @@ struct BERReader {
     static func unexpected(_ found: UInt8, expected: UInt8, at offset: Int) -> ReceiptError {
         ReceiptError(
             .malformedEncoding, at: .byte(offset),
-            "tag 0x\(String(expected, radix: 16)) was expected, 0x\(String(found, radix: 16)) found")
+            "expected tag 0x\(String(expected, radix: 16)), found 0x\(String(found, radix: 16))")
     }
 
     private static func notAtEnd(_ inner: BERReader) -> ReceiptError {
@@ -201,7 +201,7 @@ struct BERReader {
     }
 
     private static func pastEnd(_ offset: Int) -> ReceiptError {
-        ReceiptError(.truncated, at: .byte(offset), "the element is longer than what is left of its container")
+        ReceiptError(.truncated, at: .byte(offset), "the element is longer than the rest of its container")
     }
 
     private static func highTag(_ offset: Int) -> ReceiptError {

@@ -10,7 +10,7 @@ public struct DecodingLimits: Hashable, Sendable {
     public static let defaultMaximumCertificates = 8
     /// Apple's receipts have one signer.
     public static let maximumSigners = 1
-    /// Attributes, those of purchases included. The largest receipt known has about 4,000.
+    /// Attributes, including those of purchases. The largest known receipt has about 4,000.
     public static let defaultMaximumAttributes = 300_000
     /// Keys in a property list, outer or inner. Apple writes at most 30.
     public static let defaultMaximumKeys = 256
@@ -23,7 +23,7 @@ public struct DecodingLimits: Hashable, Sendable {
     public var maximumDepth: Int
     /// The certificates in one receipt.
     public var maximumCertificates: Int
-    /// The attributes in one app receipt, those of its purchases included.
+    /// The attributes in one app receipt, including those of its purchases.
     public var maximumAttributes: Int
     /// The keys in one property list of a transaction receipt.
     public var maximumKeys: Int

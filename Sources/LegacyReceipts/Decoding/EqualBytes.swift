@@ -3,7 +3,7 @@ internal import Foundation
 extension ArraySlice<UInt8> {
     /// Whether the bytes are equal. Not for secrets, because the time depends on the position of the first difference.
     ///
-    /// `==` compares byte by byte, which for a receipt takes as long as its digest.
+    /// `==` compares byte by byte and takes as long as the digest of the receipt.
     func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
         let count = count
         return count == other.count

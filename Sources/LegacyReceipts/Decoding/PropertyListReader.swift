@@ -92,21 +92,21 @@ struct PropertyListReader {
 
     private mutating func openStep() throws(ReceiptError) -> [TransactionReceipt.Entry] {
         try skipSpaceAndComments()
-        guard accept("{") else { throw malformed("a brace was expected") }
+        guard accept("{") else { throw malformed("expected a brace") }
         var entries: [TransactionReceipt.Entry] = []
         while true {
             try skipSpaceAndComments()
             if accept("}") { break }
             let key = try string()
             try skipSpaceAndComments()
-            guard accept("=") || accept(":") else { throw malformed("= was expected after a key") }
+            guard accept("=") || accept(":") else { throw malformed("expected = after a key") }
             try skipSpaceAndComments()
             let value = try string()
             try append(key, value, to: &entries)
             try skipSpaceAndComments()
             // The last separator may be missing.
             if !accept(";"), !accept(","), peek() != UInt8(ascii: "}") {
-                throw malformed("; was expected after a value")
+                throw malformed("expected ; after a value")
             }
         }
         try skipSpaceAndComments()
@@ -122,7 +122,7 @@ struct PropertyListReader {
         while let byte = peek(), !Self.endsUnquoted(byte) { offset += 1 }
         var end = offset
         while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
-        guard end > start else { throw malformed("a key or value was expected") }
+        guard end > start else { throw malformed("expected a key or a value") }
         return try text(Array(bytes[start..<end]))
     }
 
@@ -229,12 +229,12 @@ struct PropertyListReader {
         try skipMisc()
         if accept("<plist") { try skip(past: ">", "the plist tag") }
         try skipMisc()
-        guard accept("<dict>") else { throw malformed("a dictionary was expected") }
+        guard accept("<dict>") else { throw malformed("expected a dictionary") }
         var entries: [TransactionReceipt.Entry] = []
         while true {
             try skipMisc()
             if accept("</dict>") { break }
-            guard accept("<key>") else { throw malformed("a key was expected") }
+            guard accept("<key>") else { throw malformed("expected a key") }
             let key = try xmlText("</key>")
             try skipMisc()
             try append(key, try xmlValue(), to: &entries)
@@ -255,7 +255,7 @@ struct PropertyListReader {
         if accept("<real>") { return try xmlText("</real>") }
         if accept("<true/>") { return "true" }
         if accept("<false/>") { return "false" }
-        throw malformed("a value is not a plain one")
+        throw malformed("a value is an array, a dictionary or of an unknown type")
     }
 
     private mutating func xmlText(_ end: StaticString) throws(ReceiptError) -> String {

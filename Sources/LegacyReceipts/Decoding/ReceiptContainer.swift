@@ -1,4 +1,4 @@
-/// The bytes of a receipt without transport encoding, and the kind of receipt that their form indicates.
+/// The bytes of a receipt without transport encoding, and their form.
 public struct ReceiptContainer: Sendable {
     /// The form of the bytes. It does not prove that they are a receipt.
     public enum Form: String, Sendable {
@@ -27,8 +27,8 @@ public struct ReceiptContainer: Sendable {
         try self.init(decoded: try Base64.decodeStrictly(text.span), limits: limits)
     }
 
-    /// Reads a stored receipt: raw bytes, or base64 whose damage can be repaired without guessing content, see
-    /// ``Base64/decodeLeniently(_:spacesAsPlus:)``. The form is detected automatically.
+    /// Reads a stored receipt: raw bytes or base64. The form is detected automatically. Damaged base64 is repaired if
+    /// no content must be guessed, see ``Base64/decodeLeniently(_:spacesAsPlus:)``.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -60,7 +60,7 @@ public struct ReceiptContainer: Sendable {
         }
     }
 
-    /// Decodes base64 that is damaged or contains something other than a receipt.
+    /// Decodes base64 that is damaged or is not a receipt.
     private static func decoded(damagedText text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
         let span = text.span
         let decoded = try lenientlyDecoded(text)

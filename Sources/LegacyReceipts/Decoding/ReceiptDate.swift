@@ -2,7 +2,7 @@
 /// the proleptic Gregorian calendar, without a formatter or calendar object.
 enum ReceiptDate {
     /// Reads an attribute date (RFC 3339, 5.6, and the variants in Reference.md V5.4): `2020-07-22T17:39:08Z`,
-    /// fractional seconds, offsets as `+01:00` or `+0100`. Nil if it is not one.
+    /// fractional seconds, offsets as `+01:00` or `+0100`. Nil for other input.
     static func attribute(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int64? {
         guard range.count >= 20,
             let year = digits(bytes, range.lowerBound, 4), bytes[range.lowerBound + 4] == UInt8(ascii: "-"),
@@ -29,7 +29,7 @@ enum ReceiptDate {
         return (days * 86_400 + seconds - zone) * 1000 + milliseconds
     }
 
-    /// Reads the text form of a transaction receipt: `2012-09-21 01:31:38 Etc/GMT`. Nil if it is not one.
+    /// Reads the text form of a transaction receipt: `2012-09-21 01:31:38 Etc/GMT`. Nil for other input.
     static func propertyListText(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         let suffix = " Etc/GMT"
@@ -39,7 +39,7 @@ enum ReceiptDate {
     }
 
     /// Reads the contents of UTCTime `YYMMDDHHMMSSZ` or GeneralizedTime `YYYYMMDDHHMMSSZ` as certificates have them
-    /// (RFC 5280, 4.1.2.5). Nil if it is not one.
+    /// (RFC 5280, 4.1.2.5). Nil for other input.
     static func certificate(_ bytes: Span<UInt8>, _ range: Range<Int>, generalized: Bool) -> Int64? {
         let yearDigits = generalized ? 4 : 2
         let start = range.lowerBound
@@ -105,7 +105,7 @@ enum ReceiptDate {
     /// Days from 1970-01-01 to a date of the Gregorian calendar; nil if there is no such day.
     static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64? {
         guard month >= 1, month <= 12, day >= 1, day <= daysIn(month: month, year: year) else { return nil }
-        // Years start in March, so that the leap day is the last day of its year.
+        // Years start in March, so the leap day is the last day of its year.
         let shifted = month <= 2 ? year - 1 : year
         let era = (shifted >= 0 ? shifted : shifted - 399) / 400
         let yearOfEra = shifted - era * 400

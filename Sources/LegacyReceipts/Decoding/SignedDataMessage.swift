@@ -14,7 +14,7 @@ struct SignedDataMessage {
     let content: Bytes
     /// Each embedded certificate including tag and length, as ranges of ``bytes``.
     let certificates: [Range<Int>]
-    /// The signer, or why the signers are not valid for a receipt. The content can be inspected in both cases.
+    /// The signer; nil if the signers are not valid for a receipt. The content can be inspected in both cases.
     private let signerInfo: SignerInfo?
     private let signerRefusal: ReceiptError?
     /// Bytes after the end of the ContentInfo.
@@ -30,7 +30,8 @@ struct SignedDataMessage {
         let signature: Bytes
     }
 
-    /// Signed attributes. If there are any, the signature covers them, and they contain the digest of the content.
+    /// Signed attributes. If present, they contain the digest of the content, and the signature covers them instead
+    /// of the content.
     struct SignedAttributes {
         /// The bytes as signed: with the SET tag instead of [0] (RFC 5652, 5.4).
         let encodedForSignature: [UInt8]

@@ -5,7 +5,7 @@ enum TransactionReceiptDecoder {
         try read(bytes, limits: limits).receipt
     }
 
-    /// The receipt, and its signature or the reason why it has none.
+    /// The receipt, and its signature or the error of reading the signature.
     static func read(
         _ bytes: [UInt8], limits: DecodingLimits
     ) throws(ReceiptError) -> (

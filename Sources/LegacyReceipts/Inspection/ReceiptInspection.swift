@@ -23,7 +23,7 @@ public struct ReceiptInspection: Sendable {
         public enum Outcome: Sendable, Hashable {
             case passed
             case failed(ReceiptError)
-            /// The check was not made, because another check failed before it or no value was given to compare with.
+            /// The check was skipped: an earlier check failed, or there was no value to compare with.
             case skipped(String)
         }
 

@@ -9,7 +9,7 @@ public struct AppReceipt: Hashable, Sendable {
     public internal(set) var appItemId: Int64?
     /// Attribute 2, `bundle_id`.
     public internal(set) var bundleId: String
-    /// Attribute 2 including its tag and length, in which form it is part of the device hash.
+    /// Attribute 2 including its tag and length. The device hash uses this form.
     public internal(set) var bundleIdEncoded: ArraySlice<UInt8>
     /// Attribute 3, `application_version`: the build string.
     public internal(set) var applicationVersion: String?
@@ -61,8 +61,8 @@ public struct AppReceipt: Hashable, Sendable {
     /// documented form; in the order of the encoding. All signed attributes are kept.
     public internal(set) var unknownAttributes: [RawAttribute]
 
-    /// Bytes after the end of the PKCS#7 structure. They are not signed; Apple's endpoint ignores them
-    /// (Reference.md C3), and so does this library.
+    /// Bytes after the end of the PKCS#7 structure. They are not signed. Apple's endpoint (Reference.md C3) and this
+    /// library ignore them.
     public internal(set) var trailingByteCount: Int
 
     init() {

@@ -1,12 +1,13 @@
 /// The canonical form of a verified receipt: the signed content, the signature and its certificate chain, without other bytes.
 ///
 /// A receipt can contain unsigned bytes: after its end, in unsigned attributes, revocation lists, further certificates,
-/// algorithm parameters and long forms of lengths. Anyone can add megabytes of them to a genuine receipt. The canonical form is
-/// the same for all variants of a receipt, so the store, the cache and the replies use it. Apple issues receipts in this form.
+/// algorithm parameters and long forms of lengths. Any sender can add megabytes of them to a genuine receipt. The canonical
+/// form is the same for all variants of a receipt, so the store, the cache and the replies use it. Apple issues receipts in
+/// this form.
 extension Verified<LegacyReceipt> {
-    /// The canonical form of the bytes that this receipt was read from, or these bytes themselves if they have it already.
+    /// The canonical form of the bytes of this receipt. Returns the same bytes if they are already canonical.
     ///
-    /// Linear in the size of the receipt. It verifies like the original and has the same payload.
+    /// Linear in the size of the receipt. The result verifies like the original and has the same payload.
     /// - Parameter bytes: the receipt without transport encoding.
     package func canonicalBytes(of bytes: [UInt8]) -> [UInt8] {
         switch payload {

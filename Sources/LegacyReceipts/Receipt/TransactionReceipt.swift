@@ -1,8 +1,8 @@
 /// A transaction receipt (iOS 6 style, `SKPaymentTransaction.transactionReceipt`): one purchase in a property list
 /// (Reference.md V4 and V6).
 ///
-/// All dates are milliseconds since 1970-01-01T00:00:00Z. Only ``purchaseInfo`` is signed; ``claimedEnvironment``,
-/// ``pod`` and ``signingStatus`` are not, and anyone can edit them.
+/// All dates are milliseconds since 1970-01-01T00:00:00Z. Only ``purchaseInfo`` is signed. ``claimedEnvironment``,
+/// ``pod`` and ``signingStatus`` are not, so any sender can edit them.
 public struct TransactionReceipt: Hashable, Sendable {
     /// One key of the signed inner property list, and its value.
     public struct Entry: Hashable, Sendable {
@@ -102,14 +102,14 @@ public struct TransactionReceipt: Hashable, Sendable {
     }
 
     /// The environment to act on. It is production only if the outer list claims production *and* the signed
-    /// transaction id is not a sandbox id. An edit of the unsigned part can therefore never turn a sandbox purchase
-    /// into a real one.
+    /// transaction id is not a sandbox id. So an edit of the unsigned part never turns a sandbox purchase into a
+    /// production purchase.
     public var environment: ReceiptEnvironment {
         claimsProduction && !hasSandboxTransactionId ? .production : .sandbox
     }
 
-    /// Whether the unsigned environment contradicts the signed transaction id. Apple's receipts never do, so the receipt
-    /// was edited.
+    /// Whether the unsigned environment contradicts the signed transaction id. In Apple's receipts they agree, so the
+    /// receipt was edited.
     public var hasEnvironmentContradiction: Bool { claimsProduction == hasSandboxTransactionId }
 
     /// Whether the unsigned part claims production.

@@ -1,6 +1,7 @@
 internal import Synchronization
 
-/// A cache of valid chains, so a million receipts cost one million signature verifications instead of three.
+/// A cache of valid chains. With it, a million receipts need one million signature verifications instead of three
+/// million.
 ///
 /// The key is the bytes of all embedded certificates. The receipt's time is checked against the period in which the whole
 /// chain is valid, so a result never depends on earlier receipts. Invalid chains are not cached, so a forger cannot fill the
@@ -40,7 +41,7 @@ final class ChainCache: Sendable {
 
     func insert(_ chain: ValidatedChain, certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) {
         guard certificates.count <= Self.maximumCertificateBytes else { return }
-        // Copies, so that an entry does not hold a whole receipt in memory.
+        // Copies, so an entry keeps no whole receipt in memory.
         let entry = Entry(
             hash: Self.hash(signer), certificates: Array(certificates)[...], signer: Array(signer)[...], chain: chain)
         entries.withLock { entries in

@@ -8,7 +8,8 @@ final class ValidatedChain: Sendable {
     let anchor: SignatureEvidence.Anchor
     /// The period in which every certificate of the path is valid: milliseconds since 1970-01-01T00:00:00Z.
     let validity: ClosedRange<Int64>
-    /// The certificates in DER, from the leaf to the trust anchor. Copies, so that a chain does not hold a receipt in memory.
+    /// The certificates in DER, from the leaf to the trust anchor. They are copies, so a chain keeps no receipt in
+    /// memory.
     let path: [[UInt8]]
 
     /// - Parameter path: from the leaf to the trust anchor; a pinned leaf is both.
@@ -110,7 +111,7 @@ struct ChainValidator: Sendable {
     private func xcodeChain(_ leaf: X509Certificate, _ receiptType: ReceiptType?) throws(ReceiptError) -> ValidatedChain
     {
         guard policy.acceptsXcodeReceipts else { throw ReceiptError(.xcodeReceipt, at: .certificate(leaf.index)) }
-        // Even if Xcode's key is accepted, it is valid only for receipts of Xcode.
+        // If Xcode's key is accepted, it is valid only for receipts of Xcode.
         guard receiptType == .xcode else {
             throw ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "Xcode signed a receipt of another type")
         }
@@ -140,7 +141,7 @@ struct ChainValidator: Sendable {
         try Self.checkLeaf(leaf, marker: marker)
         if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
             try Self.checkIntermediate(pinned, markers: markers)
-            // The intermediate replaces the root, whose validity is longer.
+            // The intermediate replaces the root, which is valid for longer.
             return try chain(leaf, Path(intermediate: pinned, root: pinned, anchor: .apple))
         }
         let path = try path(from: leaf, among: candidates)
@@ -169,21 +170,21 @@ struct ChainValidator: Sendable {
         let root: X509Certificate
         let anchor: SignatureEvidence.Anchor
 
-        /// How long the leaf and this path are valid together, in milliseconds; negative if they never are.
+        /// How long the leaf and this path are valid together, in milliseconds; negative if never.
         func span(with leaf: X509Certificate) -> Int64 {
             min(leaf.validity.upperBound, intermediate.validity.upperBound, root.validity.upperBound)
                 - max(leaf.validity.lowerBound, intermediate.validity.lowerBound, root.validity.lowerBound)
         }
     }
 
-    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Of several paths,
-    /// it takes the one that is valid with the leaf for the longest time, because Apple reissued an intermediate with
-    /// the same name and key.
+    /// Finds an intermediate that issued the leaf, and a trusted root that issued the intermediate. Apple reissued an
+    /// intermediate with the same name and key, so there may be several paths. The path that is valid with the leaf
+    /// for the longest time wins.
     ///
     /// The work is limited to the square of the number of certificates. If no path is valid, it throws the error of the
     /// path that came closest to a trusted root.
     private func path(from leaf: X509Certificate, among certificates: [X509Certificate]) throws(ReceiptError) -> Path {
-        var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is not there")
+        var closest = ReceiptError(.untrustedRoot, at: .certificate(leaf.index), "the leaf's issuer is missing")
         var best: Path?
         for intermediate in certificates where intermediate.subject == leaf.issuer {
             for (root, anchor) in roots(issuing: intermediate, among: certificates) {
@@ -287,7 +288,7 @@ struct ChainValidator: Sendable {
         _ certificate: X509Certificate, _ bit: UInt8, _ name: String
     ) throws(ReceiptError) {
         guard (certificate.extensions.keyUsage ?? bit) & bit != 0 else {
-            throw ReceiptError(.keyUsage, at: .certificate(certificate.index), "\(name) is not among the key's uses")
+            throw ReceiptError(.keyUsage, at: .certificate(certificate.index), "the key usage does not include \(name)")
         }
         guard !certificate.extensions.hasUnknownCritical else {
             throw ReceiptError(.criticalExtension, at: .certificate(certificate.index))

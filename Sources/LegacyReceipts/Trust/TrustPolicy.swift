@@ -52,8 +52,8 @@ public struct TrustPolicy: Sendable {
         Fingerprint(0xCE05_7691_D730_F89C, 0xA25E_916F_7335_F4C8, 0xA157_13DC_D273_A658, 0xC024_023F_8EB8_09C2),
     ]
 
-    /// Xcode's StoreKit testing certificate (Reference.md V7.4). Tests replace it with a certificate whose key they
-    /// have.
+    /// Xcode's StoreKit testing certificate (Reference.md V7.4). Tests replace it with a certificate that has a known
+    /// key.
     package var xcodeCertificate = Fingerprint(
         0xFF0B_A36E_721D_2DB7, 0x41D2_AA11_E611_2EF7, 0x8BF7_131B_46C7_F035, 0xB008_91D0_45C8_64FE)
 }

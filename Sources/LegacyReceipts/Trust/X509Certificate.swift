@@ -4,8 +4,8 @@ internal import Foundation
 
 /// The parts of an X.509 certificate that chain validation needs (RFC 5280, 4.1). DER only.
 ///
-/// A class, because the structure would be large: the optimizer of Swift 6.3 confuses error and result in functions
-/// that throw a concrete error type and pass optionals of large structures (in release builds only).
+/// A class, because a structure would be large. In release builds, Swift 6.3 confuses error and result in functions
+/// that throw a concrete error type and pass optionals of large structures.
 final class X509Certificate: Sendable {
     /// The certificate in DER.
     let der: ArraySlice<UInt8>

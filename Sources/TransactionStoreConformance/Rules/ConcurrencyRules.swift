@@ -145,7 +145,7 @@ extension StoreConformance {
         StoreRule("a look-up of several customers reads one snapshot") { place in
             let writer = try await place.open()
             let reader = try await place.open()
-            // Many customers, so that writes happen between the reads of the first and the last.
+            // With many customers, writes happen between the reads of the first and the last.
             let names = (1...20).map { "\($0)" }
             @Sendable func sets(_ date: Int64) -> [FactSet] { names.map { Samples.set(Samples.fact($0, at: date)) } }
             _ = try await writer.apply(sets(0))

@@ -18,7 +18,7 @@ extension StoreConformance {
     }
 
     static let consumptionTasks: [StoreRule] = [
-        StoreRule("a consumption request is an open task with its reason and date, also after the store was closed") {
+        StoreRule("a consumption request is an open task with its reason and date, also after reopening the store") {
             place in
             var store = try await place.open()
             let set = Samples.consumptionRequest("a", of: "1", at: 7, reason: "FULFILLMENT_ISSUE")

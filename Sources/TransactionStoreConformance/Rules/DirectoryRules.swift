@@ -23,7 +23,7 @@ extension StoreConformance {
     }
 
     static let directory: [StoreRule] = [
-        StoreRule(opened: "a transaction id and a web order line item id lead to the purchases that have them") {
+        StoreRule(opened: "a transaction id and a web order line item id find the purchases that have them") {
             store in
             let sandbox = StoreScope(environment: .sandbox, bundleId: "com.example.app")
             _ = try await store.apply([
@@ -73,7 +73,7 @@ extension StoreConformance {
             try await expect(identities(store, .webOrderLineItemId("8")), equals: ["originalTransactionId 1"])
             try await expect(identities(store, .transactionId("2")), equals: ["originalTransactionId 2"])
         },
-        StoreRule(opened: "a user id leads to what the records name it for, byte by byte and however long it is") {
+        StoreRule(opened: "a user id finds its purchases, byte by byte and at any length") {
             store in
             let long = String(repeating: "u", count: 20_000)
             let token = CustomerIdentity(.appAccountToken, "9f1e3c54-0d2f-4a5b-8c6d-7e8f90a1b2c3")

@@ -8,7 +8,7 @@ extension StoreConformance {
 
     private static let token = "0b1c2d3e-4f50-4a6b-8c7d-9e0f1a2b3c4d"
 
-    /// Two purchases of one customer, with everything else that a document states.
+    /// Two purchases of one customer, with all other kinds of facts.
     private static func everything(in scope: StoreScope = Samples.scope) -> [FactSet] {
         [
             Samples.set(
@@ -92,7 +92,7 @@ extension StoreConformance {
             try expect(LedgerAudit.text(next), equals: "3 purchased")
             try await expect(LedgerAudit.check(store).count, equals: 1)
         },
-        StoreRule(opened: "an erased customer is learned again from later documents, as if new") { store in
+        StoreRule(opened: "later documents create an erased customer again, as a new customer") { store in
             _ = try await store.apply(everything())
             _ = try await store.erase([CustomerIdentity(.appAccountToken, token)], in: Samples.scope, quarantined: [])
             _ = try await store.apply(everything())
@@ -127,7 +127,7 @@ extension StoreConformance {
                 store.erase([Samples.original("1")], in: Samples.scope, quarantined: []).consumptionTasks, equals: 1)
             try await expect(
                 store.openConsumptionTasks(after: nil, limit: 10).map(\.notificationUUID), equals: ["b"])
-            // The request itself is not forgotten: sent again, it opens nothing.
+            // The store still knows the notification: a repeated one opens nothing.
             _ = try await store.apply([sets[0]])
             try await expect(store.openConsumptionTasks(after: nil, limit: 10).count, equals: 1)
         },
@@ -140,7 +140,7 @@ extension StoreConformance {
             try await expect(store.erase([], in: unknown, quarantined: keys), equals: ErasedRows())
             try await expect(store.quarantine(after: nil, limit: 10).map(\.key), equals: [lines[1].key])
         },
-        StoreRule(opened: "erasing nobody changes nothing") { store in
+        StoreRule(opened: "erasing no customer changes nothing") { store in
             _ = try await store.apply(everything())
             try await expect(store.erase([], in: Samples.scope, quarantined: []), equals: ErasedRows())
             try await expect(

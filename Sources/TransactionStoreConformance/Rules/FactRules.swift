@@ -82,7 +82,7 @@ extension StoreConformance {
             try expect(customer.transactions.first?.origins.first?.signedDate, equals: .max)
             try expect(customer.newestAppReceipt?.signedDate, equals: .min)
         },
-        StoreRule("applied facts are there after closing and opening") { place in
+        StoreRule("applied facts remain after closing and opening") { place in
             let first = try await place.open()
             _ = try await first.apply([Samples.set(Samples.fact("1"), receipt: Samples.receipt("x"))])
             let before = ComparableCustomer(try await first.customer(original: "1"))

@@ -35,7 +35,7 @@ extension StoreConformance {
             try await expect(first.lease("shop", to: "a", for: minute).holder, equals: "b")
             for store in [first, second] { try await store.close() }
         },
-        StoreRule("a lease expires by itself, also when the store was closed") { place in
+        StoreRule("a lease expires by itself, even while the store is closed") { place in
             let first = try await place.open()
             try await expect(first.lease("shop", to: "a", for: 300).isGranted)
             try await first.close()
@@ -49,7 +49,7 @@ extension StoreConformance {
             try await expect(second.lease("shop", to: "a", for: minute).isGranted, equals: false)
             try await second.close()
         },
-        StoreRule("of callers that ask at once, one gets the lease") { place in
+        StoreRule("of concurrent callers, one gets the lease") { place in
             let stores = [try await place.open(), try await place.open()]
             for round in 0..<5 {
                 let granted = try await withThrowingTaskGroup(of: String?.self) { group in

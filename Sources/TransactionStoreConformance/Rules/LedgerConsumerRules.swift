@@ -63,7 +63,7 @@ extension StoreConformance {
                 group.addTask {
                     var seen: [LedgerEntry] = []
                     while true {
-                        // Read the flag before the page, so that the last entries are read too.
+                        // Reads the flag before the page, so the last entries are read too.
                         let isLast = isDone.isSet
                         let page = try await reader.changes(after: seen.last?.position ?? 0, limit: 50)
                         seen += page

@@ -87,7 +87,7 @@ extension StoreConformance {
                 equals: entries[1].position - 1)
             let rest = try await store.changes(after: entries[0].position, limit: 10)
             try expect(rest.map(\.recordedDate), equals: [entries[1].recordedDate])
-            // What is removed stays removed.
+            // Removed entries stay removed.
             try await expect(
                 store.removeEntries(before: 0, evenUnread: true).position, equals: entries[1].position - 1)
         },
@@ -179,7 +179,7 @@ extension StoreConformance {
                         let last = seen.last?.position ?? 0
                         seen += try await stores[1].changes(after: last, limit: 10)
                         try await stores[1].acknowledge(seen.last?.position ?? 0, by: "shop")
-                        // Only what was acknowledged.
+                        // Only the acknowledged entries are removed.
                         _ = try await stores[1].removeEntries(before: .max, evenUnread: false)
                     }
                     return seen

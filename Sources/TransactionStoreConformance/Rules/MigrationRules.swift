@@ -317,7 +317,7 @@ extension StoreConformance {
             }
             try await expect(store.quarantine(after: nil, limit: 0).count, equals: 1)
             try await expect(store.quarantine(after: nil, limit: .max).count, equals: 250)
-            // The key of a record that is not there is a position too.
+            // The key of an unknown record is a position too.
             try await expect(store.quarantine(after: Array(expected[0].key.prefix(31)), limit: 1) == [expected[0]])
             try await expect(store.quarantine(after: [UInt8](repeating: 0xFF, count: 32), limit: 1).isEmpty)
         },
@@ -336,7 +336,7 @@ extension StoreConformance {
                 pages.allSatisfy { page in
                     page.count == 1 || page.reduce(0) { $0 + $1.line.count } <= MigrationLimits.pageBytes
                 })
-            // A page is as long as it may be.
+            // Each page is as long as allowed.
             for (page, next) in zip(pages, pages.dropFirst()) {
                 let bytes = (page + next.prefix(1)).reduce(0) { $0 + $1.line.count }
                 try expect(bytes > MigrationLimits.pageBytes)
@@ -358,7 +358,7 @@ extension StoreConformance {
             _ = try await store.apply(MigrationStep(quarantined: [records[0]]))
             try await expect(store.quarantine(after: nil, limit: 100).count, equals: 5)
         },
-        StoreRule("everything of a migration is there after the store was closed and opened") { place in
+        StoreRule("all data of a migration remains after closing and opening the store") { place in
             let first = try await place.open()
             _ = try await first.apply(step("one", 1))
             _ = try await first.apply(step("two", 2))
@@ -378,7 +378,8 @@ extension StoreConformance {
         },
         StoreRule("two migrations at the same time lose nothing") { place in
             let stores = [try await place.open(), try await place.open()]
-            // Both state the same purchases, users, receipts and lines, in opposite orders, and join customers.
+            // Both migrations have the same purchases, users, receipts and lines in opposite orders, and both join
+            // customers.
             @Sendable func step(_ number: Int, _ migration: Int, _ records: Int) -> MigrationStep {
                 let numbers = [number, number % 40 + 1, (number + 7) % 40 + 1]
                 return MigrationStep(

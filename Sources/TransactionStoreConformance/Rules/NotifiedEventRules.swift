@@ -20,7 +20,7 @@ extension StoreConformance {
     }
 
     static let notifiedEvents: [StoreRule] = [
-        StoreRule(opened: "what a notification states about billing, price and consumption has one entry") { store in
+        StoreRule(opened: "a notified event about billing, price or consumption adds one entry") { store in
             let expected: [(String, String?, String)] = [
                 ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "gracePeriodEntered"),
                 ("DID_FAIL_TO_RENEW", nil, "billingFailed"), ("GRACE_PERIOD_EXPIRED", nil, "gracePeriodExpired"),
@@ -55,7 +55,7 @@ extension StoreConformance {
             ])
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased")
         },
-        StoreRule(opened: "what a notification states leaves the state of the transaction as it is") { store in
+        StoreRule(opened: "a notified event does not change the state of its transaction") { store in
             func revoked(_ payload: inout JWSTransactionDecodedPayload) { payload.revocationDate = Samples.june }
             for set in [
                 notified("a", "EXPIRED", nil, "1"), notified("b", "CONSUMPTION_REQUEST", nil, "1", at: 1),

@@ -47,7 +47,7 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased, 4 purchased")
         },
-        StoreRule(opened: "a refund moves the terms after it, and giving back moves them again") { store in
+        StoreRule(opened: "a refund moves the terms after it, and undoing the refund moves them again") { store in
             let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
             _ = try await store.apply([Samples.set(all)])
             for date in Int64(1)...2 {
@@ -61,7 +61,7 @@ extension StoreConformance {
             try await expect(sorted(store.text), equals: sorted(text))
             _ = try await LedgerAudit.check(store)
         },
-        StoreRule(opened: "two customers who turn out to be one have their terms moved") { store in
+        StoreRule(opened: "merging two customers moves their terms") { store in
             _ = try await store.apply([
                 Samples.set(purchase("1", day: 1)), Samples.set(purchase("2", day: 2)), Samples.set(Samples.fact("7")),
                 Samples.set(Samples.fact("8")),
@@ -72,7 +72,7 @@ extension StoreConformance {
                     store.text, equals: "1 purchased, 2 purchased, 7 purchased, 8 purchased, 2 termMoved")
             }
         },
-        StoreRule(opened: "what is refunded, unsigned, of another customer or another type moves no term") { store in
+        StoreRule(opened: "refunded, unsigned and unrelated purchases move no term") { store in
             _ = try await store.apply([Samples.set(purchase("9", day: 9, token: token))])
             _ = try await store.apply([Samples.set(purchase("1", day: 1, refunded: true, token: token))])
             _ = try await store.apply([Samples.set(purchase("2", day: 2))])
@@ -97,7 +97,7 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(restored)])
             try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased")
         },
-        StoreRule(opened: "every order of the documents tells of all terms that moved after their purchase was told") {
+        StoreRule(opened: "a term that moves after its purchased entry gets a termMoved entry, in any order") {
             store in
             let documents = [
                 Samples.set(purchase("1", day: 1, token: token)), Samples.set(purchase("2", day: 2, token: token)),
@@ -107,7 +107,7 @@ extension StoreConformance {
             for (number, order) in permutations(documents).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 var last: Int64 = 0
-                // What the consumer would reckon with: what was granted before, when it last heard of a purchase.
+                // The consumer's state: for each purchase, the earlier grants at its last entry.
                 var heard: [String: [String]] = [:]
                 for set in order {
                     _ = try await store.apply([moved(set, to: scope)])

@@ -27,7 +27,7 @@ package enum FactSupport {
                 originalPurchaseDate: StoreSamples.june - StoreSamples.day, originalApplicationVersion: "1"))
     }
 
-    /// A subscription period of June 2020, with every attribute of such a purchase.
+    /// A subscription period of June 2020, with all attributes of a subscription.
     package static func purchase(_ id: String = "200", original: String? = "100", cancelledAt: Int64? = nil)
         -> InAppPurchase
     {

@@ -2,8 +2,8 @@ public import AppStoreModels
 public import Purchases
 import TransactionStore
 
-/// Facts for testing an engine. They are not signed, whatever their source says: never put them into a store that
-/// grants purchases.
+/// Facts for testing an engine. They are not signed, even if their source says so: never put them into a store that
+/// grants access.
 public enum StoreSamples {
     /// The app and the environment of the samples.
     public static let scope = StoreScope(environment: .production, bundleId: "com.example.app")

@@ -5,7 +5,7 @@ import SQLiteTransactionStore
 import TransactionStore
 import VerifyReceipt
 
-/// One answer after the other, without sockets: what a request costs beside them. The receipts are remembered.
+/// The time per request without sockets, one request after the other. The receipts are in the cache.
 struct EndpointBenchmark {
     private let count = 50_000
 
@@ -27,7 +27,7 @@ struct EndpointBenchmark {
         _ name: String, _ bodies: [[UInt8]], _ store: (any TransactionStore)?, _ trust: TrustPolicy
     ) async throws {
         let endpoint = try VerifyReceiptEndpoint(configuration: EndpointConfiguration(trust: trust), store: store)
-        // As the server does it: on threads that may wait for the store.
+        // On threads that may wait for the store, as in the server.
         let duration = await withTaskExecutorPreference(BlockingThreads.shared) {
             for body in bodies { _ = await endpoint.reply(to: body, at: .production, now: 1_800_000_000_000) }
             let started = ContinuousClock.now

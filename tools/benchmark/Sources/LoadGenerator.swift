@@ -1,14 +1,15 @@
 import Foundation
 import Synchronization
 
-/// Sends verifyReceipt requests over kept connections and prints what came of it as one JSON object. Meant to be a
-/// process of its own, so that its work is not the server's:
+/// Sends verifyReceipt requests over persistent connections and prints the result as one JSON object. It runs as a
+/// separate process, so its work does not count as the server's:
 ///
 ///     legacy-receipts-benchmark load PORT CONNECTIONS SECONDS RATE FILE [PATH]
 ///
-/// RATE is requests per second, sent when their time has come whether or not earlier ones were answered in time, and
-/// measured from that time; 0 sends each when the one before is answered. FILE holds one body per line. With PATH the
-/// bodies go there instead of to `/verifyReceipt`, each once.
+/// RATE is the number of requests per second. Each request is sent at its scheduled time, even if earlier requests
+/// have no answer yet, and its latency counts from that time. With 0, each request is sent after the answer to the
+/// previous one. FILE contains one body per line. With PATH, the bodies go there instead of to `/verifyReceipt`, each
+/// once.
 struct LoadGenerator {
     struct Result: Codable {
         var requests = 0
@@ -25,7 +26,8 @@ struct LoadGenerator {
     let seconds: Double
     let rate: Double
     let requests: [[UInt8]]
-    /// Whether each request is sent once and any 200 will do; else they repeat until the time is up.
+    /// Whether each request is sent once and any 200 is a success. Otherwise requests repeat until the end of the
+    /// time.
     var isOnce = false
 
     /// Runs as the child process and prints the result.
@@ -47,7 +49,7 @@ struct LoadGenerator {
         print(String(decoding: try JSONEncoder().encode(generator.run()), as: UTF8.self))
     }
 
-    /// Runs it as a process of its own.
+    /// Runs the load in a separate process.
     static func launch(_ arguments: [String]) async throws -> Result {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
@@ -58,7 +60,7 @@ struct LoadGenerator {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        // On a thread that is not one of those that serve.
+        // On a thread that does not serve requests.
         let data = await withCheckedContinuation { continuation in
             Thread { continuation.resume(returning: output.fileHandleForReading.readDataToEndOfFile()) }.start()
         }
@@ -66,7 +68,7 @@ struct LoadGenerator {
         return try JSONDecoder().decode(Result.self, from: data)
     }
 
-    /// One thread per connection: blocking calls cost the client least.
+    /// One thread per connection, because blocking calls are the cheapest for the client.
     func run() -> Result {
         let all = Mutex<(latencies: [UInt64], failures: Int)>(([], 0))
         let start = DispatchTime.now().uptimeNanoseconds + 50_000_000
@@ -121,7 +123,7 @@ struct LoadGenerator {
     }
 }
 
-/// A kept connection that sends a request and reads one answer with a Content-Length.
+/// A persistent connection that sends a request and reads one answer with a Content-Length.
 private final class LoadSocket {
     private let descriptor: Int32
     private var buffer = [UInt8](repeating: 0, count: 1 << 18)
@@ -149,7 +151,7 @@ private final class LoadSocket {
 
     deinit { close(descriptor) }
 
-    /// Whether HTTP 200 came, with more bytes than `minimum`: enough to be no refusal.
+    /// Whether the answer is HTTP 200 with more bytes than `minimum`, so it is not a rejection.
     func exchange(_ request: [UInt8], _ minimum: Int) -> Bool {
         let isSent = request.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -162,7 +164,7 @@ private final class LoadSocket {
             return true
         }
         guard isSent else { return false }
-        // The client's work is on the same cores: it reads in place and looks only for what it needs.
+        // The client uses the same cores, so it reads in place and parses as little as possible.
         return buffer.withUnsafeMutableBytes { buffer in
             var filled = 0
             var expected: Int?
@@ -178,7 +180,7 @@ private final class LoadSocket {
         }
     }
 
-    /// The length of the whole answer once its header is there.
+    /// The length of the whole answer; nil before its header is complete.
     private static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
         let name = Array("content-length: ".utf8)
         var lineStart = 0

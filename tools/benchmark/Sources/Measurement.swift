@@ -5,7 +5,7 @@ struct Figure {
     let name: String
     let value: Double
     let unit: String
-    /// What the value is held against, and how many times that it is.
+    /// The reference value, and the ratio to it.
     var reference: String?
     var ratio: Double?
 
@@ -20,7 +20,7 @@ struct Figure {
 }
 
 enum Clock {
-    /// Microseconds per call: the median of several rounds, after one that is not counted.
+    /// Microseconds per call: the median of several rounds, after an uncounted first round.
     static func microseconds(calls: Int, rounds: Int = 9, _ body: () throws -> Void) rethrows -> Double {
         var results: [Double] = []
         for round in 0...rounds {
@@ -39,7 +39,7 @@ enum Clock {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// What this process has had the disk read, in bytes; Linux only, 0 elsewhere.
+    /// The bytes that the disk read for this process; Linux only, 0 elsewhere.
     static func bytesFromDisk() -> Int {
         guard let account = try? String(contentsOfFile: "/proc/self/io", encoding: .utf8),
             let line = account.split(separator: "\n").first(where: { $0.hasPrefix("read_bytes:") })
@@ -47,7 +47,7 @@ enum Clock {
         return Int(line.filter(\.isNumber)) ?? 0
     }
 
-    /// The most memory that this process has had, in MB; Linux only, 0 elsewhere.
+    /// The peak memory of this process, in MB; Linux only, 0 elsewhere.
     static func peakMegabytes() -> Double {
         guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),

@@ -6,7 +6,7 @@ import ReceiptForge
 /// `migrate --stream`, NDJSON to NDJSON, one job: receipts per second of processor time, and the peak of memory.
 struct MigrationBenchmark {
     let receiptCount: Int
-    /// Distinct receipts; they are repeated up to the count.
+    /// The number of distinct receipts. They are repeated up to the count.
     private let distinctCount = 500
 
     func run() async throws {

@@ -4,11 +4,11 @@ import ReceiptForge
 import SQLiteTransactionStore
 import TransactionStore
 
-/// Requests per second of customers whom the store does not know: each receipt comes once, and is verified, looked up and
+/// Requests per second of customers that are new to the store. Each receipt comes once and is verified, looked up and
 /// written before its answer. Then the latency at half of that rate.
 ///
-/// PostgreSQL is measured where `LEGACY_RECEIPTS_POSTGRES` is set:
-/// `LEGACY_RECEIPTS_POSTGRES_FSYNC=on tools/postgres.sh run …`.
+/// PostgreSQL is measured if `LEGACY_RECEIPTS_POSTGRES` is set: `LEGACY_RECEIPTS_POSTGRES_FSYNC=on tools/postgres.sh
+/// run …`.
 struct NewCustomerBenchmark {
     /// Receipts at full load, and as many at half load.
     var count = 20_000
@@ -49,7 +49,7 @@ struct NewCustomerBenchmark {
             for (share, value) in [("p50", half.p50), ("p99", half.p99)] {
                 Figure(name: "\(share) at half load, new customers, \(name)", value: value, unit: "ms").report()
             }
-            // What the store did not take in time comes from the spool.
+            // Receipts that the store did not accept in time come from the spool.
             var stored = try await store.counts().customers
             let deadline = Date().addingTimeInterval(120)
             while stored < 2 * count, Date() < deadline {

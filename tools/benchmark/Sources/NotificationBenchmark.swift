@@ -9,14 +9,14 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// Notifications of version 2 taken in per minute of one core, into SQLite with full durability: first verified and
-/// applied without HTTP, then from a second process through the server. Each carries a transaction and a renewal info, so
-/// that three signatures are checked; each is new, and half of them are of a customer that the store knows.
+/// Notifications of version 2 per minute and core, into SQLite with full durability: first verified and applied without
+/// HTTP, then from a second process through the server. Each notification contains a transaction and a renewal info, so
+/// three signatures are checked. Each one is new, and half of them belong to a customer in the store.
 struct NotificationBenchmark {
     var count = 10_000
-    /// How many are under way at once.
+    /// The number of notifications in progress at once.
     private let concurrency = 32
-    /// Issue 4: the very least.
+    /// The required minimum.
     private let target = 10_000.0
 
     /// Reads `--notifications N` from the arguments of the benchmark.
@@ -62,7 +62,7 @@ struct NotificationBenchmark {
         Figure(name: "notifications \(name), p99 with \(concurrency) at once", value: load.p99, unit: "ms").report()
     }
 
-    /// Nothing counts that is not in the store.
+    /// Only stored notifications count.
     private func check(_ store: SQLiteTransactionStore) async throws {
         let stored = try await store.counts().notifications
         try await store.close()

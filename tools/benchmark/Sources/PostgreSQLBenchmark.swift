@@ -5,8 +5,8 @@ import Purchases
 import TransactionStore
 import TransactionStoreConformance
 
-/// The PostgreSQL store: bulk load against COPY of the same rows into the same tables with the same indexes, and the
-/// look-up of a customer with 200 transactions.
+/// The PostgreSQL store: bulk load compared with COPY of the same rows into the same tables with the same indexes,
+/// and the look-up of a customer with 200 transactions.
 ///
 /// Needs a server that makes commits durable: `LEGACY_RECEIPTS_POSTGRES_FSYNC=on tools/postgres.sh run …`, and psql.
 struct PostgreSQLBenchmark {
@@ -16,7 +16,7 @@ struct PostgreSQLBenchmark {
     private let transactionsPerCall = 20_000
     private static let june: Int64 = 1_590_969_600_000
 
-    /// Nil where `LEGACY_RECEIPTS_POSTGRES` is not set.
+    /// Nil if `LEGACY_RECEIPTS_POSTGRES` is not set.
     init?(transactionCount: Int = 200_000) {
         guard let url = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES"] else { return nil }
         self.url = url
@@ -65,7 +65,7 @@ struct PostgreSQLBenchmark {
     }
 
     private func set(_ customer: Int, _ count: Int, _ receiptSize: Int) -> FactSet {
-        // Ids that are spread over the whole range, so that no index is filled in order.
+        // Ids are spread over the whole range, so no index is filled in order.
         let original = 100_000_000_000_000 + Int64((UInt64(customer) &* 0x9E37_79B9_7F4A_7C15) >> 20) * 1000
         var legacy = LegacyTransactionFields()
         legacy.isTrialPeriod = false
@@ -119,7 +119,7 @@ struct PostgreSQLBenchmark {
         "identities", "transactions", "renewal_infos", "app_transactions", "receipts", "ledger",
     ]
 
-    /// The seconds that psql takes to copy the rows of the store into empty tables of the same make.
+    /// The seconds that psql takes to copy the rows of the store into empty tables with the same schema.
     private func copySeconds(_ schema: String) throws -> Double {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("copy-\(getpid())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

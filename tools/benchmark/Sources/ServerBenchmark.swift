@@ -8,23 +8,23 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// Requests per second of the server with 6 kB receipts, held against a bare Hummingbird handler that parses and echoes
-/// the same JSON: same run, same cores, same load from a second process; then the latency of each at half of its own
-/// highest load.
+/// Requests per second of the server with 6 kB receipts, compared with a bare Hummingbird handler that parses and
+/// echoes the same JSON. Both use the same run, cores and load from a second process. Then the latency of each server
+/// at half of its own maximum load.
 ///
-/// All servers run for the whole time, and the load goes from one to the next every second: the speed of a machine that
-/// others use too changes within a minute by more than what is measured. The latencies are measured one after the other.
+/// All servers run for the whole time, and the load moves to the next server every second, because the speed of a shared
+/// machine changes within a minute by more than the measured difference. The latencies are measured one after the other.
 struct ServerBenchmark {
-    /// Seconds of load on one server before it is the next one's turn, and how many turns each has.
+    /// Seconds of load on one server before the next one's turn, and the number of turns of each server.
     var turn = 1.0
     var turns = 8
     /// Seconds at half load.
     var halfLoad = 5.0
     var connections = 32
-    /// Stores to measure with beside none, by name.
+    /// Stores to measure with, by name. The benchmark also runs without a store.
     var stores: [(name: String, open: () async throws -> any TransactionStore)] = []
 
-    /// Gives `body` the port of a server as long as it runs.
+    /// Runs a server and calls `body` with its port.
     struct Server {
         typealias Body = (Int) async throws -> Void
         let name: String
@@ -46,8 +46,8 @@ struct ServerBenchmark {
         for store in opened { try await store.close() }
     }
 
-    /// With the few receipts of the load remembered after the first time, as those that apps send at each start, and with
-    /// each judged anew, as if all were different.
+    /// Once with the few receipts of the load in the cache, like receipts that apps send at each start. Once without a
+    /// cache, as if all receipts were different.
     private func servers(_ name: String, store: (any TransactionStore)?) -> [Server] {
         [(name, true), ("\(name), each receipt judged anew", false)].map { name, isRemembering in
             Server(name: name) { try await withServer(store: store, isRemembering: isRemembering, $0) }
@@ -62,12 +62,11 @@ struct ServerBenchmark {
     }
 
     private func measure(_ servers: [Server], _ ports: [Int], _ file: String) async throws {
-        // Not counted: buffers and caches fill.
+        // Not counted, because buffers and caches fill.
         for port in ports { _ = try await load(port, seconds: 2, rate: 0, file) }
         var all = servers.map { _ in (requests: 0, seconds: 0.0, failures: 0) }
         for round in 0..<turns {
-            // There and back, so that no server is always after the same one: what one leaves behind is done in the time
-            // of the next.
+            // In alternating order, because work that one server leaves behind slows down the next one.
             for place in servers.indices {
                 let index = round.isMultiple(of: 2) ? place : servers.count - 1 - place
                 let result = try await load(ports[index], seconds: turn, rate: 0, file)

@@ -4,7 +4,8 @@ import Crypto
 import Foundation
 import ReceiptForge
 
-/// A warm `verifiedTransaction`, held against the floor: one P-256 verification plus the SHA-256 of the same bytes.
+/// `verifiedTransaction` with a cached chain, compared with the floor: one P-256 verification plus the SHA-256 of the
+/// same bytes.
 struct SignedDataBenchmark {
     private static let calls = 2000
     private let authority = TestSignedDataAuthority.standard
@@ -16,7 +17,7 @@ struct SignedDataBenchmark {
         let verifier = try verifier()
         let warm = try await median { try await Self.verify(jws, by: verifier) }
         report("verify and decode a transaction, warm chain", warm, floor)
-        // A verifier of its own each time.
+        // A new verifier each time.
         let cold = try await median(calls: 200) { try await Self.verify(jws, by: self.verifier()) }
         report("verify and decode a transaction, new chain", cold, floor)
         let other = try ForgedJWS.withForeignSignature(jws)
@@ -43,7 +44,7 @@ struct SignedDataBenchmark {
         precondition(verified.payload.quantity == 1)
     }
 
-    /// The members that a subscription's renewal has.
+    /// The members of a subscription renewal.
     private static func payload() throws -> [UInt8] {
         let date: Int64 = 1_748_736_000_000
         let payload = JWSTransactionDecodedPayload(
@@ -57,7 +58,7 @@ struct SignedDataBenchmark {
         return [UInt8](try JSONEncoder().encode(payload))
     }
 
-    /// The same digest, curve and library as the verifier uses.
+    /// Uses the same digest, curve and library as the verifier.
     private func floor(_ jws: String) throws -> Double {
         let input = Array(jws.utf8.prefix(upTo: jws.utf8.lastIndex(of: UInt8(ascii: ".")) ?? jws.utf8.endIndex))
         let key = P256.Signing.PrivateKey()
@@ -85,7 +86,7 @@ struct SignedDataBenchmark {
 }
 
 private enum ForgedJWS {
-    /// The same text under the signature over another one.
+    /// The same text with the signature of another one.
     static func withForeignSignature(_ jws: String) throws -> String {
         let other = try TestSignedDataAuthority.standard.sign(payload: Array("{}".utf8))
         let head = jws.split(separator: ".").dropLast().joined(separator: ".")

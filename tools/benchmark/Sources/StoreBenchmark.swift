@@ -7,8 +7,8 @@ import SQLiteTransactionStore
 import TransactionStore
 import TransactionStoreConformance
 
-/// The embedded store: bulk load against plain prepared INSERTs of the same rows, and the look-up of a customer with 200
-/// transactions among many.
+/// The SQLite store: bulk load compared with plain prepared INSERTs of the same rows, and the look-up of a customer with
+/// 200 transactions among many.
 ///
 /// `transactionCount` is the number of stored transactions at the look-ups; 10,000,000 need about 10 GB of disk and
 /// several minutes.
@@ -44,7 +44,7 @@ struct StoreBenchmark {
 
     // MARK: Bulk load
 
-    /// The best of three rounds for each side, one after the other: other programs on the machine slow both down.
+    /// The best of three alternating rounds for each side, because other programs on the machine slow both down.
     private func measureLoad(_ count: Int, perCustomer: Int, source: FactSource, in folder: URL) async throws {
         var (own, plain) = (Double.infinity, Double.infinity)
         for round in 0..<3 {
@@ -62,7 +62,7 @@ struct StoreBenchmark {
         ).report()
     }
 
-    /// The seconds that the store took; making the facts is not counted.
+    /// The seconds that the store took, without the time to create the facts.
     private func load(
         _ store: SQLiteTransactionStore, _ count: Int, perCustomer: Int, source: FactSource
     ) async throws -> Double {
@@ -77,7 +77,7 @@ struct StoreBenchmark {
         return Double(nanoseconds) / 1e9
     }
 
-    /// Ids that are spread over the whole range, so that no index is filled in order.
+    /// Ids are spread over the whole range, so no index is filled in order.
     private func original(_ customer: Int) -> Int64 {
         100_000_000_000_000 + Int64((UInt64(customer) &* 0x9E37_79B9_7F4A_7C15) >> 20) * 1000
     }
@@ -130,8 +130,8 @@ struct StoreBenchmark {
             name: "load to \(transactionCount) transactions", value: Double(transactionCount) / seconds,
             unit: "transactions/s"
         ).report()
-        // What a load has written leaves the memory of the system by and by: how much of it is there, is for the machine to
-        // say. Then the same with the whole file in memory, as on a server that has enough of it.
+        // After a load, the system's cache contains a part of the file that depends on the machine. The second measurement
+        // has the whole file in the cache, as on a server with enough memory.
         try await measureLookups(store, "as loaded")
         try Self.readThrough(path)
         try await measureLookups(store, "file in memory")
@@ -178,8 +178,8 @@ struct StoreBenchmark {
     }
 }
 
-/// The engine's own way to take in many rows: prepared INSERTs without conditions in large transactions, into the same
-/// tables with the same indexes and the same durability. The rows are made already.
+/// SQLite's fastest way to insert many rows: prepared INSERTs without conditions in large transactions, into the same
+/// tables with the same indexes and the same durability. The rows exist already.
 private struct PlainLoad {
     let from: String
     let to: String
@@ -188,7 +188,7 @@ private struct PlainLoad {
         "scopes", "identities", "transactions", "renewal_infos", "app_transactions", "receipts", "ledger",
     ]
 
-    /// The seconds that inserting takes; reading the rows from the store is not counted.
+    /// The seconds for inserting, without the time to read the rows from the store.
     func seconds(rowsPerTransaction: Int) throws -> Double {
         let source = try DatabaseQueue(path: from)
         var configuration = Configuration()
@@ -224,7 +224,7 @@ private struct PlainLoad {
         return Double(nanoseconds) / 1e9
     }
 
-    /// By the C functions, so that nothing but SQLite itself is measured.
+    /// With the C functions, so only SQLite itself is measured.
     private static func insert(_ rows: [[DatabaseValue]], into table: String, _ db: Database) throws {
         let places = Array(repeating: "?", count: rows.first?.count ?? 0).joined(separator: ",")
         let statement = try db.cachedStatement(sql: "INSERT INTO \(table) VALUES (\(places))").sqliteStatement

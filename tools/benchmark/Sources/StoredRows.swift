@@ -2,15 +2,15 @@ import Foundation
 import LegacyReceipts
 import ReceiptForge
 
-/// Writes a table like those that backends kept: a row per receipt that an app sent. A customer has a monthly subscription and an
-/// unlocked feature. The app sends its receipt at each start, so that each receipt stands in several rows, and the next receipt has
-/// one more period. The rows are in the order of their dates; the customers are mixed.
+/// Writes a table like a backend's: a row per receipt that an app sent. A customer has a monthly subscription and an unlocked
+/// feature. The app sends its receipt at each start, so each receipt is in several rows, and the next receipt has one more
+/// period. The rows are in the order of their dates; the customers are mixed.
 struct StoredRows {
     let rows: Int
     let customers: Int
     let folder: URL
 
-    /// Rows with the same receipt.
+    /// The number of rows with the same receipt.
     private static let startsPerReceipt = 10
     private static let month: Int64 = 2_629_800_000
     private static let begin: Int64 = 1_704_067_200_000

@@ -3,7 +3,7 @@ import CryptoExtras
 import LegacyReceipts
 import ReceiptForge
 
-/// Verifying and decoding, held against the floor: one RSA-2048 verification plus the digest of the content.
+/// Verifying and decoding, compared with the floor: one RSA-2048 verification plus the digest of the content.
 struct VerificationBenchmark {
     func run() throws {
         let verifier = try ReceiptVerifier(
@@ -32,7 +32,7 @@ struct VerificationBenchmark {
         ).report()
     }
 
-    /// The same key size, digest and library as the verifier uses.
+    /// Uses the same key size, digest and library as the verifier.
     private func floor(content: [UInt8], calls: Int) throws -> Double {
         let key = try _RSA.Signing.PrivateKey(keySize: .bits2048)
         let signature = try key.signature(for: SHA256.hash(data: content), padding: .insecurePKCS1v1_5)
@@ -45,7 +45,7 @@ struct VerificationBenchmark {
     }
 }
 
-/// Time per purchase as receipts grow a hundredfold: linear work keeps it level.
+/// Time per purchase in receipts of up to a hundred times the size. With linear work, it stays constant.
 struct LinearityBenchmark {
     func run() throws {
         let limits = DecodingLimits(maximumSize: 256 << 20, maximumAttributes: 10_000_000)

@@ -1,8 +1,8 @@
 import Foundation
 import SQLiteTransactionStore
 
-// Prints one JSON object per line: name, value, unit, and where there is one the reference and the ratio to it. The
-// machines that run this are noisy: quote ratios, and numbers of one run together.
+// Prints one JSON object per line: name, value, unit, and, if there is a reference, the reference and the ratio to
+// it. Results vary with the load of the machine: quote ratios, and numbers of one run together.
 //
 //     legacy-receipts-benchmark [--receipts N]                    verification and migration
 //     legacy-receipts-benchmark rows --to DIR [--rows N] [--customers N]  a table for migrate --into, see BENCHMARKS.md
@@ -10,9 +10,9 @@ import SQLiteTransactionStore
 //     legacy-receipts-benchmark postgres                          PostgreSQL, see PostgreSQLBenchmark
 //     legacy-receipts-benchmark jws                               verifying a signed transaction
 //     legacy-receipts-benchmark server                            requests per second and latency
-//     legacy-receipts-benchmark customers                         the same for customers that no store knows yet
-//     legacy-receipts-benchmark endpoint                          one answer after the other, without sockets
-//     legacy-receipts-benchmark notifications [--notifications N] notifications taken in per core and minute, SQLite
+//     legacy-receipts-benchmark customers                         the same for customers that are new to the store
+//     legacy-receipts-benchmark endpoint                          one request after the other, without sockets
+//     legacy-receipts-benchmark notifications [--notifications N] notifications per core and minute, SQLite
 
 func usage(_ message: String) -> Never {
     FileHandle.standardError.write(Data((message + "\n").utf8))
@@ -28,7 +28,7 @@ func verificationAndMigration(_ arguments: [String]) async throws {
         receiptCount = count
     }
     try VerificationBenchmark().run()
-    // Before the very large receipts, since the peak of memory is that of the process.
+    // Before the very large receipts, because the peak memory is that of the process.
     try await MigrationBenchmark(receiptCount: receiptCount).run()
     try LinearityBenchmark().run()
 }

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Judges our requests, responses and enumerations of the App Store Server API by Apple's own library.
+"""Compares our requests, responses and enumerations of the App Store Server API with Apple's own library.
 
     compare_models.py < MODELS.ndjson
 
 Each line of the input has one of these forms:
 
     {"model": "HistoryResponse", "value": {...}}        a class of Apple's library and our JSON for it, every member set
-    {"enumeration": "PlayTime", "values": [...]}        every value that we know of one of Apple's enumerations
+    {"enumeration": "PlayTime", "values": [...]}        every known value of one of Apple's enumerations
     {"errorCodes": [[4000000, "GeneralBadRequest"], ...], "retryable": [...]}
 
-A model agrees if Apple's class takes every member of ours and gives back the same, and if no member of Apple's class is
-missing from ours.
+A model agrees if Apple's class accepts every member of ours and returns the same values, and if ours contains every member of
+Apple's class.
 
-Exit status: 0 all agree, 1 some line does not, 2 there was nothing to judge.
+Exit status: 0 all lines agree, 1 a line does not, 2 there was nothing to compare.
 """
 
 import importlib
@@ -33,7 +33,7 @@ def model_named(name):
 
 
 def all_members(model, value, path):
-    """Every member of Apple's class is in our value, at every level, and no other."""
+    """Checks that our value has exactly the members of Apple's class, at every level."""
     fields = json_fields(model)
     if set(value) != set(fields):
         raise Disagreement(path, f"members that differ: {sorted(set(value) ^ set(fields))}")
@@ -54,7 +54,7 @@ def judge_model(name, value):
     except Exception as error:
         causes = "; ".join(str(cause) for cause in getattr(error, "exceptions", [error]))
         raise Disagreement(name, f"Apple's library cannot decode it: {causes}") from error
-    # Through JSON, for some of Apple's enumerations come back as objects.
+    # Through JSON, because some of Apple's enumerations come back as objects.
     compare(value, json.loads(json.dumps(converter.unstructure(decoded))), name)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records what Apple's own client (PyPI: app-store-server-library) sends for each of its methods.
+"""Records the requests of each method of Apple's own client (PyPI: app-store-server-library).
 
     record_apple_client.py
 
@@ -7,7 +7,7 @@ Runs a server on this machine, points Apple's client to it, calls every method o
 
     {"endpoint": our name, "method": …, "path": …, "query": [[name, value], …], "contentType": …, "body": JSON or base64}
 
-A method of Apple's client that is not called here makes it fail, so that new ones do not go unnoticed.
+It fails if Apple's client has a method that is not called here, so new methods are noticed.
 """
 
 import base64
@@ -160,7 +160,7 @@ class Recorder(http.server.BaseHTTPRequestHandler):
 
 
 class Spy:
-    """Passes calls on, and notes which methods were called."""
+    """Forwards calls, and records the called methods."""
 
     def __init__(self, client):
         self.client = client
@@ -184,7 +184,7 @@ def main():
         call(spy)
         print(json.dumps({"endpoint": endpoint, **Recorder.seen[-1]}))
     if len(Recorder.seen) != len(CALLS):
-        print("some call sent nothing, or more than one request", file=sys.stderr)
+        print("a call sent no request, or more than one", file=sys.stderr)
         return 1
     missing = {name for name in dir(client) if not name.startswith("_")} - spy.called
     if missing:

@@ -2,7 +2,7 @@
 
     check_clients.py http://127.0.0.1:8080 [--presume]
 
---presume: the endpoint sends lists that nothing is known for (endpoint.presume: lists).
+--presume: the endpoint sends empty lists (endpoint.presume: lists).
 """
 
 import sys
@@ -23,7 +23,7 @@ PRODUCTION_URL = BASE + "/verifyReceipt"
 SANDBOX_URL = BASE + "/sandbox/verifyReceipt"
 
 
-# inapppy: the addresses are set in _change_url_by_sandbox, which its documentation says to override.
+# inapppy: override _change_url_by_sandbox to set the addresses, as its documentation says.
 
 class Validator(inapppy.AppStoreValidator):
     def _change_url_by_sandbox(self):
@@ -125,7 +125,7 @@ def itunes_iap_sees_every_renewal_with_its_dates():
     for purchase in info:
         milliseconds = int(expected[purchase.transaction_id]["expires_date_ms"])
         equal(purchase.expires_date_ms, milliseconds)
-        # The text has the same moment as the number.
+        # The text and the number are the same time.
         equal(int(purchase.expires_date.timestamp()) * 1000, milliseconds)
         equal(int(purchase.purchase_date.timestamp()) * 1000, purchase.purchase_date_ms)
     if not response.latest_receipt:
@@ -142,7 +142,7 @@ def itunes_iap_asks_for_the_renewals():
     if "--presume" in sys.argv:
         equal(response.pending_renewal_info, [])
     else:
-        # No renewal is known here, and an absent member is an error to this client, as with Apple's replies.
+        # The renewal is unknown here. The client treats an absent member as an error, with Apple's replies too.
         raises(itunesiap.receipt.MissingFieldError, lambda: response.pending_renewal_info)
 
 

@@ -2,7 +2,7 @@
 
     check_django.py http://127.0.0.1:8080 [--presume]
 
-Both need Django; its settings and the tables of django-ios-storekit are made here, in memory.
+Both need Django. This program creates its settings and the tables of django-ios-storekit in memory.
 """
 
 import base64
@@ -29,7 +29,7 @@ settings.configure(
                   "PRODUCTION_PRODUCT_IDS": PRODUCTS})
 django.setup()
 
-# Only now do they find their settings.
+# These imports need the settings above.
 import iap  # noqa: E402
 import iap.utils  # noqa: E402
 from django.core.management import call_command  # noqa: E402
@@ -65,7 +65,7 @@ def iap_flips_to_the_sandbox():
 def iap_decides_by_every_entry_whatever_its_order():
     years = datetime.timedelta(days=36_500)
     iap.validate_receipt_is_active(base64.b64decode(CONSUMABLE.receipt), years)
-    # Every period is over, and what was refunded does not count.
+    # Every period is over, and refunded purchases do not count.
     raises(iap.NoActiveReceiptException,
            lambda: iap.validate_receipt_is_active(base64.b64decode(SUBSCRIPTION.receipt), years))
     refunded = next(purchase for purchase in REFUNDED.purchases if "cancellation_date_ms" in purchase)
@@ -108,7 +108,7 @@ def django_ios_storekit_reads_a_production_receipt_into_its_tables():
     expected = PRODUCTION.expected["receipt"]
     for response in responses:
         equal(response.environment, "Production")
-        # It demands these numbers of every receipt.
+        # It requires these numbers in every receipt.
         for key in ("adam_id", "app_item_id", "download_id", "version_external_identifier"):
             equal(getattr(response.receipt, key), expected[key], key)
         if response.pk is None or response.receipt.in_app.pk is None:

@@ -2,7 +2,7 @@
 
     check_forks.py http://127.0.0.1:8080 [--presume]
 
-They have the module names of inapppy and itunes-iap, so that they need an environment of their own.
+They have the module names of inapppy and itunes-iap, so they need a separate environment.
 """
 
 import asyncio
@@ -125,7 +125,7 @@ def itunes_iap2_tells_refusals_apart():
 
 
 def itunes_iap2_raises_the_wrong_error_without_a_sandbox_whatever_the_server():
-    # `raise e` after the `except` block that it was bound in: Python 3 has deleted it by then.
+    # itunes-iap2 has `raise e` after the `except` block of `e`, where Python 3 has deleted the name.
     raises(UnboundLocalError, lambda: itunes_iap2_request(FORGED).verify())
 
 

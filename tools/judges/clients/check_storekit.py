@@ -2,7 +2,7 @@
 
     check_storekit.py http://127.0.0.1:8080 [--presume]
 
---presume: the endpoint adds what this client demands of every receipt (endpoint.presume: ownership-type).
+--presume: the endpoint adds the member that this client requires (endpoint.presume: ownership-type).
 """
 
 import sys
@@ -61,13 +61,13 @@ def reads_a_subscription_of_2016_where_the_endpoint_presumes_the_owner():
         body = verify(EARLY_SUBSCRIPTION)
         equal([purchase.transaction_id for purchase in body.latest_receipt_info], EARLY_SUBSCRIPTION.ids())
     else:
-        # The receipt does not state an owner, and this client cannot read a purchase without.
+        # The receipt states no ownership type, and this client cannot read a purchase without it.
         error = raises(pydantic.ValidationError, lambda: verify(EARLY_SUBSCRIPTION))
         equal({problem["loc"][-1] for problem in error.errors()}, {"in_app_ownership_type"})
 
 
 def cannot_read_an_ios_6_reply_of_apple_either():
-    # Replies to iOS 6 receipts have no environment; this client demands one.
+    # Replies to iOS 6 receipts have no environment; this client requires it.
     error = raises(pydantic.ValidationError, lambda: verify(IOS6))
     equal({problem["loc"] for problem in error.errors()}, {("environment",)})
 

@@ -1,6 +1,5 @@
-"""What the checks of all clients share: receipts of LegacyFixtures with what the forge says is in them, and a list of
-failures. Nothing in here knows our code: expectations come from expected.json, which was written from the description
-that the receipt was forged from."""
+"""Shared by the checks of all clients: receipts of LegacyFixtures with their contents, and a list of failures. The expectations do
+not come from our code: the forge writes expected.json from the description of the receipt."""
 
 import base64
 import json
@@ -11,7 +10,7 @@ import traceback
 FOLDER = pathlib.Path(__file__).resolve().parents[3] / "LegacyFixtures"
 BUNDLE_ID = "com.example.orchard"
 
-# The server has to know this secret, see run.sh.
+# The server must have this secret, see run.sh.
 SECRET = "0123456789abcdef0123456789abcdef"
 
 
@@ -43,9 +42,9 @@ class Fixture:
 
 PRODUCTION = Fixture("production-sha256")
 SANDBOX = Fixture("sandbox-sha256")
-# Its last period was over long ago.
+# Its last period ended long ago.
 SUBSCRIPTION = Fixture("auto-renewable-renewals")
-# Before receipts told who owns a purchase.
+# From the time before receipts stated the ownership type.
 EARLY_SUBSCRIPTION = Fixture("auto-renewable-2016")
 CONSUMABLE = Fixture("consumable")
 REFUNDED = Fixture("non-consumable-refunded")
@@ -63,7 +62,7 @@ def equal(found, expected, what=""):
 
 
 def raises(kind, call):
-    """The exception of a call that has to fail."""
+    """The exception of a call that must fail."""
     try:
         result = call()
     except kind as error:

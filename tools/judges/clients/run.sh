@@ -4,8 +4,9 @@
 #
 #   run.sh http://127.0.0.1:8080 [--presume]
 #
-# With no address it starts the command named by CLIENT_JUDGES_COMMAND (default: the debug build), twice: as it is, and with
-# what storekit-python and itunes-iap demand of old receipts (endpoint.presume: ownership-type, lists).
+# Without an address, it starts the command in CLIENT_JUDGES_COMMAND (default: the debug build) twice: with the defaults,
+# and with the members that storekit-python and itunes-iap require in old receipts (endpoint.presume: ownership-type,
+# lists).
 #
 # CLIENT_JUDGES_ENVIRONMENTS names a folder for the four Python environments (default: .build/clients).
 set -euo pipefail
@@ -42,7 +43,7 @@ serve_and_check() { # [--presume]
         --set trust.intermediates="$trust/itunes-store-intermediate.der,$trust/developer-relations-intermediate.der" \
         ${1:+--set endpoint.presume=ownership-type,lists} >"$log" 2>&1 &
     pid=$!
-    # The log's line "listening" tells the port.
+    # The log line "listening" contains the port.
     port=
     for _ in $(seq 1 150); do
         port="$(sed -n 's/.*"listening".*"port":"\{0,1\}\([0-9]*\).*/\1/p; s/.*"port":"\{0,1\}\([0-9]*\).*"listening".*/\1/p' "$log" | head -n 1)"

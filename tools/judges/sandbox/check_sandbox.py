@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
-"""Judges a running `legacy-receipts sandbox` by Apple's own server library (PyPI: app-store-server-library).
+"""Checks a running `legacy-receipts sandbox` with Apple's own server library (PyPI: app-store-server-library).
 
     check_sandbox.py FILE.json
 
-The file holds one object: `url` of the sandbox, `root` (PEM) that signs its data, `key` (PEM), `keyId` and `issuerId` of the
-In-App Purchase key that it knows, `bundleId`. The sandbox sells the products of the project's tests and has a stepped
-clock.
+The file contains one object: `url` of the sandbox, `root` (PEM) that signs its data, `key` (PEM), `keyId` and `issuerId` of its
+In-App Purchase key, and `bundleId`. The sandbox sells the products of the project's tests and has a stepped clock.
 
-Purchases are made by the control API; everything else is Apple's: AppStoreServerAPIClient asks, with its host overridden, and
-SignedDataVerifier verifies each JWS with the sandbox's root alone. Every method of Apple's client for the App Store Server
-API is called.
+The control API makes the purchases. Apple's code does the rest: AppStoreServerAPIClient sends the requests, with its host
+overridden, and SignedDataVerifier verifies each JWS with only the sandbox's root. Every method of Apple's client for the App Store
+Server API is called.
 
-Exit status: 0 all is as Apple's library expects, 1 it is not (the reason is printed).
+Exit status: 0 everything matches Apple's library, 1 it does not (the reason is printed).
 """
 
 import base64
@@ -78,7 +77,7 @@ class Sandbox:
 
 
 class Counted:
-    """Apple's client, and which of its methods were called."""
+    """Apple's client, and the names of its called methods."""
 
     def __init__(self, client):
         self.client = client

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges our signatures: by the Python package cryptography, and by what Apple's own library signs for the same input.
+"""Checks our signatures with the Python package cryptography, and compares them with those of Apple's own library for the same input.
 
     verify_signatures.py < REQUESTS.ndjson
 
@@ -12,10 +12,10 @@ Each line of the input is one JSON object with "privateKey" (PEM, a test key), "
     kind introductoryOffer      "jws", "productId", "allowIntroductoryOffer", "transactionId"
     kind advancedCommerce       "jws", "model" (a class of Apple's library), "request" (its JSON)
 
-A JWS agrees if its signature is good, if header and claims are those that Apple's library makes for the same input (times
-and nonces apart), and if its own times and nonces have the right form.
+A JWS agrees if its signature is valid, if Apple's library makes the same header and claims for the same input (except times and
+nonces), and if its times and nonces have the right form.
 
-Exit status: 0 all agree, 1 some line does not, 2 there was nothing to judge.
+Exit status: 0 all lines agree, 1 a line does not, 2 there was nothing to check.
 """
 
 import base64
@@ -55,7 +55,7 @@ def base64url(text):
 
 
 def opened(jws, public_key):
-    """Header and claims, the signature having been verified."""
+    """Header and claims, after the verification of the signature."""
     parts = jws.split(".")
     expect(len(parts) == 3, "not three parts")
     signature = base64url(parts[2])
@@ -111,7 +111,7 @@ def judge_token(line, public_key):
     header, claims = opened(line["jws"], public_key)
     apples_header, apples_claims = opened(apples_token(line), public_key)
     expect(header == apples_header, f"header {header} instead of {apples_header}")
-    # Apple's library leaves iat out, which Apple's documentation requires.
+    # Apple's documentation requires iat, and Apple's library omits it.
     expect(without(claims, "iat", "exp") == without(apples_claims, "exp"), f"claims {claims}")
     expect(type(claims["iat"]) is int and type(claims["exp"]) is int, "times are not integers")
     expect(-600 < claims["iat"] - time.time() <= 0, "iat lies in the future or is old")

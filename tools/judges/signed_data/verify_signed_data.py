@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges our signed data (JWS) by Apple's own server library (PyPI: app-store-server-library, see ../requirements.txt).
+"""Checks our signed data (JWS) with Apple's own server library (PyPI: app-store-server-library, see ../requirements.txt).
 
     verify_signed_data.py < LINES.ndjson
 
@@ -8,14 +8,14 @@ Each line is one JSON object:
     kind         transaction, renewalInfo, appTransaction, notification or realtimeRequest
     jws          the compact serialization
     root         the one root to trust, DER in base64
-    bundleId, appAppleId, environment   what Apple's verifier is made for
+    bundleId, appAppleId, environment   the parameters of Apple's verifier
     accepted     whether we verified it
-    payload      if we did: the members that we read, as JSON
+    payload      if accepted: the members that we read, as JSON
 
-We and Apple agree if both accept or both refuse; and where both accept, if each member that we read has the same value in
-the JSON that was signed and in Apple's decoded model.
+A line agrees if both verifiers accept or both reject. If both accept, each member that we read must have the same value in the
+signed JSON and in Apple's decoded model.
 
-Exit status: 0 all agree, 1 some line does not (each is printed), 2 there is nothing to judge.
+Exit status: 0 all lines agree, 1 a line does not (each is printed), 2 there is nothing to check.
 """
 
 import base64
@@ -36,7 +36,7 @@ METHODS = {
 
 
 def judge(line):
-    """What differs, or None."""
+    """The difference, or None."""
     verifier = SignedDataVerifier(
         [base64.b64decode(line["root"])], False, Environment(line["environment"]), line["bundleId"], line["appAppleId"]
     )
@@ -63,7 +63,7 @@ def main():
             disagreed += 1
             print(f"line {number} ({line['kind']}): {difference}")
     if agreed + disagreed == 0:
-        print("there are no lines: nothing was judged", file=sys.stderr)
+        print("there are no lines: nothing was checked", file=sys.stderr)
         return 2
     print(f"agree: {agreed}; disagree: {disagreed}")
     return 1 if disagreed else 0

@@ -20,7 +20,8 @@ OPTIONS = ["--column", "receipt", "--user-column", "account", "--carry", "countr
 TRUST = ["--trust-root", str(FIXTURES / "trust/root.der")]
 TABLES = ["--catalog", str(FIXTURES / "products.yaml"), "--at", "2024-06-01"]
 PARTITIONS = 5
-# What README.md says is not the same on a cluster: the places of records, and with CSV files and tables the text of a record.
+# The differences on a cluster that README.md lists: the places of records, and with CSV files and tables the text of
+# a record.
 PLACES = {"input", "line", "element", "row", "byteOffset"}
 RECORD = {"sha256", "length", "original"}
 
@@ -30,7 +31,7 @@ def step(text):
 
 
 def rows():
-    """(account, receipt, country) in a random order: every receipt of LegacyFixtures several times, and recorded replies."""
+    """Rows (account, receipt, country) in a random order: every receipt of LegacyFixtures several times, and recorded replies."""
     dice = random.Random(14)
     found = []
     for path in sorted(FIXTURES.glob("*/receipt.b64")):
@@ -40,7 +41,7 @@ def rows():
     found += [("x-1", line, "it") for line in (FIXTURES / "inputs/customers.ndjson").read_text(encoding="utf-8").splitlines()]
     for customer in range(60):
         for purchase in range(dice.randint(1, 4)):
-            # A reply with the purchases of two customers: nothing signed connects them.
+            # A reply with the purchases of two customers. No signed document connects them.
             ids = [f"7{customer:05}{purchase % 2}", f"7{dice.randint(0, 59):05}0"][: dice.randint(1, 2)]
             found.append((f"v-{customer}", json.dumps(reply(ids)), "ü, \"quoted\"\nsecond line"))
     found += [("w-1", "", "de"), ("w-2", "NULL", "de"), ("w-3", "530009999999999", "de"), ("", "no receipt", "")]
@@ -71,7 +72,7 @@ def write_inputs(spark, folder):
             writer = csv.writer(file)
             writer.writerow(["account", "receipt", "country"])
             writer.writerows(records[place::3])
-            # Rows with too few and too many fields: they must not give anyone a purchase.
+            # Rows with too few and too many fields. They must not grant a purchase.
             receipt = (FIXTURES / "auto-renewable/receipt.b64").read_text(encoding="utf-8").strip().replace("\n", "")
             writer.writerow([receipt])
             writer.writerow(["thief", receipt, "de", str(place)])
@@ -87,7 +88,7 @@ def write_inputs(spark, folder):
 
 
 def check_components(spark, folder):
-    """Long chains, trees and loops, against a union-find."""
+    """Compares the components of long chains, trees and loops with a union-find."""
     dice = random.Random(15)
     names = [dice.randint(-(2**63), 2**63 - 1) for _ in range(120)]
     pairs = [(names[i], names[i + 1]) for i in range(50)]
@@ -144,7 +145,7 @@ def spark_job(binary, folder, *options, environment=None):
 
 
 def compare(spark, expected_folder, folder, ignored):
-    """Row for row, each as often as there."""
+    """Compares row for row, each with the same number of occurrences."""
     for path in sorted(expected_folder.glob("*.ndjson")):
         ignores = ignored if path.stem == "quarantine" else set()
         expected, found = collections.Counter(), collections.Counter()

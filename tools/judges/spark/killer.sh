@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Stands in for the binary in a Spark job. Once each, it kills the filter and its Python worker in the first stage, and the
-# migration and the Python worker of an export in the last stage. JUDGE_KILLS is the folder that records what was
-# started and killed.
+# Replaces the binary in a Spark job. It kills each of these processes once: the filter and its Python worker in the first
+# stage, and the migration and the Python worker of an export in the last stage. JUDGE_KILLS is the folder with the records
+# of started and killed processes.
 set -euo pipefail
 
 # Succeeds only for the first process that calls it with this name, on any number of workers.

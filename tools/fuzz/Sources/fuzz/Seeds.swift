@@ -2,8 +2,8 @@ import Foundation
 import LegacyReceipts
 import ReceiptForge
 
-/// Writes the forge's receipts, and those of folders, as a seed corpus: one file for each form (as stored, and with
-/// base64 taken off).
+/// Writes the forge's receipts and the receipts in folders as a seed corpus: one file for each form (as stored, and
+/// without base64).
 struct Seeds {
     let folder: URL
 
@@ -30,7 +30,7 @@ struct Seeds {
         }
     }
 
-    /// Long inputs slow libFuzzer down and teach it nothing that shorter ones do not.
+    /// Long inputs slow libFuzzer down and reach no more code than short ones.
     private func write(_ bytes: [UInt8], _ name: String) throws {
         guard bytes.count <= 20_000 else { return }
         try Data(bytes).write(to: folder.appending(path: name))

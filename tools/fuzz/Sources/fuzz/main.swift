@@ -3,12 +3,12 @@ import Foundation
 import LegacyReceipts
 import ReceiptForge
 
-/// What is asked of every input. A trap ends the run, and so does a broken promise.
+/// The checks of every input. A trap or a failed check ends the run.
 struct Target: Sendable {
     private let decoder = ReceiptDecoder()
     private let apple = ReceiptVerifier()
     private let test: ReceiptVerifier
-    /// What the genuine receipts of the forge say: nothing else can be accepted from the test authority.
+    /// The content of the forge's genuine receipts. No other content may be accepted from the test authority.
     private let genuine: Set<String>
 
     init() throws {
@@ -61,12 +61,13 @@ struct Target: Sendable {
     }
 }
 
-// A C function cannot capture, so the target is found by name.
+// A C function cannot capture values, so the target is global.
 enum Shared {
     static let target = Result { try Target() }
 }
 
-// `fuzz-receipts seeds OUTPUT-FOLDER [FOLDER-OF-RECEIPTS ...]` writes the seed corpus; all else is libFuzzer's.
+// `fuzz-receipts seeds OUTPUT-FOLDER [FOLDER-OF-RECEIPTS ...]` writes the seed corpus. All other arguments go to
+// libFuzzer.
 if CommandLine.arguments.count > 2, CommandLine.arguments[1] == "seeds" {
     try Seeds(writingTo: CommandLine.arguments[2]).write(receiptsIn: CommandLine.arguments.dropFirst(3))
     exit(0)
