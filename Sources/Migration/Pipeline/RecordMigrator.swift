@@ -39,10 +39,11 @@ struct RecordMigrator: Sendable {
         for index in 0..<batch.count { migrate(batch.record(index), into: &output) }
     }
 
-    func migrate(_ record: InputRecord, into output: inout BatchOutput) {
+    /// - Parameter receipt: the receipt of the record from ``keyedReceipts(_:)``, if there is one.
+    func migrate(_ record: InputRecord, receipt: KeyedReceipt? = nil, into output: inout BatchOutput) {
         output.counts.read(record)
         switch record.payload {
-        case .receipt(let stored, _): migrate(receipt: stored, of: record, into: &output)
+        case .receipt(let stored, _): migrate(receipt: stored, keyed: receipt, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
         case .reply, .transactions, .notification, .jws, .storeKit2:
             migrate(record.payload.documents, of: record, into: &output)
@@ -98,9 +99,14 @@ struct RecordMigrator: Sendable {
     }
 
     /// Migrates a record that is a receipt, as nearly all are.
-    private func migrate(receipt stored: ArraySlice<UInt8>, of record: InputRecord, into output: inout BatchOutput) {
+    private func migrate(
+        receipt stored: ArraySlice<UInt8>, keyed: KeyedReceipt?, of record: InputRecord, into output: inout BatchOutput
+    ) {
         do throws(RefusedReceipt) {
-            if let filing { return try file(receipt: stored, of: record, filing, into: &output) }
+            if let filing {
+                let receipt = if let keyed { keyed } else { try keyedReceipt(stored, filing) }
+                return try file(receipt, of: record, filing, into: &output)
+            }
             let verified = try verify(stored)
             if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
             write(verified, of: record, into: &output)
@@ -112,19 +118,18 @@ struct RecordMigrator: Sendable {
 
     /// Stores a receipt. A receipt that the store already has is not verified again.
     private func file(
-        receipt stored: ArraySlice<UInt8>, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
+        _ keyed: KeyedReceipt, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) throws(RefusedReceipt) {
-        let container = try container(stored)
-        let key = filing.verified.key(of: container.bytes)
-        if let known = filing.verified[key] {
+        if let known = filing.verified[keyed.key] {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
                 return quarantine(record, reason, known.kind, into: &output)
             }
-            let document = FactSet(scope: known.scope, identities: known.identities)
-            output.additions.users += filing.users.claims(record.carried, on: [document])
+            if let user = filing.users.named(record.carried), filing.verified.isNew(user, of: keyed.key) {
+                output.additions.users += user.claims(on: known.identities, in: known.scope)
+            }
             return output.counts.migrated(known.kind, known.scope.environment)
         }
-        let verified = try verify(container)
+        let verified = try verify(keyed.container)
         if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
         let sets = verified.document?.facts(importedAt: filing.date) ?? []
         guard let set = sets.first, let receipt = set.receipt else {
@@ -132,20 +137,32 @@ struct RecordMigrator: Sendable {
         }
         output.additions.add(sets, record.carried, filing.users)
         let known = VerifiedReceipt(
-            key: key, scope: set.scope, form: receipt.form, identities: UserColumns.purchases(set.identities))
+            key: keyed.key, scope: set.scope, form: receipt.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
         output.additions.receipts.append(known)
         output.counts.migrated(verified.kind, set.scope.environment)
     }
 
-    /// The keys of the records that are receipts, to look them up in the store before they are migrated.
-    func receiptKeys(_ records: [InputRecord]) -> [[UInt8]] {
-        guard let filing else { return [] }
-        return records.compactMap { record in
-            guard case .receipt(let stored, _) = record.payload, let container = try? container(stored) else {
-                return nil
-            }
-            return filing.verified.key(of: container.bytes)
+    /// A receipt without its transport encoding, and its key in ``VerifiedReceipts``. Both are computed once, because
+    /// they take most of the time of a receipt that is already known.
+    struct KeyedReceipt {
+        let container: ReceiptContainer
+        let key: [UInt8]
+    }
+
+    private func keyedReceipt(
+        _ stored: ArraySlice<UInt8>, _ filing: Filing
+    ) throws(RefusedReceipt) -> KeyedReceipt {
+        let container = try container(stored)
+        return KeyedReceipt(container: container, key: filing.verified.key(of: container.bytes))
+    }
+
+    /// The receipts of the records that are receipts, to look them up in the store before they are migrated; nil for other
+    /// records.
+    func keyedReceipts(_ records: [InputRecord]) -> [KeyedReceipt?] {
+        records.map { record in
+            guard let filing, case .receipt(let stored, _) = record.payload else { return nil }
+            return try? keyedReceipt(stored, filing)
         }
     }
 

@@ -37,23 +37,37 @@ extension MigratedDocument {
     }
 }
 
-/// The receipts that were verified in this run or before, so that a receipt in many records is verified only once.
+/// The receipts that were verified in this run or before, so that a receipt in many records is verified only once, and its
+/// users are filed only once.
 final class VerifiedReceipts: Sendable {
-    private struct Receipts {
-        var recent: [[UInt8]: VerifiedReceipt] = [:]
-        var older: [[UInt8]: VerifiedReceipt] = [:]
+    /// A dictionary that drops the least recently used values.
+    private struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+        private var recent: [Key: Value] = [:]
+        private var older: [Key: Value] = [:]
+        private static var maximum: Int { 50_000 }
 
-        mutating func add(_ receipt: VerifiedReceipt, maximum: Int) {
-            if recent.count >= maximum / 2 { (older, recent) = (recent, [:]) }
-            recent[receipt.key] = receipt
+        mutating func value(_ key: Key) -> Value? {
+            if let known = recent[key] { return known }
+            guard let known = older[key] else { return nil }
+            add(key, known)
+            return known
+        }
+
+        mutating func add(_ key: Key, _ value: Value) {
+            if recent.count >= Self.maximum / 2 { (older, recent) = (recent, [:]) }
+            recent[key] = value
         }
     }
 
-    /// The maximum number in memory; the least recently used ones are dropped.
-    private static let maximum = 50_000
+    /// The user beside a receipt.
+    private struct Beside: Hashable, Sendable {
+        let receipt: [UInt8]
+        let user: UserColumns.User
+    }
 
     private let trust: [UInt8]
-    private let receipts = Mutex(Receipts())
+    private let receipts = Mutex(Recent<[UInt8], VerifiedReceipt>())
+    private let users = Mutex(Recent<Beside, Bool>())
 
     init(trust: TrustPolicy) { self.trust = trust.digest }
 
@@ -65,17 +79,18 @@ final class VerifiedReceipts: Sendable {
         return Array(hash.finalize())
     }
 
-    subscript(key: [UInt8]) -> VerifiedReceipt? {
-        receipts.withLock { receipts in
-            if let known = receipts.recent[key] { return known }
-            guard let known = receipts.older[key] else { return nil }
-            receipts.add(known, maximum: Self.maximum)
-            return known
-        }
-    }
+    subscript(key: [UInt8]) -> VerifiedReceipt? { receipts.withLock { $0.value(key) } }
 
-    func add(_ receipt: VerifiedReceipt) {
-        receipts.withLock { $0.add(receipt, maximum: Self.maximum) }
+    func add(_ receipt: VerifiedReceipt) { receipts.withLock { $0.add(receipt.key, receipt) } }
+
+    /// Whether this run has not filed the user of this receipt yet, as far as it remembers. The next call returns false.
+    func isNew(_ user: UserColumns.User, of key: [UInt8]) -> Bool {
+        let beside = Beside(receipt: key, user: user)
+        return users.withLock { users in
+            guard users.value(beside) == nil else { return false }
+            users.add(beside, true)
+            return true
+        }
     }
 }
 

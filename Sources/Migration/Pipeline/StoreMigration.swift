@@ -25,8 +25,8 @@ public struct StoreMigration: Sendable {
         /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
         public var date: Int64
         /// A step is committed at about this many rows, or after half a second, so that little work is repeated after an
-        /// interruption.
-        package var rowsPerStep = 20_000
+        /// interruption. Two steps are in memory: the store writes one while the next one is prepared.
+        package var rowsPerStep = 10_000
 
         public init(
             migration: MigrationOptions = MigrationOptions(), userColumn: String? = nil,
@@ -91,10 +91,12 @@ public struct StoreMigration: Sendable {
         } catch {
             // Commit the completed records, so that they are not repeated. Report the first error.
             if error.code != .store { try? await work.commit(to: store) }
+            try? await work.finishCommit()
             throw error
         }
         work.finish(source.statistics, resumed.position)
         try await work.commit(to: store)
+        try await work.finishCommit()
         try options.migration.check(records: work.progress.summary.recordsRead)
         return try work.result()
     }
@@ -130,6 +132,8 @@ public struct StoreMigration: Sendable {
             added.formUnion(work.step.quarantined.map(\.key))
             added.subtract(work.step.released)
             try await work.commit(to: store)
+            // The next page is read from the quarantine as it is after this step.
+            try await work.finishCommit()
             progress(
                 Progress(
                     bytesRead: 0, records: work.progress.summary.recordsRead,
@@ -149,14 +153,15 @@ public struct StoreMigration: Sendable {
     private static func migrate(
         _ records: [InputRecord], _ migrator: RecordMigrator, _ store: any Store, into output: inout BatchOutput
     ) async throws(MigrationError) {
+        let receipts = migrator.keyedReceipts(records)
         if let verified = migrator.filing?.verified {
-            let unknown = Set(migrator.receiptKeys(records)).filter { verified[$0] == nil }
+            let unknown = Set(receipts.compactMap { $0?.key }).filter { verified[$0] == nil }
             if !unknown.isEmpty {
                 let known = try await stored { try await store.verifiedReceipts(Array(unknown)) }
                 for receipt in known { verified.add(receipt) }
             }
         }
-        for record in records { migrator.migrate(record, into: &output) }
+        for (record, receipt) in zip(records, receipts) { migrator.migrate(record, receipt: receipt, into: &output) }
     }
 
     fileprivate static func stored<Result>(
@@ -248,6 +253,8 @@ public struct StoreMigration: Sendable {
         private var position: ResumedSource.Position?
         private var size = 0
         private var lastCommit = ContinuousClock.now
+        /// The step that the store is writing while the next one is prepared.
+        private var commit: Task<AppliedFacts, any Error>?
 
         init(migration: String?, rowsPerStep: Int) {
             self.migration = migration
@@ -280,7 +287,10 @@ public struct StoreMigration: Sendable {
             self.position = position
         }
 
+        /// Waits for the previous step and hands this one to the store. Steps are written one after the other, so an
+        /// interruption repeats at most this step and the one in progress.
         mutating func commit(to store: any Store) async throws(MigrationError) {
+            try await finishCommit()
             guard size > 0 || position != nil || !step.released.isEmpty else { return }
             if let migration, let position {
                 progress.marks = position.marks
@@ -289,16 +299,21 @@ public struct StoreMigration: Sendable {
                     migration: migration, records: Int64(position.records), digest: position.digest,
                     state: progress.state)
             }
-            let step = step
             // Not canceled with the migration, so that completed records are not repeated.
-            let commit = Task { try await store.apply(step) }
-            let result = try await StoreMigration.stored { try await commit.value }
-            applied.changed += result.changed
-            applied.unchanged += result.unchanged
-            self.step = MigrationStep()
+            commit = Task { [step] in try await store.apply(step) }
+            step = MigrationStep()
             size = 0
             position = nil
             lastCommit = .now
+        }
+
+        /// Waits until the store has the step that was handed to it.
+        mutating func finishCommit() async throws(MigrationError) {
+            guard let commit else { return }
+            self.commit = nil
+            let result = try await StoreMigration.stored { try await commit.value }
+            applied.changed += result.changed
+            applied.unchanged += result.unchanged
         }
 
         /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.

@@ -22,16 +22,32 @@ struct UserColumns: Sendable {
     func claims(
         _ columns: [CarriedColumn], on documents: [(scope: StoreScope, identities: [CustomerIdentity])]
     ) -> [UserClaim] {
-        guard !columns.isEmpty else { return [] }
-        let userId = userId(columns) ?? ""
-        let kept = columns.filter { carried.contains($0.name) }.sorted { $0.name < $1.name }
-        guard !userId.isEmpty || !kept.isEmpty else { return [] }
-        let text = String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self)
-        return documents.flatMap { document in
-            Self.purchases(document.identities).map { identity in
-                UserClaim(scope: document.scope, identity: identity, userId: userId, carried: text)
+        guard let user = named(columns) else { return [] }
+        return documents.flatMap { user.claims(on: $0.identities, in: $0.scope) }
+    }
+
+    /// A user that columns name, with the columns that are kept.
+    struct User: Hashable, Sendable {
+        /// The id of the user; empty if no column has it.
+        let id: String
+        /// ``UserClaim/carried``.
+        let carried: String
+
+        /// The claims of the user on the purchases of a document.
+        func claims(on identities: [CustomerIdentity], in scope: StoreScope) -> [UserClaim] {
+            UserColumns.purchases(identities).map {
+                UserClaim(scope: scope, identity: $0, userId: id, carried: carried)
             }
         }
+    }
+
+    /// The user that the columns name; nil if they have neither an id nor columns to keep.
+    func named(_ columns: [CarriedColumn]) -> User? {
+        guard !columns.isEmpty else { return nil }
+        let id = userId(columns) ?? ""
+        let kept = columns.filter { carried.contains($0.name) }.sorted { $0.name < $1.name }
+        guard !id.isEmpty || !kept.isEmpty else { return nil }
+        return User(id: id, carried: String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self))
     }
 
     /// The identities to which a user is attached: the purchases, or all identities of a document without purchases.
