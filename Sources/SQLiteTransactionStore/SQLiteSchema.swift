@@ -35,7 +35,10 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("7") { db in try db.execute(sql: version7) }
         migrator.registerMigration("8") { db in try db.execute(sql: version8) }
-        migrator.registerMigration("9") { db in try db.execute(sql: unknownTransactions) }
+        migrator.registerMigration("9") { db in
+            try db.execute(sql: unknownTransactions)
+            try db.execute(sql: requestBudgets)
+        }
         return migrator
     }
 
@@ -48,6 +51,17 @@ enum SQLiteSchema {
             transaction_id TEXT NOT NULL,
             answered_at INTEGER NOT NULL,
             PRIMARY KEY (environment, bundle_id, transaction_id)
+        ) WITHOUT ROWID;
+        """
+
+    /// Of version 9: the rate limits that programs share (`RequestBucket`). Dates are in microseconds since 1970.
+    private static let requestBudgets = """
+        CREATE TABLE request_budgets (
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            full_at INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundle_id, endpoint)
         ) WITHOUT ROWID;
         """
 

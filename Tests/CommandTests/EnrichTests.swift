@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import GRDB
 import Purchases
 import SQLiteTransactionStore
 import Testing
@@ -136,6 +137,27 @@ struct EnrichTests {
         #expect(outcome.error.contains("rate limited until 20") && outcome.error.contains(" UTC\n"), "\(outcome.error)")
         #expect(outcome.output.contains("2 customers completed, 0 known before, 0 unknown"), "\(outcome.output)")
         #expect(!outcome.output.contains("Not completed"))
+    }
+
+    @Test("enrich takes its permits from the budget that the programs of a store share")
+    func sharedLimit() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell("migrate; enrich --quiet", in: folder)
+        #expect(outcome.output.contains("2 customers completed"), "\(outcome)")
+        let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
+        let rows = try await queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT environment || ' ' || bundle_id || ' ' || endpoint FROM request_budgets
+                    WHERE full_at > 1600000000000000 ORDER BY endpoint
+                    """)
+        }
+        try queue.close()
+        #expect(
+            rows == [
+                "Sandbox com.example.app getAllSubscriptionStatuses", "Sandbox com.example.app getTransactionHistory",
+            ])
     }
 
     @Test("A run that is killed has kept which ids are unknown, and the next one asks about the others")

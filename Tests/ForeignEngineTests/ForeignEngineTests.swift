@@ -66,6 +66,9 @@ struct ForeignEngineTests {
         func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
             try await store.closeConsumptionTasks(uuids, as: outcome)
         }
+        func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
+            try await store.takePermits(count, of: budget)
+        }
         func remember(_ transactions: [UnknownTransaction]) async throws { try await store.remember(transactions) }
         func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
             try await store.unknownTransactions(ids, in: scope)

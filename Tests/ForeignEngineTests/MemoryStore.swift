@@ -69,6 +69,7 @@ actor MemoryPlace {
     private var verified: [[UInt8]: VerifiedReceipt] = [:]
     private var quarantined: [[UInt8]: QuarantinedRecord] = [:]
     private var checkpoints: [String: MigrationCheckpoint] = [:]
+    private var budgets: [[String]: RequestBucket] = [:]
     /// The date of the newest answer.
     private var unknown: [PlacedIdentity: Int64] = [:]
     private var consumptionTasks: [(task: ConsumptionTask, outcome: ConsumptionTask.Outcome?)] = []
@@ -484,6 +485,15 @@ actor MemoryPlace {
         return removal
     }
 
+    // MARK: Rate limits
+
+    func takePermits(_ count: Int, of budget: RequestBudget) throws -> RequestPermits {
+        try budget.check()
+        let key = [budget.scope.environment.rawValue, budget.scope.bundleId, budget.endpoint]
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        return budgets[key, default: RequestBucket(fullAt: 0)].take(count, of: budget, now: now)
+    }
+
     // MARK: Unknown transactions
 
     func remember(_ transactions: [UnknownTransaction]) {
@@ -637,6 +647,10 @@ actor MemoryStore: CompleteTransactionStore {
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
     ) async throws -> ErasedRows {
         try await opened.erase(identities, in: scope, quarantined: quarantined)
+    }
+
+    func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
+        try await opened.takePermits(count, of: budget)
     }
 
     func remember(_ transactions: [UnknownTransaction]) async throws { try await opened.remember(transactions) }

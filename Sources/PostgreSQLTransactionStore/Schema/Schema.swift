@@ -18,7 +18,7 @@ struct Schema: Sendable {
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
-        Migration(version: 9, sql: unknownTransactions),
+        Migration(version: 9, sql: unknownTransactions + ";" + requestBudgets),
     ]
 
     /// The version that this program reads and writes.
@@ -207,6 +207,18 @@ struct Schema: Sendable {
             transaction_id bytea NOT NULL,
             answered_at int8 NOT NULL,
             PRIMARY KEY (environment, bundle_id, transaction_id)
+        )
+        """
+
+    /// Of version 9: the rate limits that programs share (`RequestBucket`). Dates are in microseconds since 1970. After a
+    /// crash of the server the table is empty, and each budget is full. Until then its rows cost no write-ahead log.
+    private static let requestBudgets = """
+        CREATE UNLOGGED TABLE request_budgets (
+            environment bytea NOT NULL,
+            bundle_id bytea NOT NULL,
+            endpoint bytea NOT NULL,
+            full_at int8 NOT NULL,
+            PRIMARY KEY (environment, bundle_id, endpoint)
         )
         """
 

@@ -208,3 +208,4 @@ public enum LedgerLimits {
 /// All protocols that an engine implements.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore
     & CustomerEraser & StoreRetention & ConsumptionTasks & UnknownTransactions
+    & RequestBudgets

@@ -28,7 +28,8 @@ struct EnrichCommand: AsyncParsableCommand {
             id, and enrich does not ask about it again for the days of --ask-again-after.
 
             It first prints how much there is to ask and how long this takes at Apple's rate limits; --dry-run stops there. \
-            When it runs again, it asks only about what is left. It waits while the App Store accepts no requests, and stops \
+            serve and enrich on one store share Apple's rate limits: enrich takes what serve leaves. When it runs again, it asks \
+            only about what is left. It waits while the App Store accepts no requests, and stops \
             at once if the App Store refuses the key.
 
             EXIT STATUS:
@@ -97,7 +98,7 @@ struct EnrichCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The share of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to serve.",
+            "The most of Apple's rate limits to use, more than 0 and at most 1. enrich never takes what serve needs.",
             valueName: "part"))
     var share = 1.0
 

@@ -62,7 +62,8 @@ struct EnrichmentRun: Sendable {
             let verifier = try SignedDataVerifier(trust: trust)
             let transport = AsyncHTTPClientTransport()
             let enrichment = CustomerEnrichment(
-                apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, transport) }, store: store,
+                apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, transport, store) },
+                store: store,
                 unknownPeriod: unknownPeriod, includes: includes)
             var failures = 0
             var events = CustomerEnrichment.Events(
@@ -173,22 +174,26 @@ struct EnrichmentRun: Sendable {
     /// Production comes first, in any order of the arguments, because it is queried before the sandbox.
     private func app(
         _ bundleId: String, _ key: InAppPurchaseKey, _ verifier: SignedDataVerifier,
-        _ transport: AsyncHTTPClientTransport
+        _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets
     ) throws -> CustomerEnrichment.App? {
         let readers = try [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
-            .map { try reader($0, bundleId, key, verifier, transport) }
+            .map { try reader($0, bundleId, key, verifier, transport, store) }
         guard let first = readers.first else { return nil }
         return CustomerEnrichment.App(first, fallback: readers.dropFirst().first)
     }
 
     private func reader(
         _ environment: AppStoreModels.Environment, _ bundleId: String, _ key: InAppPurchaseKey,
-        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport
+        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets
     ) throws -> CustomerHistoryReader {
         let client = try AppStoreServerAPIClient(
             key: key, bundleID: bundleId, environment: environment,
             configuration: APIClientConfiguration(
                 baseURL: urls[environment], rateBudgets: budgets,
+                // Longer than for a server: the store can be busy with a step of a migration.
+                sharedBudget: StoreRateBudget(
+                    store, scope: StoreScope(environment: environment, bundleId: bundleId), priority: .background,
+                    timeout: .seconds(5)),
                 retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1))),
             transport: transport)
         return CustomerHistoryReader(

@@ -53,6 +53,8 @@ struct PostgreSQLMigrationTests {
             let unknown = UnknownTransaction(scope: Samples.scope, transactionId: "9", answeredDate: 1)
             try await new.remember([unknown])
             #expect(try await new.unknownTransactions(["9"], in: Samples.scope) == [unknown])
+            let budget = RequestBudget(scope: Samples.scope, endpoint: "e", interval: 1_000_000, burst: 2)
+            #expect(try await new.takePermits(5, of: budget).count == 2)
             try await new.close()
             #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "9")
         }

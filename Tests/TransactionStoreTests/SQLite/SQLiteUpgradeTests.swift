@@ -304,6 +304,8 @@ struct SQLiteUpgradeTests {
         let unknown = UnknownTransaction(scope: StoreSamples.scope, transactionId: "9", answeredDate: 1)
         try await store.remember([unknown])
         #expect(try await store.unknownTransactions(["9"], in: StoreSamples.scope) == [unknown])
+        let budget = RequestBudget(scope: StoreSamples.scope, endpoint: "e", interval: 1_000_000, burst: 2)
+        #expect(try await store.takePermits(5, of: budget).count == 2)
         try await store.close()
     }
 
