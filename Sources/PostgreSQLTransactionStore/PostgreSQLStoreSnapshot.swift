@@ -66,6 +66,10 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
             SELECT s.environment, s.bundle_id, n.notification_uuid, n.type, n.subtype, n.signed_date, n.body
             FROM \(schema).notifications AS n JOIN \(schema).scopes AS s ON s.id = n.scope
             """
+        case .unknownTransactions:
+            """
+            SELECT environment, bundle_id, transaction_id, answered_at FROM \(schema).unknown_transactions
+            """
         }
     }
 }

@@ -64,6 +64,19 @@ private struct Erasure {
                 RETURNING 1
             ) SELECT count(*) FROM gone
             """)
+    private static let deleteUnknown = Statement(
+        name: "erase_unknown_transactions",
+        sql: """
+            WITH gone AS (
+                DELETE FROM unknown_transactions AS u USING scopes AS s, (
+                    SELECT id FROM unnest($2::bytea[]) AS known (id)
+                    UNION SELECT transaction_id FROM transactions WHERE purchase = ANY ($3::int8[])
+                ) AS given
+                WHERE s.id = $1::int4 AND u.environment = s.environment AND u.bundle_id = s.bundle_id
+                    AND u.transaction_id = given.id
+                RETURNING 1
+            ) SELECT count(*) FROM gone
+            """)
     private static let deleteClaims = Statement(
         name: "erase_user_claims",
         sql: """
@@ -116,12 +129,14 @@ private struct Erasure {
             }
             let ofPurchases = Parameter.int8s(purchases)
             let ofCustomers = Parameter.int8s(customers.sorted())
-            // Before the transactions, whose ids select the entries.
+            let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
+            // Before the transactions, whose ids select the rows.
             erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
+            erased.unknownTransactions = try delete(
+                Self.deleteUnknown, [.int4(scopeId), .byteStrings(originals), ofPurchases])
             erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
             erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
             _ = try delete(Self.deleteTerms, [ofPurchases])
-            let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
             erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), .byteStrings(originals)])
             erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
             erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])

@@ -35,8 +35,35 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("7") { db in try db.execute(sql: version7) }
         migrator.registerMigration("8") { db in try db.execute(sql: version8) }
+        migrator.registerMigration("9") { db in
+            try db.execute(sql: unknownTransactions)
+            try db.execute(sql: requestBudgets)
+        }
         return migrator
     }
+
+    /// Of version 9: the transactions that the App Store does not know (`UnknownTransaction`). The date is in
+    /// milliseconds since 1970. They have no scope id: a scope is an app that the store has documents of.
+    private static let unknownTransactions = """
+        CREATE TABLE unknown_transactions (
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            answered_at INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundle_id, transaction_id)
+        ) WITHOUT ROWID;
+        """
+
+    /// Of version 9: the rate limits that programs share (`RequestBucket`). Dates are in microseconds since 1970.
+    private static let requestBudgets = """
+        CREATE TABLE request_budgets (
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            full_at INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundle_id, endpoint)
+        ) WITHOUT ROWID;
+        """
 
     /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in
     /// milliseconds since 1970.

@@ -61,6 +61,10 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
             SELECT s.environment, s.bundle_id, n.notification_uuid, n.notification_type, n.subtype, n.signed_date, n.body
             FROM notifications n CROSS JOIN scopes s ON s.id = n.scope_id
             """
+        case .unknownTransactions:
+            """
+            SELECT environment, bundle_id, transaction_id, answered_at FROM unknown_transactions
+            """
         }
     }
 }

@@ -41,11 +41,17 @@ private struct Erasure {
         let originals = all.filter { $0.kind == .originalTransactionId }.map(\.value)
         try keepPositions(of: originals)
         let ofPurchase = "WHERE scope_id = ?1 AND original_transaction_id = ?2"
-        // Before the transactions, whose ids select the entries.
+        // Before the transactions, whose ids select the rows.
         erased.ledgerEntries = try delete(
             """
             DELETE FROM ledger \(ofPurchase)
                 AND transaction_id IN (SELECT transaction_id FROM transactions \(ofPurchase))
+            """, originals)
+        erased.unknownTransactions = try delete(
+            """
+            DELETE FROM unknown_transactions
+            WHERE (environment, bundle_id) = (SELECT environment, bundle_id FROM scopes WHERE id = ?1)
+                AND transaction_id IN (SELECT ?2 UNION SELECT transaction_id FROM transactions \(ofPurchase))
             """, originals)
         erased.transactions = try delete("DELETE FROM transactions \(ofPurchase)", originals)
         erased.renewalInfos = try delete("DELETE FROM renewal_infos \(ofPurchase)", originals)

@@ -11,6 +11,7 @@ public protocol CustomerEraser: Sendable {
     /// - the ledger entries about their transactions, including those that a consumer has not read. Positions are not
     ///   reused, and no consumer gets an error,
     /// - requests for consumption information about them,
+    /// - the App Store's answers that it does not know their transactions (``UnknownTransaction``),
     /// - the caller's users of their purchases (``UserClaim``), and the records of verified receipts,
     /// - processed notifications whose stored text contains one of their identities. Other notifications stay with
     ///   their id, type and date,
@@ -40,6 +41,7 @@ public struct ErasedRows: Hashable, Sendable {
     public var notifications: Int64 = 0
     public var ledgerEntries: Int64 = 0
     public var consumptionTasks: Int64 = 0
+    public var unknownTransactions: Int64 = 0
     public var userClaims: Int64 = 0
     public var verifiedReceipts: Int64 = 0
     public var quarantined: Int64 = 0

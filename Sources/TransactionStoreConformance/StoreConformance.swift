@@ -17,7 +17,7 @@ public enum StoreConformance {
         facts + order + refunds + customers + kept + hostile + concurrency + ledger + terms + seats
         + notifiedEvents + consumptionTasks + ledgerConsumers + leases + ledgerRemoval + erasure + retention
         + directory
-        + migration
+        + migration + unknownTransactions + requestBudgets
 }
 
 /// An engine under test.

@@ -57,7 +57,8 @@ public final class VerifyReceiptServer: Service {
 
     /// - Parameters:
     ///   - configuration: sockets, limits, apps and replies.
-    ///   - store: the store of purchases; nil to answer from receipts alone.
+    ///   - store: the store of purchases; nil to answer from receipts alone. If it is a `RequestBudgets`, the server shares
+    ///     the rate limits of the App Store Server API with the other programs that use it.
     ///   - spool: stores receipts that the store does not write in time; nil to answer without storing them. The server does
     ///     not close it.
     ///   - logger: receives a line per request, and messages for operators.
@@ -77,6 +78,7 @@ public final class VerifyReceiptServer: Service {
         clock: (@Sendable () -> Int64)? = nil, onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
         let metrics = ServerMetrics(backend: metricsFactory)
+        let budgets = store as? any RequestBudgets
         let store = store.map { Self.bounded($0, configuration, logger) }
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
@@ -87,7 +89,8 @@ public final class VerifyReceiptServer: Service {
         if let writer { metrics.add(writer) }
         self.writer = writer
         let makeEndpoint = EndpointMaker(
-            store: store, writer: writer, metrics: metrics, timeout: configuration.timeouts.appStore, clock: clock)
+            store: store, budgets: budgets, writer: writer, metrics: metrics, timeout: configuration.timeouts.appStore,
+            clock: clock)
         let endpoint = try makeEndpoint(configuration)
         shadow = configuration.shadow.map { shadow in
             ShadowForwarder(

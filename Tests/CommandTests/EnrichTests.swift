@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import GRDB
 import Purchases
 import SQLiteTransactionStore
 import Testing
@@ -138,6 +139,64 @@ struct EnrichTests {
         #expect(!outcome.output.contains("Not completed"))
     }
 
+    @Test("enrich takes its permits from the budget that the programs of a store share")
+    func sharedLimit() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell("migrate; enrich --quiet", in: folder)
+        #expect(outcome.output.contains("2 customers completed"), "\(outcome)")
+        let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
+        let rows = try await queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT environment || ' ' || bundle_id || ' ' || endpoint FROM request_budgets
+                    WHERE full_at > 1600000000000000 ORDER BY endpoint
+                    """)
+        }
+        try queue.close()
+        #expect(
+            rows == [
+                "Sandbox com.example.app getAllSubscriptionStatuses", "Sandbox com.example.app getTransactionHistory",
+            ])
+    }
+
+    @Test("A run that is killed has kept which ids are unknown, and the next one asks about the others")
+    func killed() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            : > dump.ndjson
+            for number in $(seq 100 139); do printf '{"user_id": "u%s", "receipt": "80000%s"}\\n' $number $number >> dump.ndjson; done
+            migrate
+            "$COMMAND" enrich --store sqlite:store.sqlite --bundle-id com.example.app --environment Sandbox \\
+                --trust-root roots.pem --issuer-id $issuer --key-id $key --private-key key.p8 --sandbox-url $address \\
+                --quiet > killed &
+            running=$!
+            unknown() {
+                "$COMMAND" store stats --store sqlite:store.sqlite |
+                    sed -n 's/^transactions unknown to the App Store: //p'
+            }
+            until [ "$(unknown)" -ge 3 ]; do kill -0 $running || exit 7; sleep 0.1; done
+            kill -9 $running
+            wait $running 2> /dev/null
+            enrich --dry-run | sed 's/[^0-9]*\\([0-9]*\\) to ask about.*/left \\1/; s/.* and \\([0-9]*\\) bare.*/remembered \\1/'
+            enrich --quiet
+            echo "status $?"
+            unknown
+            enrich --dry-run --ask-again-after 0
+            """, in: folder)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        func number(_ beginning: String) -> Int {
+            lines.first { $0.hasPrefix(beginning) }.flatMap { Int($0.dropFirst(beginning.count)) } ?? -1
+        }
+        let remembered = number("remembered ")
+        #expect(remembered >= 3 && remembered < 40 && number("left ") == 40 - remembered, "\(outcome)")
+        #expect(lines.contains { $0.contains(", \(40 - remembered) unknown to the App Store; 0 facts") }, "\(outcome)")
+        #expect(lines.contains { $0.hasPrefix("Not asked again: \(remembered), unknown to the App Store") }, "\(lines)")
+        #expect(lines.contains("status 0") && lines.contains("40"), "\(outcome)")
+        #expect(lines.last?.hasPrefix("Bare transaction ids: 40 to ask about, ") == true, "\(outcome)")
+    }
+
     @Test("An id that the App Store does not know, and an App Store that is away, are told and lose nothing")
     func unknownAndAway() async throws {
         let folder = try Folder()
@@ -159,8 +218,12 @@ struct EnrichTests {
         let lines = outcome.output.split(separator: "\n").map(String.init)
         let expected = "App Store Server API: 1 customers completed, 0 known before, 1 unknown"
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
-        // The second run does not ask about the unknown id again.
+        // The second run does not ask about the unknown id again, and the first one counts it once.
         #expect(lines.contains { $0.contains("0 customers completed, 1 known before, 0 unknown") }, "\(lines)")
+        #expect(lines.count { $0.hasPrefix("Not asked again: 1, unknown to the App Store less than 30 days") } == 1)
+        #expect(
+            outcome.error.contains("Not asked again: 0 purchases and 1 bare transaction ids, unknown"),
+            "\(outcome.error)")
         #expect(lines.contains("1"))
         #expect(lines.contains { $0.hasPrefix("Not completed: 1. Run it again") })
         #expect(lines.last == "status 1")

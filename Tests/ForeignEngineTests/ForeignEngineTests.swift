@@ -66,6 +66,17 @@ struct ForeignEngineTests {
         func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
             try await store.closeConsumptionTasks(uuids, as: outcome)
         }
+        func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
+            try await store.takePermits(count, of: budget)
+        }
+        func remember(_ transactions: [UnknownTransaction]) async throws { try await store.remember(transactions) }
+        func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
+            try await store.unknownTransactions(ids, in: scope)
+        }
+        func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
+            try await store.forgetUnknownTransactions(ids, in: scope)
+        }
+        func unknownTransactionCount() async throws -> Int64 { try await store.unknownTransactionCount() }
         func scopes() async throws -> [StoreScope] { try await store.scopes() }
         func customers(in scope: StoreScope, after identity: CustomerIdentity?, limit: Int) async throws -> [Customer] {
             try await store.customers(in: scope, after: identity, limit: limit)

@@ -24,6 +24,15 @@ actor MemoryPlace {
     private struct PlacedIdentity: Hashable {
         let scope: StoreScope
         let identity: CustomerIdentity
+
+        init(scope: StoreScope, identity: CustomerIdentity) {
+            self.scope = scope
+            self.identity = identity
+        }
+
+        init(unknown id: String, _ scope: StoreScope) {
+            self.init(scope: scope, identity: CustomerIdentity(.originalTransactionId, id))
+        }
     }
 
     private struct Entry {
@@ -60,6 +69,9 @@ actor MemoryPlace {
     private var verified: [[UInt8]: VerifiedReceipt] = [:]
     private var quarantined: [[UInt8]: QuarantinedRecord] = [:]
     private var checkpoints: [String: MigrationCheckpoint] = [:]
+    private var budgets: [[String]: RequestBucket] = [:]
+    /// The date of the newest answer.
+    private var unknown: [PlacedIdentity: Int64] = [:]
     private var consumptionTasks: [(task: ConsumptionTask, outcome: ConsumptionTask.Outcome?)] = []
 
     // MARK: Writing
@@ -229,6 +241,11 @@ actor MemoryPlace {
             }
             erased.consumptionTasks += Int64(tasks - consumptionTasks.count)
             let known = transactions.removeValue(forKey: filing) ?? [:]
+            for id in Set(known.keys).union([identity.value]) {
+                if unknown.removeValue(forKey: PlacedIdentity(unknown: id, scope)) != nil {
+                    erased.unknownTransactions += 1
+                }
+            }
             erased.transactions += Int64(known.values.reduce(0) { $0 + $1.count })
             erased.renewalInfos += Int64(renewalInfos.removeValue(forKey: filing)?.count ?? 0)
             for id in known.keys { histories[TransactionKey(scope: scope, id: id)] = nil }
@@ -468,6 +485,38 @@ actor MemoryPlace {
         return removal
     }
 
+    // MARK: Rate limits
+
+    func takePermits(_ count: Int, of budget: RequestBudget) throws -> RequestPermits {
+        try budget.check()
+        let key = [budget.scope.environment.rawValue, budget.scope.bundleId, budget.endpoint]
+        let now = Int64(Date().timeIntervalSince1970 * 1_000_000)
+        return budgets[key, default: RequestBucket(fullAt: 0)].take(count, of: budget, now: now)
+    }
+
+    // MARK: Unknown transactions
+
+    func remember(_ transactions: [UnknownTransaction]) {
+        for transaction in transactions where transaction.isMeaningful {
+            let place = PlacedIdentity(unknown: transaction.transactionId, transaction.scope)
+            unknown[place] = max(unknown[place] ?? .min, transaction.answeredDate)
+        }
+    }
+
+    func unknownTransactions(_ ids: [String], in scope: StoreScope) -> [UnknownTransaction] {
+        Set(ids).compactMap { id in
+            unknown[PlacedIdentity(unknown: id, scope)].map {
+                UnknownTransaction(scope: scope, transactionId: id, answeredDate: $0)
+            }
+        }
+    }
+
+    func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) {
+        for id in ids { unknown[PlacedIdentity(unknown: id, scope)] = nil }
+    }
+
+    func unknownTransactionCount() -> Int64 { Int64(unknown.count) }
+
     // MARK: Consumption requests
 
     func openConsumptionTasks(after last: ConsumptionTask?, limit: Int) -> [ConsumptionTask] {
@@ -599,6 +648,22 @@ actor MemoryStore: CompleteTransactionStore {
     ) async throws -> ErasedRows {
         try await opened.erase(identities, in: scope, quarantined: quarantined)
     }
+
+    func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
+        try await opened.takePermits(count, of: budget)
+    }
+
+    func remember(_ transactions: [UnknownTransaction]) async throws { try await opened.remember(transactions) }
+
+    func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
+        try await opened.unknownTransactions(ids, in: scope)
+    }
+
+    func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
+        try await opened.forgetUnknownTransactions(ids, in: scope)
+    }
+
+    func unknownTransactionCount() async throws -> Int64 { try await opened.unknownTransactionCount() }
 
     func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
         try await opened.openConsumptionTasks(after: task, limit: limit)

@@ -17,6 +17,10 @@ public struct APIClientConfiguration: Sendable {
     /// The rate limit of each endpoint.
     public var rateBudgets: RateBudgets
 
+    /// The rate limits that this client shares with other programs, in addition to ``rateBudgets``; nil if it shares none.
+    /// While it cannot be reached, the client keeps to half of its own budgets.
+    public var sharedBudget: (any SharedRateBudget)?
+
     /// When a request is sent again.
     public var retryPolicy: RetryPolicy
 
@@ -33,6 +37,7 @@ public struct APIClientConfiguration: Sendable {
         maximumResponseSize: Int = 4 << 20,
         userAgent: String = "legacy-receipts",
         rateBudgets: RateBudgets = .apple,
+        sharedBudget: (any SharedRateBudget)? = nil,
         retryPolicy: RetryPolicy = RetryPolicy(),
         clock: ServerClock = .system,
         observer: (@Sendable (APIAttempt) -> Void)? = nil
@@ -42,6 +47,7 @@ public struct APIClientConfiguration: Sendable {
         self.maximumResponseSize = maximumResponseSize
         self.userAgent = userAgent
         self.rateBudgets = rateBudgets
+        self.sharedBudget = sharedBudget
         self.retryPolicy = retryPolicy
         self.clock = clock
         self.observer = observer

@@ -33,7 +33,8 @@ struct RequestPipeline: Sendable {
         self.tokens = tokens
         self.transport = transport
         limiter = RateLimiter(
-            budgets: configuration.rateBudgets, environment: environment, clock: configuration.clock)
+            budgets: configuration.rateBudgets, shared: configuration.sharedBudget, environment: environment,
+            clock: configuration.clock)
     }
 
     /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.

@@ -5,8 +5,9 @@ public import TransactionStore
 
 /// Completes the customers of a store with the App Store Server API.
 ///
-/// A run skips customers that are complete, so another run resumes an interrupted one. The client's rate budgets set the pace.
-/// The run waits while the App Store accepts no requests. It stops at the first query if the App Store rejects the key.
+/// A run skips customers that are complete, so another run resumes an interrupted one. The store keeps which purchases the
+/// App Store does not know, and they are not queried again for some time. The client's rate budgets set the pace. The run
+/// waits while the App Store accepts no requests. It stops at the first query if the App Store rejects the key.
 public struct CustomerEnrichment: Sendable {
     /// The counts of a run.
     public struct Counts: Sendable, Hashable {
@@ -20,6 +21,8 @@ public struct CustomerEnrichment: Sendable {
         public var known = 0
         /// Customers and bare ids for which the App Store knows no transaction.
         public var unknown = 0
+        /// Not queried: the App Store did not know any of the transactions in an earlier run.
+        public var remembered = 0
         /// Failed queries. The next run retries them.
         public var failed = 0
         /// Facts that were new to the store, or newer than the stored ones.
@@ -68,6 +71,8 @@ public struct CustomerEnrichment: Sendable {
         /// The number of purchases without an answer. This is the maximum number of queries, because one answer often
         /// covers several purchases.
         public internal(set) var purchases = 0
+        /// Further purchases, which are not queried: the App Store did not know them in an earlier run.
+        public internal(set) var rememberedPurchases = 0
 
         /// No open customers.
         public init(scope: StoreScope) { self.scope = scope }
@@ -100,22 +105,33 @@ public struct CustomerEnrichment: Sendable {
     /// Queries at the same time. The rate budget sets the pace; this hides the latency.
     private static let concurrency = 32
 
+    /// How long a purchase that the App Store does not know is not queried again, unless the caller sets another time. Old
+    /// purchases stay unknown: they are forged, or of another app or environment. A new one can be known some minutes later.
+    public static let defaultUnknownPeriod = Duration.seconds(30 * 86_400)
+
+    /// What a run needs of a store.
+    public typealias Store = TransactionStore & UnknownTransactions
+
     private let apps: [App]
-    private let store: any TransactionStore
+    private let store: any Store
+    private let memory: UnknownMemory
     private let clock: ServerClock
     private let includes: @Sendable (Customer) -> Bool
 
     /// - Parameters:
     ///   - apps: the apps whose customers are completed, in this order.
     ///   - store: the store of the customers.
-    ///   - clock: measures how long the run waits for the App Store.
+    ///   - unknownPeriod: how long a purchase that the App Store does not know is not queried again; zero to query each once
+    ///     more. It ends with this call.
+    ///   - clock: dates the answers, and measures how long the run waits for the App Store.
     ///   - includes: whether to query a customer. Complete customers are always skipped.
     public init(
-        apps: [App], store: any TransactionStore, clock: ServerClock = .system,
+        apps: [App], store: any Store, unknownPeriod: Duration = defaultUnknownPeriod, clock: ServerClock = .system,
         includes: @escaping @Sendable (Customer) -> Bool = { _ in true }
     ) {
         self.apps = apps
         self.store = store
+        memory = UnknownMemory(store, clock, period: unknownPeriod)
         self.clock = clock
         self.includes = includes
     }
@@ -125,12 +141,14 @@ public struct CustomerEnrichment: Sendable {
         case completed
         case known
         case unknown
+        case remembered
         case failed(Failure)
     }
 
     /// The result of one attempt at a customer or a bare id.
     private enum Step<Item: Sendable>: Sendable {
-        case done(Result, changedFacts: Int, asked: Bool, bareId: (String, BareId)? = nil)
+        /// The result is nil for an id that the run has counted before.
+        case done(Result?, changedFacts: Int, asked: Bool, bareId: (String, BareId)? = nil)
         /// The rest of the item, to continue when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
@@ -150,25 +168,60 @@ public struct CustomerEnrichment: Sendable {
     /// - Parameters:
     ///   - directory: the store.
     ///   - scopes: the apps and environments, one result each.
+    ///   - unknownPeriod: as for a run.
+    ///   - clock: as for a run.
     ///   - includes: as for a run.
     /// - Throws: `TransactionStoreError` or `CancellationError`.
     public static func openCustomers(
-        of directory: any CustomerDirectory, in scopes: [StoreScope],
+        of directory: any CustomerDirectory & UnknownTransactions, in scopes: [StoreScope],
+        unknownPeriod: Duration = defaultUnknownPeriod, clock: ServerClock = .system,
         includes: @Sendable (Customer) -> Bool = { _ in true }
     ) async throws -> [OpenCustomers] {
+        let memory = UnknownMemory(directory, clock, period: unknownPeriod)
         var result: [OpenCustomers] = []
         for scope in scopes {
             var open = OpenCustomers(scope: scope)
-            try await directory.forEachCustomer(in: scope) { customer in
+            try await forEachPage(of: directory, in: scope) { page in
                 try Task.checkCancellation()
-                guard includes(customer) else { return }
-                let purchases = CustomerQuestions(customer).left.count
-                open.customers += purchases == 0 ? 0 : 1
-                open.purchases += purchases
+                for questions in try await memory.questions(about: page.filter(includes), in: scope) {
+                    open.customers += questions.left.isEmpty ? 0 : 1
+                    open.purchases += questions.left.count
+                    open.rememberedPurchases += questions.leftOut
+                }
             }
             result.append(open)
         }
         return result
+    }
+
+    /// The bare ids that a run would look up, in the same order: all except those that no app knew recently.
+    /// - Parameters:
+    ///   - ids: the ids.
+    ///   - store: the store.
+    ///   - scopes: the apps and environments of the run.
+    ///   - unknownPeriod: as for a run.
+    ///   - clock: as for a run.
+    /// - Throws: `TransactionStoreError`.
+    public static func openIds(
+        _ ids: [String], of store: any UnknownTransactions, in scopes: [StoreScope],
+        unknownPeriod: Duration = defaultUnknownPeriod, clock: ServerClock = .system
+    ) async throws -> [String] {
+        let memory = UnknownMemory(store, clock, period: unknownPeriod)
+        var unknown = Set(scopes.isEmpty ? [] : ids)
+        for scope in scopes { unknown.formIntersection(try await memory.known(Array(unknown), in: scope).recent) }
+        return ids.filter { !unknown.contains($0) }
+    }
+
+    private static func forEachPage(
+        of directory: any CustomerDirectory, in scope: StoreScope, _ body: ([Customer]) async throws -> Void
+    ) async throws {
+        var last: CustomerIdentity?
+        while true {
+            let page = try await directory.customers(in: scope, after: last, limit: 256)
+            guard let identity = page.last?.identities.first else { return }
+            last = identity
+            try await body(page)
+        }
     }
 
     /// Completes each customer of the apps that has a purchase without an answer of the App Store, in all environments.
@@ -183,14 +236,9 @@ public struct CustomerEnrichment: Sendable {
         for app in apps {
             for reader in app.readers {
                 var pace = Pace()
-                var last: CustomerIdentity?
-                while true {
-                    let page = try await directory.customers(in: reader.scope, after: last, limit: 256)
-                    guard let identity = page.last?.identities.first else { break }
-                    last = identity
-                    try await run(page.filter(includes).map { CustomerQuestions($0) }, &counts, &pace, events) {
-                        try await complete($0, of: app, reader)
-                    }
+                try await Self.forEachPage(of: directory, in: reader.scope) { page in
+                    let questions = try await memory.questions(about: page.filter(includes), in: reader.scope)
+                    try await run(questions, &counts, &pace, events) { try await complete($0, of: app, reader) }
                 }
             }
         }
@@ -200,7 +248,7 @@ public struct CustomerEnrichment: Sendable {
     /// Looks up bare transaction ids, in one app after the other until one has it.
     ///
     /// An original transaction id with an answer in the store is skipped. Other ids are always queried, because a store cannot
-    /// look them up.
+    /// look them up. An id that an app did not know recently is not looked up in this app again.
     /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
     public func complete(ids: [String], events: Events = Events()) async throws -> Counts {
         var counts = Counts()
@@ -234,6 +282,7 @@ public struct CustomerEnrichment: Sendable {
                     pace.heldUntil = max(pace.heldUntil ?? .min, until)
                 case .done(let result, let changedFacts, let asked, let bareId):
                     if let (id, found) = bareId { events.onBareId(id, found) }
+                    guard let result else { continue }
                     counts.seen += 1
                     counts.changedFacts += changedFacts
                     if asked {
@@ -244,6 +293,7 @@ public struct CustomerEnrichment: Sendable {
                     case .completed: counts.completed += 1
                     case .known: counts.known += 1
                     case .unknown: counts.unknown += 1
+                    case .remembered: counts.remembered += 1
                     case .failed(let failure):
                         counts.failed += 1
                         events.onFailure(failure)
@@ -287,14 +337,30 @@ public struct CustomerEnrichment: Sendable {
                 customer.changedFacts += answer.changedFacts
                 customer.left.removeFirst()
                 customer.left.removeAll { answer.purchases.contains($0.originalTransactionId) }
-            case .unknown: customer.left.removeFirst()
+                try await memory.forget(customer.onceUnknown.intersection(answer.purchases), in: reader.scope)
+                // An answer without the purchase: the next one would not have it either.
+                if !answer.purchases.contains(question.originalTransactionId) {
+                    try await memory.remember([question.originalTransactionId], in: [reader.scope])
+                }
+            case .unknown:
+                try await memory.remember([question.originalTransactionId], in: [reader.scope])
+                customer.left.removeFirst()
             case .limited(let until): return .later(customer, until: until)
             case .refused(let refused): throw refused
             case .failed(let failure):
                 return .done(.failed(failure), changedFacts: customer.changedFacts, asked: asked)
             }
         }
-        let result: Result = customer.hasAnswer ? .completed : !asked || customer.isPartlyKnown ? .known : .unknown
+        let result: Result =
+            if customer.hasAnswer {
+                .completed
+            } else if customer.isPartlyKnown {
+                .known
+            } else if asked {
+                .unknown
+            } else {
+                customer.leftOut > 0 ? .remembered : .known
+            }
         return .done(result, changedFacts: customer.changedFacts, asked: asked)
     }
 
@@ -308,24 +374,36 @@ public struct CustomerEnrichment: Sendable {
             }
         }
         var failure: Failure?
+        var (isAsked, isRepeated) = (false, false)
         for app in apps {
+            var (onceUnknown, unknown) = (false, true)
+            for reader in app.readers {
+                let known = try await memory.known([id], in: reader.scope)
+                onceUnknown = onceUnknown || !known.all.isEmpty
+                unknown = unknown && !known.recent.isEmpty
+                isRepeated = isRepeated || !known.ofThisRun.isEmpty
+            }
+            if unknown { continue }
+            isAsked = true
             let outcome = try await EnrichmentOutcome(about: id, of: app, into: store, now: clock.now()) {
                 try await app.find($0)
             }
             switch outcome {
             case .stored(let answer):
+                if onceUnknown { for reader in app.readers { try await memory.forget([id], in: reader.scope) } }
                 return .done(
                     .completed, changedFacts: answer.changedFacts, asked: true,
                     bareId: answer.purchase.map {
                         (id, .purchase(originalTransactionId: $0, scope: answer.scope))
                     })
-            case .unknown: break
+            case .unknown: try await memory.remember([id], in: app.readers.map(\.scope))
             case .limited(let until): return .later(id, until: until)
             case .refused(let refused): throw refused
             case .failed(let reason): failure = failure ?? reason
             }
         }
         if let failure { return .done(.failed(failure), changedFacts: 0, asked: true) }
-        return .done(.unknown, changedFacts: 0, asked: true, bareId: (id, .unknown))
+        let result: Result? = isAsked ? .unknown : isRepeated ? nil : .remembered
+        return .done(result, changedFacts: 0, asked: isAsked, bareId: (id, .unknown))
     }
 }

@@ -15,6 +15,10 @@ struct CustomerQuestions: Sendable {
     /// transactions come before unsigned ones, each from newest to oldest. One answer covers all purchases of one Apple
     /// Account, and a customer may have several accounts. Answered questions are removed.
     var left: [Question]
+    /// The number of purchases that are not queried, because the App Store did not know them recently.
+    private(set) var leftOut = 0
+    /// The purchases about which the store has such an answer, however old.
+    private(set) var onceUnknown: Set<String> = []
     /// Whether at least one answer was stored.
     var hasAnswer = false
     /// Facts of the answers that were new to the store.
@@ -42,6 +46,13 @@ struct CustomerQuestions: Sendable {
         let open = found.filter { !answered.contains($0.originalTransactionId) }
         left = open.filter(\.isSigned) + open.filter { !$0.isSigned }
         isPartlyKnown = !answered.isEmpty
+    }
+
+    mutating func leaveOut(_ known: UnknownMemory.Known) {
+        onceUnknown = Set(left.map(\.originalTransactionId)).intersection(known.all)
+        let count = left.count
+        left.removeAll { known.recent.contains($0.originalTransactionId) }
+        leftOut = count - left.count
     }
 }
 

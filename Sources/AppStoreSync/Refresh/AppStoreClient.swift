@@ -22,12 +22,14 @@ struct AppStoreClient: Sendable {
     /// The address of the API; nil for Apple's.
     let server: String?
 
-    /// - Parameter timeout: how long a request waits, and how long a call may take. If the rate budget delays a call by more
-    ///   than half of the timeout, the call fails at once, because its answer would come too late.
+    /// - Parameters:
+    ///   - timeout: how long a request waits, and how long a call may take. If the rate budget delays a call by more than half
+    ///     of the timeout, the call fails at once, because its answer would come too late.
+    ///   - budgets: the store through which programs share the rate limits; nil to share none.
     /// - Throws: `APIClientConfigurationError`
     init(
         _ credentials: AppStoreCredentials, _ environment: Environment, transport: any APITransport, timeout: Duration,
-        breaker: CircuitBreaker
+        breaker: CircuitBreaker, budgets: (any RequestBudgets)?
     ) throws {
         bundleID = credentials.bundleID
         server = credentials.server(environment)
@@ -38,6 +40,11 @@ struct AppStoreClient: Sendable {
             configuration: APIClientConfiguration(
                 baseURL: server, timeout: timeout,
                 rateBudgets: RateBudgets(maximumWait: timeout / 2),
+                sharedBudget: budgets.map { store in
+                    StoreRateBudget(
+                        store, scope: StoreScope(environment: environment, bundleId: credentials.bundleID),
+                        priority: .interactive)
+                },
                 retryPolicy: RetryPolicy(maximumRetryAfter: timeout / 2)),
             transport: transport)
     }

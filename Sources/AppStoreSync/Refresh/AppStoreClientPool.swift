@@ -1,6 +1,7 @@
 internal import AppStoreModels
 package import AppStoreServer
 internal import Synchronization
+package import TransactionStore
 
 /// The clients of a running server, with their cached answers. A reload of the configuration keeps the answers and each
 /// `Retry-After`.
@@ -26,13 +27,16 @@ package final class AppStoreClientPool: Sendable {
     /// How long a request waits.
     let timeout: Duration
     private let transport: any APITransport
+    private let budgets: (any RequestBudgets)?
     private let entries = Mutex<[Place: Entry]>([:])
 
     /// - Parameters:
     ///   - transport: sends the requests.
     ///   - timeout: how long a request waits.
-    package init(transport: any APITransport, timeout: Duration) {
+    ///   - budgets: the store through which programs share the rate limits; nil to share none.
+    package init(transport: any APITransport, timeout: Duration, budgets: (any RequestBudgets)? = nil) {
         self.transport = transport
+        self.budgets = budgets
         self.timeout = timeout
     }
 
@@ -46,7 +50,7 @@ package final class AppStoreClientPool: Sendable {
             if let known, known.key.isSame(as: credentials.key) { return known.client }
             let breaker = known?.client.breaker.withoutFailures() ?? CircuitBreaker()
             let client = try AppStoreClient(
-                credentials, environment, transport: transport, timeout: timeout, breaker: breaker)
+                credentials, environment, transport: transport, timeout: timeout, breaker: breaker, budgets: budgets)
             entries[place] = Entry(key: credentials.key, client: client)
             return client
         }

@@ -49,7 +49,8 @@ public final class AppStoreRefresher: Sendable {
     /// - Parameters:
     ///   - credentials: a key for each app that is queried.
     ///   - verifier: verifies the answers.
-    ///   - store: receives the answers.
+    ///   - store: receives the answers. If it is a `RequestBudgets`, the refresher shares the rate limits with the other
+    ///     programs that use it.
     ///   - transport: sends the requests.
     ///   - timeout: how long a request waits.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
@@ -61,7 +62,9 @@ public final class AppStoreRefresher: Sendable {
     ) {
         self.init(
             credentials: credentials, verifier: verifier, store: store,
-            pool: AppStoreClientPool(transport: transport, timeout: timeout), clock: clock, onRefresh: onRefresh)
+            pool: AppStoreClientPool(
+                transport: transport, timeout: timeout, budgets: store as? any RequestBudgets), clock: clock,
+            onRefresh: onRefresh)
     }
 
     /// - Parameters:

@@ -14,13 +14,14 @@ public import TransactionStore
 /// |---|---|
 /// | customers: identities, transactions, renewal infos, app transactions, receipts | merged |
 /// | users and carried columns, verified receipts, quarantine, ids of notifications | added, each once |
+/// | transactions that the App Store does not know | added, each once with the date of its newest answer |
 /// | ledger | the destination appends its own entries for what changed in it, as for any document that comes later |
 /// | consumers of the ledger | not merged: their positions apply to the source's ledger only |
 /// | positions of migrations | not merged: they belong to inputs of that machine. A migration of the same inputs into the destination reads them again, but verifies no receipt again |
 ///
 /// A source is only read. If something writes to it during the merge, merge it again afterwards.
 public struct StoreMerge: Sendable {
-    public typealias Destination = TransactionStore & MigrationStore
+    public typealias Destination = TransactionStore & MigrationStore & UnknownTransactions
 
     private let sources: [StoreURL]
     /// A step has about this many rows. One step is read while another one is written.
@@ -100,6 +101,8 @@ public struct StoreMerge: Sendable {
                 case .userClaims: try await writer.add(naming(source) { try row.userClaim() })
                 case .verifiedReceipts: try await writer.add(naming(source) { try row.verifiedReceipt() })
                 case .notifications: try await writer.add(notification: naming(source) { try row.notification() })
+                case .unknownTransactions:
+                    try await writer.add(naming(source) { try row.unknownTransaction() })
                 }
             }
             progress(writer.summary)
@@ -148,6 +151,7 @@ private final class MergeWriter {
     var summary = StoreMergeSummary()
     private let destination: any StoreMerge.Destination
     private var step = MigrationStep()
+    private var unknown: [UnknownTransaction] = []
     private var rows = 0
     /// The bytes of receipts, quarantine lines and notifications in the step.
     private var bytes = 0
@@ -199,6 +203,12 @@ private final class MergeWriter {
         try await added()
     }
 
+    func add(_ transaction: UnknownTransaction) async throws {
+        unknown.append(transaction)
+        summary.unknownTransactions += 1
+        try await added()
+    }
+
     private func added() async throws {
         rows += 1
         try await writeIfFull()
@@ -214,8 +224,12 @@ private final class MergeWriter {
         try Task.checkCancellation()
         guard rows > 0 else { return }
         // Not canceled with the merge, because a step is short.
-        running = Task { [destination, step] in try await destination.apply(step) }
+        running = Task { [destination, step, unknown] in
+            if !unknown.isEmpty { try await destination.remember(unknown) }
+            return try await destination.apply(step)
+        }
         step = MigrationStep()
+        unknown = []
         (rows, bytes) = (0, 0)
     }
 
@@ -251,6 +265,8 @@ public struct StoreMergeSummary: Sendable, Equatable {
     public internal(set) var quarantined = 0
     /// Notifications that the sources processed.
     public internal(set) var notifications = 0
+    /// Transactions that the App Store did not know when a source was completed.
+    public internal(set) var unknownTransactions = 0
     /// Facts that were new to the destination, or newer than its own.
     public internal(set) var changed = 0
     /// Facts that the destination already had, in the same or a newer state.
@@ -261,7 +277,7 @@ public struct StoreMergeSummary: Sendable, Equatable {
         [
             ("stores", stores), ("customers", customers), ("userClaims", userClaims),
             ("verifiedReceipts", verifiedReceipts), ("quarantined", quarantined), ("notifications", notifications),
-            ("factsChanged", changed), ("factsUnchanged", unchanged),
+            ("unknownTransactions", unknownTransactions), ("factsChanged", changed), ("factsUnchanged", unchanged),
         ]
     }
 

@@ -6,8 +6,7 @@ public import TransactionStore
 /// Server API: bare ids, and ids in unsigned documents that were not stored.
 ///
 /// A bare id that the App Store knows leaves the quarantine: the caller stores the purchase, and ``Page/step`` adds the user that
-/// the record names. One that it does not know stays with the reason `unknownTransactionId`, and is not listed again. Other
-/// documents stay as they are.
+/// the record names. One that it does not know stays with the reason `unknownTransactionId`. Other documents stay as they are.
 public struct BareTransactionIds: Sendable {
     private let receiptColumn: String?
     private let users: UserColumns
@@ -32,6 +31,8 @@ public struct BareTransactionIds: Sendable {
     fileprivate struct Line: Sendable {
         let key: [UInt8]
         let isBare: Bool
+        /// Whether the App Store did not know the id before.
+        let isUnknown: Bool
         let record: InputRecord
         let ids: [String]
     }
@@ -58,7 +59,9 @@ public struct BareTransactionIds: Sendable {
                     guard identity.isMeaningful else { continue }
                     step.users += users.claims(line.record.carried, on: [(scope, [identity])])
                 }
-                guard line.isBare, let id = line.ids.first, let answer = answers[id] else { continue }
+                guard line.isBare, let id = line.ids.first, let answer = answers[id],
+                    !(line.isUnknown && answer == .unknown)
+                else { continue }
                 step.released.append(line.key)
                 if answer == .unknown { step.quarantined.append(unknown(line.record)) }
             }
@@ -88,21 +91,11 @@ public struct BareTransactionIds: Sendable {
         return Page(ids: ids, end: end, lines: lines, users: users)
     }
 
-    /// The number of open ids. An id in several records can count more than once. Reads the whole quarantine.
-    /// - Throws: `TransactionStoreError` or `CancellationError`.
-    public func count(in store: any MigrationStore) async throws -> Int {
-        var (count, last) = (0, [UInt8]?.none)
-        while let page = try await page(of: store, after: last) {
-            try Task.checkCancellation()
-            count += page.ids.count
-            last = page.end
-        }
-        return count
-    }
-
     /// The quarantine reasons of records with an id to look up. Records that the caller excluded by app or environment
     /// are not among them.
-    private static let reasons: [QuarantineReason] = [.bareTransactionId, .recordedNotAccepted, .notFiled]
+    private static let reasons: [QuarantineReason] = [
+        .bareTransactionId, .unknownTransactionId, .recordedNotAccepted, .notFiled,
+    ]
     private static let beginnings = reasons.map { Array("{\"reason\":\"\($0.code)\"".utf8) }
 
     private func line(_ quarantined: QuarantinedRecord) -> Line? {
@@ -113,7 +106,9 @@ public struct BareTransactionIds: Sendable {
         let record = line.record(receiptColumn: receiptColumn)
         let ids = record.payload.documents.flatMap(\.payload.transactionIds)
         guard !ids.isEmpty else { return nil }
-        return Line(key: quarantined.key, isBare: reason == 0 && ids.count == 1, record: record, ids: ids)
+        return Line(
+            key: quarantined.key, isBare: reason <= 1 && ids.count == 1, isUnknown: reason == 1, record: record,
+            ids: ids)
     }
 }
 

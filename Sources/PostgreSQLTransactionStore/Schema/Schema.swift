@@ -18,6 +18,7 @@ struct Schema: Sendable {
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
+        Migration(version: 9, sql: unknownTransactions + ";" + requestBudgets),
     ]
 
     /// The version that this program reads and writes.
@@ -195,6 +196,30 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// Of version 9: the transactions that the App Store does not know (`UnknownTransaction`). The date is in
+    /// milliseconds since 1970. They have no scope id: a scope is an app that the store has documents of.
+    private static let unknownTransactions = """
+        CREATE TABLE unknown_transactions (
+            environment bytea NOT NULL,
+            bundle_id bytea NOT NULL,
+            transaction_id bytea NOT NULL,
+            answered_at int8 NOT NULL,
+            PRIMARY KEY (environment, bundle_id, transaction_id)
+        )
+        """
+
+    /// Of version 9: the rate limits that programs share (`RequestBucket`). Dates are in microseconds since 1970. After a
+    /// crash of the server the table is empty, and each budget is full. Until then its rows cost no write-ahead log.
+    private static let requestBudgets = """
+        CREATE UNLOGGED TABLE request_budgets (
+            environment bytea NOT NULL,
+            bundle_id bytea NOT NULL,
+            endpoint bytea NOT NULL,
+            full_at int8 NOT NULL,
+            PRIMARY KEY (environment, bundle_id, endpoint)
+        )
         """
 
     /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in

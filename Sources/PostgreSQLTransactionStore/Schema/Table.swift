@@ -122,6 +122,11 @@ struct Table: Sendable {
     static let verifiedReceipts = Table(
         "verified_receipts", [.bytea("key"), .int4("scope"), .int2("form"), .bytea("identities")], key: ["key"])
 
+    static let unknownTransactions = Table(
+        "unknown_transactions",
+        [.bytea("environment"), .bytea("bundle_id"), .bytea("transaction_id"), .int8("answered_at")],
+        key: ["environment", "bundle_id", "transaction_id"], newness: ["answered_at"])
+
     static let quarantine = Table("quarantine", [.bytea("key"), .bytea("line")], key: ["key"])
 }
 

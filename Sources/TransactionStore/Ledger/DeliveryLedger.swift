@@ -207,4 +207,5 @@ public enum LedgerLimits {
 
 /// All protocols that an engine implements.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore
-    & CustomerEraser & StoreRetention & ConsumptionTasks
+    & CustomerEraser & StoreRetention & ConsumptionTasks & UnknownTransactions
+    & RequestBudgets

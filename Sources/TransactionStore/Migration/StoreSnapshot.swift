@@ -22,6 +22,8 @@ package enum StoredTable: CaseIterable, Sendable {
     case verifiedReceipts
     /// Environment, bundle id, UUID, type, subtype or null, date, body.
     case notifications
+    /// Environment, bundle id, transaction id, date.
+    case unknownTransactions
 
     /// The number of columns.
     package var columnCount: Int {
@@ -29,6 +31,7 @@ package enum StoredTable: CaseIterable, Sendable {
         case .userClaims: 6
         case .verifiedReceipts: 5
         case .notifications: 7
+        case .unknownTransactions: 4
         }
     }
 
@@ -73,6 +76,12 @@ package struct StoredTableRow: Hashable, Sendable {
     /// - Throws: ``TransactionStoreError`` `corrupt`.
     package func verifiedReceipt() throws -> VerifiedReceipt {
         try VerifiedReceipt(key: bytes(2), scope: scope, form: integer(3), identities: bytes(4))
+    }
+
+    /// The row of ``StoredTable/unknownTransactions``.
+    /// - Throws: ``TransactionStoreError`` `corrupt`.
+    package func unknownTransaction() throws -> UnknownTransaction {
+        UnknownTransaction(scope: scope, transactionId: text(2), answeredDate: try integer(3))
     }
 
     /// The row of ``StoredTable/notifications``, as a set that contains only the notification.

@@ -14,16 +14,19 @@ struct EndpointMaker: Sendable {
     /// Connections to the App Store and cached answers. A reload keeps them.
     private let pool: AppStoreClientPool
 
-    /// - Parameter timeout: how long a request waits for the App Store.
+    /// - Parameters:
+    ///   - budgets: the store through which programs share the rate limits; nil to share none.
+    ///   - timeout: how long a request waits for the App Store.
     init(
-        store: (any TransactionStore)?, writer: StoreWriter?, metrics: ServerMetrics, timeout: Duration,
+        store: (any TransactionStore)?, budgets: (any RequestBudgets)?, writer: StoreWriter?, metrics: ServerMetrics,
+        timeout: Duration,
         clock: @escaping @Sendable () -> Int64
     ) {
         self.store = store
         self.writer = writer
         self.metrics = metrics
         self.clock = clock
-        pool = AppStoreClientPool(transport: AsyncHTTPClientTransport(), timeout: timeout)
+        pool = AppStoreClientPool(transport: AsyncHTTPClientTransport(), timeout: timeout, budgets: budgets)
     }
 
     /// - Throws: `ReceiptError` or `SignedDataError` for a certificate of the configuration.

@@ -81,7 +81,8 @@ struct CustomerErasure {
             ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
             ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
             ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries),
-            ("consumption requests", rows.consumptionTasks), ("users", rows.userClaims),
+            ("consumption requests", rows.consumptionTasks),
+            ("transactions unknown to the App Store", rows.unknownTransactions), ("users", rows.userClaims),
             ("verified receipts", rows.verifiedReceipts), ("records in quarantine", rows.quarantined),
         ]
         lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")

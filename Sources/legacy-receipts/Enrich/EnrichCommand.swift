@@ -24,10 +24,12 @@ struct EnrichCommand: AsyncParsableCommand {
             Asks the App Store about each purchase that it has not described yet, and puts the answers into the store: \
             renewals, refunds, prices and the state of each subscription. Bare transaction ids in the quarantine of \
             migrate --into become purchases, with the user that their record names. Those that the App Store does not know \
-            stay in the quarantine as unknownTransactionId.
+            stay in the quarantine as unknownTransactionId. The store keeps when the App Store did not know a purchase or an \
+            id, and enrich does not ask about it again for the days of --ask-again-after.
 
             It first prints how much there is to ask and how long this takes at Apple's rate limits; --dry-run stops there. \
-            When it runs again, it asks only about what is left. It waits while the App Store accepts no requests, and stops \
+            serve and enrich on one store share Apple's rate limits: enrich takes what serve leaves. When it runs again, it asks \
+            only about what is left. It waits while the App Store accepts no requests, and stops \
             at once if the App Store refuses the key.
 
             EXIT STATUS:
@@ -88,8 +90,15 @@ struct EnrichCommand: AsyncParsableCommand {
     var isDryRun = false
 
     @Option(
+        name: .customLong("ask-again-after"),
         help: ArgumentHelp(
-            "The share of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to serve.",
+            "Ask again about a purchase that the App Store did not know this many days ago; 0 for at once.",
+            valueName: "days"))
+    var askAgainAfter = 30
+
+    @Option(
+        help: ArgumentHelp(
+            "The most of Apple's rate limits to use, more than 0 and at most 1. enrich never takes what serve needs.",
             valueName: "part"))
     var share = 1.0
 
@@ -122,6 +131,9 @@ struct EnrichCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !bundleIds.contains("") else { throw ValidationError("--bundle-id is empty.") }
+        guard (0...3_650).contains(askAgainAfter) else {
+            throw ValidationError("--ask-again-after takes a number of days from 0 to 3650.")
+        }
         guard share > 0, share <= 1 else { throw ValidationError("--share takes a number above 0, up to 1.") }
         guard environment.allSatisfy({ $0 == .production || $0 == .sandbox }) else {
             throw ValidationError("--environment takes Production or Sandbox: the App Store knows no other.")
@@ -153,7 +165,9 @@ struct EnrichCommand: AsyncParsableCommand {
         let run = EnrichmentRun(
             key: key, urls: [.production: productionURL, .sandbox: sandboxURL].compactMapValues(\.self),
             trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots), bundleIds: bundleIds,
-            environments: environment.isEmpty ? [.production, .sandbox] : environment, share: share, isQuiet: quiet,
+            environments: environment.isEmpty ? [.production, .sandbox] : environment, share: share,
+            unknownDays: askAgainAfter,
+            isQuiet: quiet,
             includes: includes)
         let bareIds: EnrichmentRun.BareIds =
             if let ids { .list(ids) } else if !reason.isEmpty { .list([]) } else {

@@ -17,6 +17,8 @@ struct EnrichmentRun: Sendable {
     let bundleIds: [String]
     let environments: [AppStoreModels.Environment]
     let share: Double
+    /// How many days a purchase that the App Store does not know is not queried again.
+    let unknownDays: Int
     let isQuiet: Bool
     let includes: @Sendable (Customer) -> Bool
 
@@ -45,7 +47,9 @@ struct EnrichmentRun: Sendable {
         _ store: any CompleteTransactionStore, bareIds: BareIds, customers asksCustomers: Bool, isDryRun: Bool
     ) async throws -> Outcome {
         let work = try await work(store, bareIds: bareIds, customers: asksCustomers)
-        let estimate = EnrichmentEstimate(work.open, bareIds: work.bareIds, budgets: budgets)
+        let estimate = EnrichmentEstimate(
+            work.open, bareIds: work.bareIds, rememberedIds: work.rememberedIds, unknownDays: unknownDays,
+            budgets: budgets)
         guard !isDryRun else { return Outcome(text: estimate.text, isWhole: true) }
         if !isQuiet { Terminal.error(estimate.text) }
         guard let key else { return Outcome(text: estimate.text, isWhole: true) }
@@ -58,8 +62,9 @@ struct EnrichmentRun: Sendable {
             let verifier = try SignedDataVerifier(trust: trust)
             let transport = AsyncHTTPClientTransport()
             let enrichment = CustomerEnrichment(
-                apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, transport) }, store: store,
-                includes: includes)
+                apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, transport, store) },
+                store: store,
+                unknownPeriod: unknownPeriod, includes: includes)
             var failures = 0
             var events = CustomerEnrichment.Events(
                 onFailure: { failure in
@@ -96,7 +101,7 @@ struct EnrichmentRun: Sendable {
                 }
             }
         } catch let refused as CustomerEnrichment.Refused {
-            return Outcome(text: Self.text(customers + found), isWhole: false, stopped: Self.failure(refused))
+            return Outcome(text: text(customers + found), isWhole: false, stopped: Self.failure(refused))
         } catch let error as TransactionStoreError {
             throw error
         } catch let error as CancellationError {
@@ -105,24 +110,43 @@ struct EnrichmentRun: Sendable {
             throw CommandFailure("The run stopped; run it again to go on: \(error)")
         }
         let total = customers + found
-        return Outcome(text: Self.text(total), isWhole: total.failed == 0)
+        return Outcome(text: text(total), isWhole: total.failed == 0)
     }
 
     private func work(
         _ store: any CompleteTransactionStore, bareIds: BareIds, customers: Bool
-    ) async throws -> (open: [CustomerEnrichment.OpenCustomers], bareIds: Int) {
+    ) async throws -> (open: [CustomerEnrichment.OpenCustomers], bareIds: Int, rememberedIds: Int) {
         let scopes = Self.unique(bundleIds).flatMap { bundleId in
             environments.map { StoreScope(environment: $0, bundleId: bundleId) }
         }
         let open =
             customers
-            ? try await CustomerEnrichment.openCustomers(of: store, in: scopes, includes: includes)
+            ? try await CustomerEnrichment.openCustomers(
+                of: store, in: scopes, unknownPeriod: unknownPeriod, includes: includes)
             : scopes.map { CustomerEnrichment.OpenCustomers(scope: $0) }
-        switch bareIds {
-        case .list(let ids): return (open, Self.unique(ids).count)
-        case .quarantine(let bareIds): return (open, try await bareIds.count(in: store))
+        var (asked, remembered) = (0, 0)
+        func count(_ ids: [String]) async throws {
+            try Task.checkCancellation()
+            let left = try await CustomerEnrichment.openIds(
+                ids, of: store, in: scopes, unknownPeriod: unknownPeriod
+            ).count
+            asked += left
+            remembered += ids.count - left
         }
+        switch bareIds {
+        case .list(let ids): try await count(Self.unique(ids))
+        case .quarantine(let bareIds):
+            // An id in several pages counts more than once.
+            var last: [UInt8]?
+            while let page = try await bareIds.page(of: store, after: last) {
+                last = page.end
+                try await count(page.ids)
+            }
+        }
+        return (open, asked, remembered)
     }
+
+    private var unknownPeriod: Duration { .seconds(unknownDays * 86_400) }
 
     /// Longer waits are for the run, which shows them.
     private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60)) }
@@ -150,22 +174,26 @@ struct EnrichmentRun: Sendable {
     /// Production comes first, in any order of the arguments, because it is queried before the sandbox.
     private func app(
         _ bundleId: String, _ key: InAppPurchaseKey, _ verifier: SignedDataVerifier,
-        _ transport: AsyncHTTPClientTransport
+        _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets
     ) throws -> CustomerEnrichment.App? {
         let readers = try [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
-            .map { try reader($0, bundleId, key, verifier, transport) }
+            .map { try reader($0, bundleId, key, verifier, transport, store) }
         guard let first = readers.first else { return nil }
         return CustomerEnrichment.App(first, fallback: readers.dropFirst().first)
     }
 
     private func reader(
         _ environment: AppStoreModels.Environment, _ bundleId: String, _ key: InAppPurchaseKey,
-        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport
+        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets
     ) throws -> CustomerHistoryReader {
         let client = try AppStoreServerAPIClient(
             key: key, bundleID: bundleId, environment: environment,
             configuration: APIClientConfiguration(
                 baseURL: urls[environment], rateBudgets: budgets,
+                // Longer than for a server: the store can be busy with a step of a migration.
+                sharedBudget: StoreRateBudget(
+                    store, scope: StoreScope(environment: environment, bundleId: bundleId), priority: .background,
+                    timeout: .seconds(5)),
                 retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1))),
             transport: transport)
         return CustomerHistoryReader(
@@ -177,11 +205,17 @@ struct EnrichmentRun: Sendable {
         Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
     }
 
-    private static func text(_ counts: CustomerEnrichment.Counts) -> String {
+    private func text(_ counts: CustomerEnrichment.Counts) -> String {
         var text = """
             App Store Server API: \(counts.completed) customers completed, \(counts.known) known before, \
             \(counts.unknown) unknown to the App Store; \(counts.changedFacts) facts are new.
             """
+        if counts.remembered > 0 {
+            text += """
+                \nNot asked again: \(counts.remembered), unknown to the App Store \
+                \(EnrichmentEstimate.period(days: unknownDays)).
+                """
+        }
         if counts.failed > 0 { text += "\nNot completed: \(counts.failed). Run it again to try those." }
         return text
     }
@@ -191,11 +225,21 @@ struct EnrichmentRun: Sendable {
 struct EnrichmentEstimate {
     private let open: [CustomerEnrichment.OpenCustomers]
     private let bareIds: Int
+    private let rememberedIds: Int
+    private let unknownDays: Int
     private let budgets: RateBudgets
 
-    init(_ open: [CustomerEnrichment.OpenCustomers], bareIds: Int, budgets: RateBudgets) {
+    /// - Parameters:
+    ///   - rememberedIds: bare ids that are not queried, because the App Store did not know them before.
+    ///   - unknownDays: the time in which it did not know them.
+    init(
+        _ open: [CustomerEnrichment.OpenCustomers], bareIds: Int, rememberedIds: Int, unknownDays: Int,
+        budgets: RateBudgets
+    ) {
         self.open = open
         self.bareIds = bareIds
+        self.rememberedIds = rememberedIds
+        self.unknownDays = unknownDays
         self.budgets = budgets
     }
 
@@ -211,8 +255,18 @@ struct EnrichmentEstimate {
             let environment = open.first?.scope.environment ?? .production
             lines.append("Bare transaction ids: \(bareIds) to ask about\(duration(bareIds, environment)).")
         }
+        let purchases = open.reduce(0) { $0 + $1.rememberedPurchases }
+        if purchases + rememberedIds > 0 {
+            lines.append(
+                """
+                Not asked again: \(purchases) purchases and \(rememberedIds) bare transaction ids, unknown to the App \
+                Store \(Self.period(days: unknownDays)). --ask-again-after 0 asks about them.
+                """)
+        }
         return lines.joined(separator: "\n")
     }
+
+    static func period(days: Int) -> String { "less than \(days) \(days == 1 ? "day" : "days") ago" }
 
     /// At Apple's rate limits. One query covers all purchases of an Apple Account, so that it may take less; a history of several
     /// pages takes more.
@@ -300,6 +354,7 @@ extension CustomerEnrichment.Counts {
         sum.completed += right.completed
         sum.known += right.known
         sum.unknown += right.unknown
+        sum.remembered += right.remembered
         sum.failed += right.failed
         sum.changedFacts += right.changedFacts
         return sum

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import AppStoreSync
+import Purchases
 import Synchronization
 import TransactionStore
 import VerifyReceiptServer
@@ -67,7 +68,10 @@ final class StoreConsumption: ConsumptionAnswering {
         let client = try AppStoreServerAPIClient(
             key: credentials.key, bundleID: credentials.bundleID, environment: environment,
             configuration: APIClientConfiguration(
-                baseURL: environment == .production ? credentials.productionURL : credentials.sandboxURL))
+                baseURL: environment == .production ? credentials.productionURL : credentials.sandboxURL,
+                sharedBudget: StoreRateBudget(
+                    store, scope: StoreScope(environment: environment, bundleId: credentials.bundleID),
+                    priority: .interactive)))
         clients.withLock { $0[key] = client }
         return client
     }

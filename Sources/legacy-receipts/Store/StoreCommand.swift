@@ -65,8 +65,8 @@ struct StoreStatsCommand: AsyncParsableCommand {
         commandName: "stats",
         abstract: "Count what is in a store.",
         discussion: """
-            Prints the apps with their environments, the number of customers, transactions, receipts, notifications and \
-            open consumption requests, and how far each consumer of the ledger is. A consumer with unread entries has to catch up, or no longer \
+            Prints the apps with their environments, the number of customers, transactions, receipts, notifications, \
+            open consumption requests and transactions that the App Store does not know, and how far each consumer of the ledger is. A consumer with unread entries has to catch up, or no longer \
             exists. The store may be in use; the command writes nothing.
 
             EXIT STATUS:

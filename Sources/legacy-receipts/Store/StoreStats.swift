@@ -8,6 +8,7 @@ struct StoreStats {
     private let counts: StoreCounts
     private let consumers: [(consumer: LedgerConsumer, hasUnread: Bool)]
     private let openConsumptionRequests: Int64
+    private let unknownTransactions: Int64
 
     /// - Throws: `TransactionStoreError`.
     init(of store: any CompleteTransactionStore) async throws {
@@ -19,6 +20,7 @@ struct StoreStats {
         }
         self.consumers = consumers
         openConsumptionRequests = try await store.openConsumptionTaskCount()
+        unknownTransactions = try await store.unknownTransactionCount()
     }
 
     private static func hasUnread(_ consumer: LedgerConsumer, in store: any DeliveryLedger) async throws -> Bool {
@@ -34,6 +36,7 @@ struct StoreStats {
         lines.append("customers: \(counts.customers)")
         lines += counts.lines.map { "\($0.0): \($0.1)" }
         lines.append("open consumption requests: \(openConsumptionRequests)")
+        lines.append("transactions unknown to the App Store: \(unknownTransactions)")
         lines += consumers.map {
             "ledger consumer \($0.consumer.name): \($0.hasUnread ? "has unread entries" : "has read everything"), "
                 + "position \($0.consumer.position)"
@@ -60,6 +63,7 @@ struct StoreStats {
         writer.member("receipts", counts.receipts)
         writer.member("notifications", counts.notifications)
         writer.member("openConsumptionRequests", openConsumptionRequests)
+        writer.member("unknownTransactions", unknownTransactions)
         writer.key("ledgerConsumers")
         writer.beginArray()
         for (consumer, hasUnread) in consumers {

@@ -100,7 +100,8 @@ struct EnrichmentTests {
             #expect(first.seen == 2 && first.completed == 1 && first.unknown == 1 && first.failed == 0)
             #expect(transport.asked.filter { $0 == bought || $0 == Self.nowhere } == [bought, Self.nowhere])
             let second = try await enrichment.completeCustomers(of: store)
-            #expect(second.known == 1 && second.unknown == 1 && second.completed == 0)
+            #expect(second.known == 1 && second.unknown == 0 && second.remembered == 1 && second.completed == 0)
+            #expect(second.asked == 0 && second.seen == 2)
         }
     }
 
@@ -168,6 +169,148 @@ struct EnrichmentTests {
             let enrichment = CustomerEnrichment(apps: [.init(try reader(WatchedTransport(), sandbox))], store: store)
             let counts = try await enrichment.complete(ids: ["edited"])
             #expect(counts.asked == 1 && counts.unknown == 1 && counts.failed == 0)
+        }
+    }
+
+    @Test("What the App Store does not know is asked about once, and again after the time that the caller sets")
+    func unknownOnce() async throws {
+        let clock = SteppedClock(start: 1_800_000_000_000)
+        try await playing { sandbox, store in
+            _ = try await store.apply([
+                FactSet(scope: Self.scope, transactions: [fact(Self.nowhere, .receipt), fact("77", .receipt)]),
+                FactSet(scope: Self.scope, transactions: [fact("88", .receipt)]),
+            ])
+            let transport = WatchedTransport()
+            let app = CustomerEnrichment.App(try reader(transport, sandbox))
+            let period = Duration.seconds(600)
+            func run(_ period: Duration) async throws -> CustomerEnrichment.Counts {
+                let run = CustomerEnrichment(apps: [app], store: store, unknownPeriod: period, clock: clock.clock)
+                let counts = try await run.completeCustomers(of: store)
+                let ids = try await run.complete(ids: ["99", Self.nowhere])
+                #expect(counts.seen == 2 && ids.failed == 0)
+                #expect(counts.unknown + counts.remembered == 2)
+                return counts
+            }
+            func open() async throws -> CustomerEnrichment.OpenCustomers? {
+                try await CustomerEnrichment.openCustomers(
+                    of: store, in: [Self.scope], unknownPeriod: period, clock: clock.clock
+                ).first
+            }
+            #expect(try await open()?.purchases == 3)
+            #expect(try await run(period).unknown == 2)
+            // The bare id that is a purchase too was answered by then.
+            #expect(transport.asked.sorted() == ["77", "88", "99", Self.nowhere].sorted())
+            #expect(try await store.unknownTransactionCount() == 4)
+            let left = try await open()
+            #expect(left?.customers == 0 && left?.purchases == 0 && left?.rememberedPurchases == 3)
+            #expect(try await run(period).remembered == 2 && transport.asked.count == 4)
+            let ids = ["99", "100"]
+            func openIds(_ scopes: [StoreScope]) async throws -> [String] {
+                try await CustomerEnrichment.openIds(
+                    ids, of: store, in: scopes, unknownPeriod: period, clock: clock.clock)
+            }
+            #expect(try await openIds([Self.scope]) == ["100"])
+            let production = StoreScope(environment: .production, bundleId: Self.scope.bundleId)
+            #expect(try await openIds([Self.scope, production]) == ids)
+            try await clock.clock.sleep(.seconds(599))
+            #expect(try await run(period).remembered == 2 && transport.asked.count == 4)
+            // Answers keep their date, and the time counts from the first one.
+            try await clock.clock.sleep(.seconds(2))
+            #expect(try await open()?.purchases == 3)
+            #expect(try await run(period).unknown == 2 && transport.asked.count == 8)
+            try await clock.clock.sleep(.seconds(1))
+            #expect(try await run(.zero).unknown == 2 && transport.asked.count == 12)
+        }
+    }
+
+    @Test(
+        "Only an answer that there is no such purchase is remembered",
+        arguments: [
+            (404, 4_040_010, true), (404, 4_040_001, true), (404, 4_040_005, true), (400, 4_000_006, true),
+            (404, 4_040_002, false), (404, 4_040_004, false), (404, 4_040_006, false), (404, 4_040_003, false),
+            (500, 5_000_000, false), (404, 0, false),
+        ])
+    func remembersOnlyUnknown(status: Int, code: Int, isRemembered: Bool) async throws {
+        try await playing { sandbox, store in
+            _ = try await store.apply([FactSet(scope: Self.scope, transactions: [fact("77", .receipt)])])
+            let body = code == 0 ? "" : #"{"errorCode": \#(code), "errorMessage": "No."}"#
+            let transport = WatchedTransport { _ in .init(status: status, body: Array(body.utf8)) }
+            let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
+            let first = try await enrichment.completeCustomers(of: store)
+            #expect(first.unknown == (isRemembered ? 1 : 0) && first.failed == (isRemembered ? 0 : 1))
+            _ = try await enrichment.complete(ids: ["99"])
+            #expect(try await store.unknownTransactionCount() == (isRemembered ? 2 : 0))
+            let second = try await enrichment.completeCustomers(of: store)
+            #expect(second.remembered == (isRemembered ? 1 : 0))
+            #expect(transport.asked == (isRemembered ? ["77", "99"] : ["77", "99", "77"]))
+        }
+    }
+
+    @Test("A purchase that the App Store knows now is no longer remembered as unknown")
+    func knownLater() async throws {
+        try await playing { sandbox, store in
+            let ids = [try await sandbox.buy(Sold.basic), try await sandbox.buy(Sold.basic, by: "grace")]
+            _ = try await store.apply([FactSet(scope: Self.scope, transactions: [fact(ids[0], .receipt)])])
+            let app = CustomerEnrichment.App(try reader(WatchedTransport(), sandbox))
+            let early = WatchedTransport { _ in .refusal(404) }
+            let first = CustomerEnrichment(apps: [.init(try reader(early, sandbox))], store: store)
+            #expect(try await first.completeCustomers(of: store).unknown == 1)
+            #expect(try await first.complete(ids: [ids[1]]).unknown == 1)
+            #expect(try await store.unknownTransactionCount() == 2)
+            // The answers of the first run are older than the second one, even in the same millisecond.
+            let later = SteppedClock(start: ServerClock.system.now() + 60_000)
+            let second = CustomerEnrichment(apps: [app], store: store, unknownPeriod: .zero, clock: later.clock)
+            #expect(try await second.completeCustomers(of: store).completed == 1)
+            #expect(try await second.complete(ids: [ids[1]]).completed == 1)
+            #expect(try await store.unknownTransactionCount() == 0)
+        }
+    }
+
+    @Test("A purchase that the answer about its customer does not have is not asked about again")
+    func withoutThePurchase() async throws {
+        try await playing { sandbox, store in
+            let bought = try await sandbox.buy(Sold.basic)
+            let coins = try await sandbox.buy(Sold.coins)
+            // The newest transaction of the purchase is one of another purchase, as in an edited document.
+            var edited = JWSTransactionDecodedPayload()
+            edited.transactionId = coins
+            edited.originalTransactionId = "77"
+            let origin = FactOrigin(source: .receipt, signedDate: 1)
+            _ = try await store.apply([
+                FactSet(
+                    scope: Self.scope,
+                    transactions: [
+                        fact(bought, .receipt), TransactionFact(payload: edited, legacy: nil, origin: origin),
+                    ])
+            ])
+            let transport = WatchedTransport()
+            let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
+            #expect(try await enrichment.completeCustomers(of: store).completed == 1)
+            let count = transport.asked.count
+            #expect(try await store.unknownTransactions(["77"], in: Self.scope).count == 1)
+            #expect(try await enrichment.completeCustomers(of: store).known == 1)
+            #expect(transport.asked.count == count)
+        }
+    }
+
+    @Test("A bare id that an app did not know before is looked up in a new app only")
+    func newApp() async throws {
+        try await playing { sandbox, store in
+            let bought = try await sandbox.buy(Sold.basic)
+            let other = WatchedTransport { _ in .refusal(404) }
+            let old = CustomerEnrichment.App(try reader(other, sandbox, bundleID: "com.example.other"))
+            #expect(try await CustomerEnrichment(apps: [old], store: store).complete(ids: [bought]).unknown == 1)
+            let apps = [old, CustomerEnrichment.App(try reader(WatchedTransport(), sandbox))]
+            var found: [String: CustomerEnrichment.BareId] = [:]
+            let counts = try await CustomerEnrichment(apps: apps, store: store).complete(
+                ids: [bought, Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
+            #expect(counts.completed == 1 && counts.unknown == 1 && other.asked == [bought, Self.nowhere])
+            #expect(found[Self.nowhere] == .unknown)
+            // In one run an id counts once; a later run says that it was not asked about.
+            let later = CustomerEnrichment(apps: apps, store: store)
+            let again = try await later.complete(ids: [Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
+            #expect(again.asked == 0 && again.seen <= 1 && again.remembered == again.seen)
+            #expect(other.asked.count == 2 && found[Self.nowhere] == .unknown)
         }
     }
 

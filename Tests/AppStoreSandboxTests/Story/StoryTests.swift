@@ -192,8 +192,8 @@ struct StoryTests {
                 verifier: try SignedDataVerifier(
                     trust: SignedDataTrust(additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])),
                 bundleID: "com.example.app", clock: { 0 })
-            let enrichment = CustomerEnrichment(apps: [.init(reader)], store: store)
-            let directory = try #require(store as? any CustomerDirectory)
+            let directory = try #require(store as? any CompleteTransactionStore)
+            let enrichment = CustomerEnrichment(apps: [.init(reader)], store: directory)
             let first = try await enrichment.completeCustomers(of: directory)
             #expect(first.seen == 1 && first.completed == 1 && first.failed == 0 && first.changedFacts > 0)
             let second = try await enrichment.completeCustomers(of: directory)

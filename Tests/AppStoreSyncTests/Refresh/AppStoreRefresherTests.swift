@@ -168,6 +168,17 @@ import TransactionStore
         #expect(setting.api.requests.withLock { $0.isEmpty })
     }
 
+    @Test("Each request takes a permit of the budget that the programs of the store share, and leaves no reserve")
+    func sharedBudget() async throws {
+        let budgets = GrantedBudgets()
+        let setting = try RefresherSetting(
+            try AccountsAPI(signed: Self.now), clock: { Self.now }, budgets: budgets)
+        _ = try await setting.refresh()
+        let taken = budgets.taken.withLock { $0 }
+        #expect(taken.map(\.endpoint) == ["getTransactionHistory", "getAllSubscriptionStatuses"])
+        #expect(taken.allSatisfy { $0.scope == Self.scope && $0.reserve == 0 && $0.burst == 25 })
+    }
+
     @Test func environmentsWithoutAServerAreRefused() async throws {
         let setting = try Self.setting()
         let scope = StoreScope(environment: .xcode, bundleId: AccountsAPI.bundleID)
@@ -175,6 +186,16 @@ import TransactionStore
             try await setting.refresher.answers(about: ["1"], identities: [], scope: scope, notBefore: 0)
         }
         #expect(setting.api.requests.withLock { $0.isEmpty })
+    }
+}
+
+/// Grants every permit, and remembers of which budgets.
+private final class GrantedBudgets: RequestBudgets {
+    let taken = Mutex<[RequestBudget]>([])
+
+    func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
+        taken.withLock { $0.append(budget) }
+        return RequestPermits(count: count, wait: 0)
     }
 }
 
@@ -197,6 +218,7 @@ struct RefresherSetting: Sendable {
     init(
         _ api: AccountsAPI, transport: (any APITransport)? = nil, credentials: [AppStoreCredentials]? = nil,
         trustsAuthority: Bool = true, timeout: Duration = .seconds(60), clock: @escaping @Sendable () -> Int64,
+        budgets: (any RequestBudgets)? = nil,
         waiting: @escaping AppStoreRefresher.Waiting = { try await $0() }
     ) throws {
         self.api = api
@@ -204,7 +226,7 @@ struct RefresherSetting: Sendable {
         store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         let roots = trustsAuthority ? [TestSignedDataAuthority.standard.rootCertificate] : []
         let verifier = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: roots))
-        let pool = AppStoreClientPool(transport: transport ?? api, timeout: timeout)
+        let pool = AppStoreClientPool(transport: transport ?? api, timeout: timeout, budgets: budgets)
         makeRefresher = { [noted, store] credentials in
             AppStoreRefresher(
                 credentials: credentials, verifier: verifier, store: store, pool: pool, clock: clock,

@@ -22,6 +22,7 @@ struct StoreMergeTests {
     private struct Shard {
         var inputs: [String] = []
         var sets: [FactSet] = []
+        var unknown: [UnknownTransaction] = []
     }
 
     /// All fixtures, rows with users, and customers whose documents are in several shards.
@@ -42,6 +43,14 @@ struct StoreMergeTests {
                 shards[place].inputs.append(try folder.write("users-\(place).csv", Self.users(of: place)))
             }
             for (place, set) in try Self.sets().enumerated() { shards[place % count].sets.append(set) }
+            // What the App Store does not know: other shards asked about the same ids on other days.
+            for number in 0..<60 {
+                let environment: AppStoreModels.Environment = number % 2 == 0 ? .production : .sandbox
+                shards[number % count].unknown.append(
+                    UnknownTransaction(
+                        scope: StoreScope(environment: environment, bundleId: StoreSamples.scope.bundleId),
+                        transactionId: "\(9_000 + number % 20)", answeredDate: date + Int64(number * 7 % 60)))
+            }
             self.shards = shards
         }
 
@@ -101,6 +110,7 @@ struct StoreMergeTests {
             carriedColumns: ["country"], date: date)
         _ = try await StoreMigration(options: options).run(inputs: shard.inputs, into: store)
         for set in shard.sets { _ = try await store.apply([set]) }
+        try await store.remember(shard.unknown)
     }
 
     private static func open(_ folder: TemporaryFolder, _ name: String) throws -> SQLiteTransactionStore {
@@ -113,7 +123,9 @@ struct StoreMergeTests {
         let input = try Input(folder)
         let whole = try open(folder, "whole")
         try await migrate(
-            Shard(inputs: input.shards.flatMap(\.inputs), sets: input.shards.flatMap(\.sets)), into: whole)
+            Shard(
+                inputs: input.shards.flatMap(\.inputs), sets: input.shards.flatMap(\.sets),
+                unknown: input.shards.flatMap(\.unknown)), into: whole)
         let expected = try await Content(of: whole, .sqlite(path: folder.file("whole")))
         try await whole.close()
         for (place, shard) in input.shards.enumerated() {

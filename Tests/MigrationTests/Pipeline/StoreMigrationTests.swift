@@ -61,7 +61,7 @@ struct StoreMigrationTests {
     }
 
     /// A store that stops at one step, as a process that is killed before or after its commit.
-    final class Stopping: TransactionStore, MigrationStore {
+    final class Stopping: TransactionStore, MigrationStore, UnknownTransactions {
         let store: SQLiteTransactionStore
         let stop: Int
         let commits: Bool
@@ -92,6 +92,14 @@ struct StoreMigrationTests {
         func counts() async throws -> StoreCounts { try await store.counts() }
         func checkReadiness() async throws { try await store.checkReadiness() }
         func close() async throws {}
+        func remember(_ transactions: [UnknownTransaction]) async throws { try await store.remember(transactions) }
+        func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
+            try await store.unknownTransactions(ids, in: scope)
+        }
+        func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
+            try await store.forgetUnknownTransactions(ids, in: scope)
+        }
+        func unknownTransactionCount() async throws -> Int64 { try await store.unknownTransactionCount() }
         func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
             try await store.checkpoint(of: migration)
         }

@@ -149,6 +149,46 @@ struct SQLiteUpgradeTests {
         INSERT INTO grdb_migrations VALUES ('5');
         """
 
+    /// As version 6 upgraded a file of version 5.
+    private static let schema6 = """
+        ALTER TABLE ledger ADD COLUMN recorded_at INTEGER NOT NULL DEFAULT 1790000000000;
+        CREATE TABLE ledger_removal (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            position INTEGER NOT NULL
+        );
+        INSERT INTO ledger_removal VALUES (1, 0);
+        INSERT INTO grdb_migrations VALUES ('6');
+        """
+
+    /// As version 7 upgraded a file of version 6.
+    private static let schema7 = """
+        CREATE INDEX transactions_by_id ON transactions (transaction_id);
+        CREATE INDEX transactions_by_web_order_line_item_id ON transactions (
+            substr(payload, instr(payload, X'227765624f726465724c696e654974656d4964223a22') + 22,
+                instr(substr(payload, instr(payload, X'227765624f726465724c696e654974656d4964223a22') + 22), X'22') - 1))
+        WHERE instr(payload, X'227765624f726465724c696e654974656d4964223a22') > 0;
+        CREATE INDEX user_claims_by_user ON user_claims (user_id);
+        INSERT INTO grdb_migrations VALUES ('7');
+        """
+
+    /// As version 8 upgraded a file of version 7.
+    private static let schema8 = """
+        CREATE TABLE consumption_requests (
+            notification_uuid TEXT PRIMARY KEY,
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            reason TEXT,
+            requested_at INTEGER NOT NULL,
+            outcome INTEGER,
+            closed_at INTEGER
+        ) WITHOUT ROWID;
+        CREATE INDEX consumption_requests_open ON consumption_requests (requested_at, notification_uuid)
+        WHERE outcome IS NULL;
+        CREATE INDEX consumption_requests_by_purchase ON consumption_requests (scope_id, original_transaction_id);
+        INSERT INTO grdb_migrations VALUES ('8');
+        """
+
     private static let contents = """
         INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
         INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
@@ -225,19 +265,22 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 5 is upgraded: it keeps what it holds, takes a migration, leases and tasks",
-        arguments: 1...5)
+        "A file of schema 1 to 8 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...8)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
-        let upgrades = [Self.schema2, Self.schema3, Self.schema4, Self.schema5]
+        let upgrades = [
+            Self.schema2, Self.schema3, Self.schema4, Self.schema5, Self.schema6, Self.schema7, Self.schema8,
+        ]
         try await makeFile(path, and: upgrades.prefix(version - 1).joined())
         var store = try SQLiteTransactionStore.open(path: path)
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded")
         #expect(try await store.acknowledgedPosition(of: "shop") == (version == 1 ? 0 : 2))
         // Entries of before the upgrade have its time.
         let recorded = try await store.changes(after: 0, limit: 1).first?.recordedDate ?? 0
-        #expect(abs(recorded - Int64(Date().timeIntervalSince1970 * 1_000)) < 3_600_000)
+        let upgraded = version < 6 ? Int64(Date().timeIntervalSince1970 * 1_000) : 1_790_000_000_000
+        #expect(abs(recorded - upgraded) < 3_600_000)
         #expect(try await store.lease("shop", to: "a", for: 60_000).isGranted)
         #expect(try await store.lease("shop", to: "b", for: 60_000).holder == "a")
         #expect(try await store.acknowledgedPosition(of: "shop") == (version == 1 ? 0 : 2))
@@ -258,6 +301,11 @@ struct SQLiteUpgradeTests {
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded, 5 purchased")
         _ = try await store.apply([StoreSamples.consumptionRequest("a", of: "5")])
         #expect(try await store.openConsumptionTasks(after: nil, limit: 10).map(\.transactionId) == ["5"])
+        let unknown = UnknownTransaction(scope: StoreSamples.scope, transactionId: "9", answeredDate: 1)
+        try await store.remember([unknown])
+        #expect(try await store.unknownTransactions(["9"], in: StoreSamples.scope) == [unknown])
+        let budget = RequestBudget(scope: StoreSamples.scope, endpoint: "e", interval: 1_000_000, burst: 2)
+        #expect(try await store.takePermits(5, of: budget).count == 2)
         try await store.close()
     }
 

@@ -9,7 +9,7 @@ public struct RateBudgets: Sendable, Hashable {
     public var isEnabled: Bool
 
     /// The share of Apple's rates for this client, more than 0 and at most 1. Several processes that call the API for
-    /// the same app share Apple's limit: give each a part.
+    /// the same app share Apple's limit: give each a part, or a ``SharedRateBudget``.
     public var share: Double
 
     /// Requests per second for endpoints with a different limit, in any environment. `share` applies to them too.

@@ -2,11 +2,15 @@ internal import AppStoreModels
 internal import Synchronization
 
 /// Keeps the calls of one client within its rate budgets: a token bucket per endpoint, stored as a single point in time
-/// (the generic cell rate algorithm). Waiting calls run in the order of arrival.
+/// (the generic cell rate algorithm). Waiting calls run in the order of arrival. If there is a shared budget, each call needs a
+/// permit of it too.
 final class RateLimiter: Sendable {
     private let budgets: RateBudgets
     private let environment: Environment
     private let clock: ServerClock
+    private let shared: SharedPermits?
+    /// Paces the calls while the shared budget cannot be reached.
+    private let alone: RateLimiter?
     private let states = Mutex<[APIEndpoint: State]>([:])
 
     private struct State {
@@ -34,10 +38,14 @@ final class RateLimiter: Sendable {
         }
     }
 
-    init(budgets: RateBudgets, environment: Environment, clock: ServerClock) {
+    init(budgets: RateBudgets, shared: (any SharedRateBudget)? = nil, environment: Environment, clock: ServerClock) {
         self.budgets = budgets
         self.environment = environment
         self.clock = clock
+        self.shared = shared.map { SharedPermits($0, clock) }
+        var part = budgets
+        part.share *= SharedRateLimit.shareAlone
+        alone = shared.map { _ in RateLimiter(budgets: part, environment: environment, clock: clock) }
     }
 
     /// Waits until the rate budget and Apple's `Retry-After` allow one call.
@@ -45,17 +53,32 @@ final class RateLimiter: Sendable {
     func waitForTurn(_ endpoint: APIEndpoint) async throws {
         let rate = budgets.requestsPerSecond(for: endpoint, in: environment)
         let bucket = rate.map(Bucket.init)
+        let start = clock.uptime()
         while true {
             let wait = try reserve(endpoint, bucket)
-            guard wait > .zero else { return }
+            guard wait > .zero || shared != nil else { return }
             do {
-                try await clock.sleep(wait)
+                if wait > .zero { try await clock.sleep(wait) }
+                if !isBlocked(endpoint) { try await waitForPermit(endpoint, since: start) }
             } catch {
                 giveBack(endpoint, bucket)
                 throw error
             }
             guard isBlocked(endpoint) else { return }
             giveBack(endpoint, bucket)
+        }
+    }
+
+    /// Waits for a permit of the shared budget, if there is one.
+    private func waitForPermit(_ endpoint: APIEndpoint, since start: Duration) async throws {
+        var whole = budgets
+        whole.share = 1
+        guard let shared, let alone, let rate = whole.requestsPerSecond(for: endpoint, in: environment) else { return }
+        let left = budgets.maximumWait.map { $0 - (clock.uptime() - start) }
+        switch try await shared.turn(SharedRateLimit(endpoint, requestsPerSecond: rate), maximumWait: left) {
+        case .now: break
+        case .later(let wait): throw Exhausted(wait: wait)
+        case .unavailable: try await alone.waitForTurn(endpoint)
         }
     }
 

@@ -1,0 +1,86 @@
+public import Purchases
+public import TransactionStore
+
+extension PostgreSQLTransactionStore: UnknownTransactions {
+    private static let find = Statement(
+        name: "find_unknown_transactions",
+        sql: """
+            SELECT u.transaction_id, u.answered_at FROM unnest($3::bytea[]) AS given (id)
+            JOIN unknown_transactions AS u
+                ON u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
+            """)
+    private static let forget = Statement(
+        name: "forget_unknown_transactions",
+        sql: """
+            DELETE FROM unknown_transactions AS u USING unnest($3::bytea[]) AS given (id)
+            WHERE u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
+            """)
+    private static let countUnknown = Statement(
+        name: "count_unknown_transactions", sql: "SELECT count(*) FROM unknown_transactions")
+
+    /// How many ids one statement contains.
+    private static let idsAtOnce = 4_096
+
+    public func remember(_ transactions: [UnknownTransaction]) async throws {
+        // One statement cannot write a row twice. The order keeps two writers from waiting for each other in a circle.
+        var newest: [ScopedIdentity: Int64] = [:]
+        for transaction in transactions where transaction.isMeaningful {
+            let identity = CustomerIdentity(.originalTransactionId, transaction.transactionId)
+            let key = ScopedIdentity(scope: transaction.scope, identity: identity)
+            newest[key] = max(newest[key] ?? .min, transaction.answeredDate)
+        }
+        let rows = newest.sorted { $0.key < $1.key }
+        try await perform { session in
+            try session.transaction {
+                for start in stride(from: 0, to: rows.count, by: Self.idsAtOnce) {
+                    var buffer = RowBuffer(.unknownTransactions, .columns)
+                    for (key, date) in rows[start..<min(start + Self.idsAtOnce, rows.count)] {
+                        buffer.beginRow()
+                        buffer.bytes(key.scope.environment.rawValue.utf8)
+                        buffer.bytes(key.scope.bundleId.utf8)
+                        buffer.bytes(key.identity.value.utf8)
+                        buffer.integer(date)
+                    }
+                    try buffer.send(to: session)
+                }
+            }
+        }
+    }
+
+    public func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
+        try await perform { session in
+            var found: [UnknownTransaction] = []
+            for part in Self.parts(ids, scope) {
+                let rows = try session.run(Self.find, part)
+                for row in 0..<rows.count {
+                    found.append(
+                        UnknownTransaction(
+                            scope: scope, transactionId: try rows.text(row, 0),
+                            answeredDate: try rows.integer(row, 1)))
+                }
+            }
+            return found
+        }
+    }
+
+    public func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
+        try await perform { session in
+            for part in Self.parts(ids, scope) { try session.run(Self.forget, part) }
+        }
+    }
+
+    /// The parameters of statements about ids: each id once, not too many in one statement.
+    private static func parts(_ ids: [String], _ scope: StoreScope) -> [[Parameter]] {
+        let ids = Set(ids).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
+        return stride(from: 0, to: ids.count, by: idsAtOnce).map { start in
+            [
+                .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
+                .byteStrings(Array(ids[start..<min(start + idsAtOnce, ids.count)])),
+            ]
+        }
+    }
+
+    public func unknownTransactionCount() async throws -> Int64 {
+        try await perform { try $0.run(Self.countUnknown).integer(0, 0) }
+    }
+}

@@ -1,0 +1,58 @@
+import GRDB
+public import Purchases
+public import TransactionStore
+
+extension SQLiteTransactionStore: UnknownTransactions {
+    private static let ofTransaction = "WHERE environment = ?1 AND bundle_id = ?2 AND transaction_id = ?3"
+
+    public func remember(_ transactions: [UnknownTransaction]) async throws {
+        let transactions = transactions.filter(\.isMeaningful)
+        try await write { db in
+            let keep = try SQLStatement(
+                db,
+                """
+                INSERT INTO unknown_transactions (environment, bundle_id, transaction_id, answered_at)
+                VALUES (?1, ?2, ?3, ?4)
+                ON CONFLICT (environment, bundle_id, transaction_id) DO UPDATE SET answered_at = excluded.answered_at
+                WHERE excluded.answered_at > unknown_transactions.answered_at
+                """)
+            for transaction in transactions {
+                try keep.bind(1, transaction.scope.environment.rawValue)
+                try keep.bind(2, transaction.scope.bundleId)
+                try keep.bind(3, transaction.transactionId)
+                try keep.bind(4, transaction.answeredDate)
+                try keep.run()
+            }
+        }
+    }
+
+    public func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
+        try await read { db in
+            let find = try SQLStatement(db, "SELECT answered_at FROM unknown_transactions \(Self.ofTransaction)")
+            try find.bind(1, scope.environment.rawValue)
+            try find.bind(2, scope.bundleId)
+            return try Set(ids).compactMap { id in
+                try find.bind(3, id)
+                return try find.integer().map {
+                    UnknownTransaction(scope: scope, transactionId: id, answeredDate: $0)
+                }
+            }
+        }
+    }
+
+    public func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
+        try await write { db in
+            let delete = try SQLStatement(db, "DELETE FROM unknown_transactions \(Self.ofTransaction)")
+            try delete.bind(1, scope.environment.rawValue)
+            try delete.bind(2, scope.bundleId)
+            for id in ids {
+                try delete.bind(3, id)
+                try delete.run()
+            }
+        }
+    }
+
+    public func unknownTransactionCount() async throws -> Int64 {
+        try await read { try SQLStatement($0, "SELECT count(*) FROM unknown_transactions").integer() ?? 0 }
+    }
+}
