@@ -66,6 +66,11 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
             SELECT s.environment, s.bundle_id, n.notification_uuid, n.type, n.subtype, n.signed_date, n.body
             FROM \(schema).notifications AS n JOIN \(schema).scopes AS s ON s.id = n.scope
             """
+        case .leftHashes:
+            """
+            SELECT s.environment, s.bundle_id, l.secret, l.hash
+            FROM \(schema).left_hashes AS l JOIN \(schema).scopes AS s ON s.id = l.scope
+            """
         }
     }
 }

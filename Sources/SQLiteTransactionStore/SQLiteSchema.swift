@@ -35,8 +35,20 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("7") { db in try db.execute(sql: version7) }
         migrator.registerMigration("8") { db in try db.execute(sql: version8) }
+        migrator.registerMigration("9") { db in try db.execute(sql: leftHashes) }
         return migrator
     }
+
+    /// The hashes that erasures left (`LeftHash`); part of version 9. The key also finds each secret without reading all
+    /// hashes.
+    private static let leftHashes = """
+        CREATE TABLE left_hashes (
+            secret BLOB NOT NULL,
+            hash BLOB NOT NULL,
+            scope_id INTEGER NOT NULL,
+            PRIMARY KEY (secret, hash)
+        ) WITHOUT ROWID;
+        """
 
     /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in
     /// milliseconds since 1970.

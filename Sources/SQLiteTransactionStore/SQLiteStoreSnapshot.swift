@@ -61,6 +61,11 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
             SELECT s.environment, s.bundle_id, n.notification_uuid, n.notification_type, n.subtype, n.signed_date, n.body
             FROM notifications n CROSS JOIN scopes s ON s.id = n.scope_id
             """
+        case .leftHashes:
+            """
+            SELECT s.environment, s.bundle_id, l.secret, l.hash
+            FROM left_hashes l CROSS JOIN scopes s ON s.id = l.scope_id
+            """
         }
     }
 }

@@ -25,6 +25,8 @@ public struct CustomerEnrichment: Sendable {
         public var failed = 0
         /// Facts that were new to the store, or newer than what it had.
         public var changedFacts = 0
+        /// Facts that were not stored, because a hash of the customer was left when the customer was erased.
+        public var erasedFacts = 0
 
         public init() {}
     }
@@ -130,7 +132,7 @@ public struct CustomerEnrichment: Sendable {
 
     /// How one attempt at a customer or a bare id ended.
     private enum Step<Item: Sendable>: Sendable {
-        case done(Result, changedFacts: Int, asked: Bool, bareId: (String, BareId)? = nil)
+        case done(Result, changedFacts: Int, erasedFacts: Int = 0, asked: Bool, bareId: (String, BareId)? = nil)
         /// The item continues from here when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
@@ -232,10 +234,11 @@ public struct CustomerEnrichment: Sendable {
                 case .later(let item, let until):
                     again.append(item)
                     pace.heldUntil = max(pace.heldUntil ?? .min, until)
-                case .done(let result, let changedFacts, let asked, let bareId):
+                case .done(let result, let changedFacts, let erasedFacts, let asked, let bareId):
                     if let (id, found) = bareId { events.onBareId(id, found) }
                     counts.seen += 1
                     counts.changedFacts += changedFacts
+                    counts.erasedFacts += erasedFacts
                     if asked {
                         counts.asked += 1
                         pace.isProven = true
@@ -285,17 +288,21 @@ public struct CustomerEnrichment: Sendable {
             case .stored(let answer):
                 customer.hasAnswer = true
                 customer.changedFacts += answer.changedFacts
+                customer.erasedFacts += answer.erasedFacts
                 customer.left.removeFirst()
                 customer.left.removeAll { answer.purchases.contains($0.originalTransactionId) }
             case .unknown: customer.left.removeFirst()
             case .limited(let until): return .later(customer, until: until)
             case .refused(let refused): throw refused
             case .failed(let failure):
-                return .done(.failed(failure), changedFacts: customer.changedFacts, asked: asked)
+                return .done(
+                    .failed(failure), changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts,
+                    asked: asked)
             }
         }
         let result: Result = customer.hasAnswer ? .completed : !asked || customer.isPartlyKnown ? .known : .unknown
-        return .done(result, changedFacts: customer.changedFacts, asked: asked)
+        return .done(
+            result, changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts, asked: asked)
     }
 
     private func complete(id: String) async throws -> Step<String> {
@@ -315,7 +322,7 @@ public struct CustomerEnrichment: Sendable {
             switch outcome {
             case .stored(let answer):
                 return .done(
-                    .completed, changedFacts: answer.changedFacts, asked: true,
+                    .completed, changedFacts: answer.changedFacts, erasedFacts: answer.erasedFacts, asked: true,
                     bareId: answer.purchase.map {
                         (id, .purchase(originalTransactionId: $0, scope: answer.scope))
                     })

@@ -18,6 +18,7 @@ struct Schema: Sendable {
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
+        Migration(version: 9, sql: leftHashes),
     ]
 
     /// The version that this program reads and writes.
@@ -195,6 +196,17 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// The hashes that erasures left (`LeftHash`); part of version 9. The key also finds each secret without reading all
+    /// hashes.
+    private static let leftHashes = """
+        CREATE TABLE left_hashes (
+            secret bytea NOT NULL,
+            hash bytea NOT NULL,
+            scope int4 NOT NULL,
+            PRIMARY KEY (secret, hash)
+        )
         """
 
     /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in

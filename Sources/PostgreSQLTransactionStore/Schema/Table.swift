@@ -122,6 +122,10 @@ struct Table: Sendable {
     static let verifiedReceipts = Table(
         "verified_receipts", [.bytea("key"), .int4("scope"), .int2("form"), .bytea("identities")], key: ["key"])
 
+    static let leftHashes = Table(
+        "left_hashes", [.bytea("secret"), .bytea("hash"), .int4("scope")], key: ["secret", "hash"],
+        returning: ["secret", "hash"])
+
     static let quarantine = Table("quarantine", [.bytea("key"), .bytea("line")], key: ["key"])
 }
 

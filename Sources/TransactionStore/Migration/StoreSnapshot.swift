@@ -22,6 +22,8 @@ package enum StoredTable: CaseIterable, Sendable {
     case verifiedReceipts
     /// Environment, bundle id, UUID, type, subtype or null, date, body.
     case notifications
+    /// Environment, bundle id, secret, hash.
+    case leftHashes
 
     /// The number of columns.
     package var columnCount: Int {
@@ -29,6 +31,7 @@ package enum StoredTable: CaseIterable, Sendable {
         case .userClaims: 6
         case .verifiedReceipts: 5
         case .notifications: 7
+        case .leftHashes: 4
         }
     }
 
@@ -74,6 +77,9 @@ package struct StoredTableRow: Hashable, Sendable {
     package func verifiedReceipt() throws -> VerifiedReceipt {
         try VerifiedReceipt(key: bytes(2), scope: scope, form: integer(3), identities: bytes(4))
     }
+
+    /// The row of ``StoredTable/leftHashes``.
+    package func leftHash() -> LeftHash { LeftHash(scope: scope, secret: bytes(2), hash: bytes(3)) }
 
     /// The row of ``StoredTable/notifications``, as a set that contains only the notification.
     /// - Throws: ``TransactionStoreError`` `corrupt`.

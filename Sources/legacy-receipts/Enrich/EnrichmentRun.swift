@@ -182,6 +182,7 @@ struct EnrichmentRun: Sendable {
             App Store Server API: \(counts.completed) customers completed, \(counts.known) known before, \
             \(counts.unknown) unknown to the App Store; \(counts.changedFacts) facts are new.
             """
+        if counts.erasedFacts > 0 { text += "\nNot stored, of erased customers: \(counts.erasedFacts) facts." }
         if counts.failed > 0 { text += "\nNot completed: \(counts.failed). Run it again to try those." }
         return text
     }
@@ -302,6 +303,7 @@ extension CustomerEnrichment.Counts {
         sum.unknown += right.unknown
         sum.failed += right.failed
         sum.changedFacts += right.changedFacts
+        sum.erasedFacts += right.erasedFacts
         return sum
     }
 }

@@ -59,6 +59,7 @@ struct StoreStats {
         writer.member("appTransactions", counts.appTransactions)
         writer.member("receipts", counts.receipts)
         writer.member("notifications", counts.notifications)
+        writer.member("leftHashes", counts.leftHashes)
         writer.member("openConsumptionRequests", openConsumptionRequests)
         writer.key("ledgerConsumers")
         writer.beginArray()
@@ -96,6 +97,7 @@ extension StoreCounts {
         [
             ("transactions", transactions), ("renewal infos", renewalInfos), ("app transactions", appTransactions),
             ("receipts", receipts), ("notifications", notifications),
+            ("hashes of erased customers", leftHashes),
         ]
     }
 }

@@ -317,6 +317,47 @@ struct StoreMergeTests {
         #expect(stops > 2)
     }
 
+    @Test("The hashes of erased customers are taken over: any order and grouping gives the same store without them")
+    func leftHashes() async throws {
+        typealias Samples = StoreSamples
+        let folder = try TemporaryFolder()
+        let sets = ["1", "2", "3"].map { Samples.set(Samples.fact($0), receipt: Samples.receipt("receipt \($0)")) }
+        let users = ["1", "2", "3"].map {
+            UserClaim(scope: Samples.scope, identity: Samples.original($0), userId: "user \($0)")
+        }
+        for (name, erased) in [("a", "1"), ("b", nil), ("c", "2")] {
+            let source = try Self.open(folder, name)
+            _ = try await source.apply(MigrationStep(facts: sets, users: users))
+            if let erased {
+                let identity = Samples.original(erased)
+                _ = try await source.erase([identity], in: Samples.scope, quarantined: [], leavingHashes: true)
+            }
+            try await source.close()
+        }
+        let orders = [[["a", "b", "c"]], [["b"], ["c"], ["a"]], [["c", "b"], ["a"]], [["a"], ["b"], ["c"], ["b"]]]
+        var contents: [Content] = []
+        for (number, order) in orders.enumerated() {
+            let store = try Self.open(folder, "merged-\(number)")
+            for group in order {
+                let paths = group.map { StoreURL.sqlite(path: folder.file($0)) }
+                let summary = try await StoreMerge(of: paths).run(into: store)
+                #expect(summary.leftHashes == group.count { $0 != "b" })
+                // Of one source all erased customers are known before its data is read.
+                if number == 0 { #expect(summary.erased == 4 * 3 && summary.changed == 2) }
+            }
+            #expect(try await store.counts().leftHashes == 2)
+            for id in ["1", "2"] { #expect(try await store.customer(original: id) == nil, "\(order)") }
+            #expect(try await LedgerAudit.text(store.changes(after: 0, limit: 10)) == "3 purchased")
+            contents.append(
+                try await Content(of: store, .sqlite(path: folder.file("merged-\(number)")), exports: false))
+            try await store.close()
+        }
+        #expect(contents[0].rows[.leftHashes]?.count == 2)
+        for (content, order) in zip(contents, orders).dropFirst() {
+            Self.expectSame(content, contents[0], "\(order)")
+        }
+    }
+
     @Test("A notification that a source processed is not taken again")
     func notifications() async throws {
         let folder = try TemporaryFolder()

@@ -23,8 +23,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 7 is upgraded: it keeps what it holds, and takes a migration, leases and tasks",
-        arguments: 1...7)
+        "A database of schema 1 to 8 is upgraded: it keeps what it holds, and takes a migration, leases, tasks and hashes",
+        arguments: 1...8)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -50,8 +50,12 @@ struct PostgreSQLMigrationTests {
             #expect(try await new.identities(of: .userId("\u{0}2"), limit: 1).count == 1)
             _ = try await new.apply([Samples.consumptionRequest("a", of: "1")])
             #expect(try await new.openConsumptionTasks(after: nil, limit: 10).map(\.transactionId) == ["1"])
+            let erased = try await new.erase(
+                [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: true)
+            #expect(erased.transactions == 2 && erased.leftHashes == 1)
+            #expect(try await new.apply([Samples.set(Samples.fact("1"))]).erased == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "8")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "9")
         }
     }
 

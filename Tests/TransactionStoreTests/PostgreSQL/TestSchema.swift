@@ -42,6 +42,7 @@ struct TestSchema: Sendable {
             DROP INDEX IF EXISTS user_claims_user_id;
             """,
             "DROP TABLE consumption_requests;",
+            "DROP TABLE left_hashes;",
         ]
         try server.sql(
             """

@@ -225,7 +225,7 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 5 is upgraded: it keeps what it holds, takes a migration, leases and tasks",
+        "A file of schema 1 to 5 is upgraded: it keeps what it holds, takes a migration, leases, tasks and hashes",
         arguments: 1...5)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
@@ -258,6 +258,10 @@ struct SQLiteUpgradeTests {
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded, 5 purchased")
         _ = try await store.apply([StoreSamples.consumptionRequest("a", of: "5")])
         #expect(try await store.openConsumptionTasks(after: nil, limit: 10).map(\.transactionId) == ["5"])
+        let erased = try await store.erase(
+            [StoreSamples.original("5")], in: StoreSamples.scope, quarantined: [], leavingHashes: true)
+        #expect(erased.userClaims == 1 && erased.leftHashes == 1)
+        #expect(try await store.apply([StoreSamples.set(StoreSamples.fact("5"))]).erased == 1)
         try await store.close()
     }
 
