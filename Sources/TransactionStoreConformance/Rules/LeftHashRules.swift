@@ -187,6 +187,27 @@ extension StoreConformance {
             try await expect(third.customer(original: "1") == nil)
             try await third.close()
         },
+        StoreRule("writers that run during an erasure with hashes bring nothing of the customer back") { place in
+            let stores = [try await place.open(), try await place.open()]
+            let set = Samples.set(Samples.fact("1"), renewals: [Samples.renewal("1")])
+            _ = try await stores[0].apply([set])
+            let erasures = try await withThrowingTaskGroup(of: Int64.self) { group in
+                for number in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<25 { _ = try await stores[number % 2].apply([set]) }
+                        return 0
+                    }
+                }
+                group.addTask { try await erase(Samples.original("1"), from: stores[0]).leftHashes }
+                return try await group.reduce(0, +)
+            }
+            try expect(erasures, equals: 1)
+            for store in stores {
+                try await expect(store.customer(original: "1") == nil)
+                try await expect(LedgerAudit.check(store).isEmpty)
+                try await store.close()
+            }
+        },
         StoreRule(opened: "a hash that is removed no longer keeps anything out, and the others do") { store in
             _ = try await store.apply([everything()])
             _ = try await erase(token, from: store)
