@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import GRDB
 import Purchases
 import SQLiteTransactionStore
 import TestSupport
@@ -70,6 +71,28 @@ struct LeftHashTests {
         let plan = try await store.planOfSecrets()
         #expect(plan.count { $0.contains("SEARCH") && $0.contains("left_hashes") } >= 1, "\(plan)")
         #expect(!plan.contains { $0.contains("SCAN left_hashes") }, "\(plan)")
+        try await store.close()
+    }
+
+    @Test("An erasure whose hashes cannot be written removes nothing")
+    func atomic() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        _ = try await store.apply([Samples.set(Samples.fact("1"))])
+        let other = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try await other.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER reject BEFORE INSERT ON left_hashes
+                    BEGIN SELECT RAISE(ABORT, 'rejected'); END
+                    """)
+        }
+        try other.close()
+        await #expect(throws: TransactionStoreError.self) {
+            _ = try await store.erase([Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: true)
+        }
+        #expect(try await store.customer(original: "1")?.transactions.count == 1)
+        #expect(try await store.counts().leftHashes == 0)
         try await store.close()
     }
 

@@ -59,6 +59,29 @@ struct PostgreSQLMigrationTests {
         }
     }
 
+    @Test("An erasure whose hashes the server rejects removes nothing")
+    func rejectedHashes() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply(Self.step(1))
+            try schema.server.sql(
+                """
+                CREATE FUNCTION \(schema.name).reject() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN RAISE EXCEPTION 'rejected'; END $$;
+                CREATE TRIGGER reject BEFORE INSERT ON \(schema.name).left_hashes
+                    FOR EACH ROW EXECUTE FUNCTION \(schema.name).reject()
+                """)
+            let code = await storeErrorCode {
+                _ = try await store.erase(
+                    [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: true)
+            }
+            #expect(code == .engine)
+            #expect(try await store.customer(original: "1")?.transactions.count == 1)
+            #expect(try await store.users(of: [Samples.original("1")], in: Samples.scope).count == 1)
+            try await store.close()
+        }
+    }
+
     @Test(
         "A step that the server rejects leaves nothing, in whichever table it fails",
         arguments: [
