@@ -115,7 +115,7 @@ let package = Package(
             dependencies: ["AppStoreModels", crypto, cryptoExtras],
             swiftSettings: settings),
         .target(
-            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases"],
+            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", crypto],
             swiftSettings: settings),
         // The rules of every engine, for the tests of an engine.
         .target(
@@ -315,7 +315,8 @@ let package = Package(
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"),
-                server("CoreMetrics", "swift-metrics"), server("MetricsTestKit", "swift-metrics"), server("NIOCore", "swift-nio"),
+                server("CoreMetrics", "swift-metrics"), server("MetricsTestKit", "swift-metrics"),
+                server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],

@@ -70,6 +70,11 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
             """
             SELECT environment, bundle_id, transaction_id, answered_at FROM \(schema).unknown_transactions
             """
+        case .leftHashes:
+            """
+            SELECT s.environment, s.bundle_id, l.secret, l.hash
+            FROM \(schema).left_hashes AS l JOIN \(schema).scopes AS s ON s.id = l.scope
+            """
         }
     }
 }

@@ -6,23 +6,40 @@ extension PostgreSQLTransactionStore: CustomerEraser {
     /// vacuums the tables (PostgreSQL manual, "Routine Vacuuming"). Its write-ahead log contains them for as long as it
     /// is configured to keep it.
     public func erase(
-        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
-        let asked = Set(identities.filter(\.isMeaningful)).sorted()
+        let asked = Set(identities.filter(\.isMeaningful))
         return try await perform { [schema] session in
             let scopeId = try ScopeIds(session).find([scope])[0]
-            return try Erasure(session: session, lockClass: schema.lockClass, scopeId: scopeId).run(asked, quarantined)
+            return try session.transaction {
+                let erasure = Erasure(session: session, scope: scope, scopeId: scopeId)
+                // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being
+                // removed.
+                try session.run(Erasure.lockScope, [.int4(schema.lockClass), .int4(scopeId)])
+                return try erasure.run(asked, quarantined, leavingHashes: leavingHashes)
+            }
+        }
+    }
+
+    public func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
+        try await perform { session in
+            try session.transaction {
+                let table = LeftHashTable(session: session)
+                return try table.secrets().reduce(0) {
+                    try $0 + table.remove(LeftHash.hashes(of: Set(identities), in: scope, secret: $1))
+                }
+            }
         }
     }
 }
 
-/// Removes the rows of customers of one scope.
-private struct Erasure {
+/// Removes the rows of customers of one scope, within a transaction that holds the lock of the scope exclusively.
+struct Erasure {
     let session: PostgreSQLSession
-    let lockClass: Int32
+    let scope: StoreScope
     let scopeId: Int32
 
-    private static let lockScope = Statement(
+    fileprivate static let lockScope = Statement(
         name: "lock_scope_to_erase", sql: "SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
     private static let findIdentities = Statement(
         name: "find_identities_to_erase",
@@ -55,6 +72,18 @@ private struct Erasure {
     private static let deleteVerified = erasing("verified_receipts", by: "key", "bytea")
     private static let deleteNotifications = erasing("notifications", by: "notification_uuid", "bytea")
     private static let deleteQuarantined = erasing("quarantine", by: "key", "bytea")
+    private static let listAppTransactions = Statement(
+        name: "list_app_transactions_to_erase",
+        sql: "SELECT kind, payload FROM app_transactions WHERE customer = $1::int8")
+    private static let deleteAppTransactionKinds = Statement(
+        name: "erase_app_transaction_kinds",
+        sql: "DELETE FROM app_transactions WHERE customer = $1::int8 AND kind = ANY ($2::int2[])")
+    private static let deletePurchaseIds = Statement(
+        name: "erase_purchase_ids",
+        sql: """
+            DELETE FROM identities AS i USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+            WHERE i.scope = $1::int4 AND i.kind = given.kind AND i.value = given.value
+            """)
     private static let deleteTasks = Statement(
         name: "erase_consumption_requests",
         sql: """
@@ -110,48 +139,101 @@ private struct Erasure {
                 """)
     }
 
-    func run(_ asked: [CustomerIdentity], _ quarantined: [[UInt8]]) throws -> ErasedRows {
-        try session.transaction {
-            // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being
-            // removed.
-            try session.run(Self.lockScope, [.int4(lockClass), .int4(scopeId)])
-            var erased = ErasedRows()
-            var (purchases, customers, all) = ([Int64](), Set<Int64>(), Set(asked))
-            let rows = try session.run(Self.findIdentities, [.int4(scopeId)] + Self.parameters(asked))
-            for row in 0..<rows.count {
-                let number = Int(try rows.integer(row, 2, as: Int16.self))
-                guard let kind = CustomerIdentity.Kind(rawValue: number) else {
-                    throw TransactionStoreError(.corrupt, "a customer has an identity of an unknown kind")
-                }
-                all.insert(CustomerIdentity(kind, try rows.text(row, 3)))
-                customers.insert(try rows.integer(row, 1))
-                if kind == .originalTransactionId { purchases.append(try rows.integer(row, 0)) }
-            }
-            let ofPurchases = Parameter.int8s(purchases)
-            let ofCustomers = Parameter.int8s(customers.sorted())
-            let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
-            // Before the transactions, whose ids select the rows.
-            erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
-            erased.unknownTransactions = try delete(
-                Self.deleteUnknown, [.int4(scopeId), .byteStrings(originals), ofPurchases])
-            erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
-            erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
-            _ = try delete(Self.deleteTerms, [ofPurchases])
-            erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), .byteStrings(originals)])
-            erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
-            erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])
-            erased.identities = try delete(Self.deleteIdentities, [ofCustomers])
-            erased.userClaims = try delete(Self.deleteClaims, [.int4(scopeId)] + Self.parameters(all.sorted()))
-            erased.verifiedReceipts = try delete(Self.deleteVerified, listedBy: Self.listVerified) { identities in
-                try !all.isDisjoint(with: StoredIdentities.decode(identities))
-            }
-            let mentioned = MentionedIdentities(all)
-            erased.notifications = try delete(Self.deleteNotifications, listedBy: Self.listNotifications) { body in
-                mentioned.areNamed(in: body)
-            }
-            erased.quarantined = try delete(Self.deleteQuarantined, [.byteStrings(quarantined)])
-            return erased
+    /// The ids of identities, and of the customers that have them.
+    private struct Owners {
+        /// By original transaction id.
+        var purchases: [CustomerIdentity: Int64] = [:]
+        var identities: [Int64: Set<CustomerIdentity>] = [:]
+    }
+
+    /// Removes the customers with any of these identities, and quarantined records.
+    func run(
+        _ asked: Set<CustomerIdentity>, _ quarantined: [[UInt8]], leavingHashes: Bool
+    ) throws -> ErasedRows {
+        let owners = try owners(of: asked)
+        let all = owners.identities.values.reduce(asked) { $0.union($1) }
+        var erased = try delete(all, Array(owners.purchases.values), Array(owners.identities.keys))
+        erased.quarantined = try delete(Self.deleteQuarantined, [.byteStrings(quarantined)])
+        if leavingHashes {
+            let table = LeftHashTable(session: session)
+            let secret = try table.secrets().first ?? LeftHash.makeSecret()
+            erased.leftHashes = Int64(try table.add(LeftHash.hashes(of: all, in: scope, secret: secret), scopeId).count)
         }
+        return erased
+    }
+
+    /// Removes what is about identities that were erased in another store. A customer with a purchase that is not erased
+    /// keeps it.
+    func remove(_ erased: Set<CustomerIdentity>) throws {
+        let owners = try owners(of: erased)
+        var (gone, named) = ([Int64](), erased)
+        for (customer, all) in owners.identities.sorted(by: { $0.key < $1.key }) {
+            if all.contains(where: { $0.kind == .originalTransactionId && !erased.contains($0) }) {
+                try removeDocuments(of: customer, naming: erased.intersection(all))
+            } else {
+                gone.append(customer)
+                named.formUnion(all)
+            }
+        }
+        _ = try delete(named, named.compactMap { owners.purchases[$0] }, gone)
+    }
+
+    /// Removes the ids of purchases, the receipts that may contain them, and app transactions.
+    private func removeDocuments(of customer: Int64, naming erased: Set<CustomerIdentity>) throws {
+        let purchases = erased.filter { $0.kind == .originalTransactionId }.sorted()
+        if !purchases.isEmpty { _ = try delete(Self.deleteReceipts, [.int8s([customer])]) }
+        let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
+        let rows = try session.run(Self.listAppTransactions, [.int8(customer)])
+        let kinds = try (0..<rows.count).filter { mentioned.areNamed(in: try rows.bytes($0, 1)) }
+            .map { try rows.integer($0, 0, as: Int16.self) }
+        try session.run(Self.deleteAppTransactionKinds, [.int8(customer), .int2s(kinds)])
+        try session.run(Self.deletePurchaseIds, [.int4(scopeId)] + Self.parameters(purchases))
+    }
+
+    /// The customers with any of these identities, and all identities of these customers.
+    private func owners(of asked: Set<CustomerIdentity>) throws -> Owners {
+        var owners = Owners()
+        let rows = try session.run(Self.findIdentities, [.int4(scopeId)] + Self.parameters(asked.sorted()))
+        for row in 0..<rows.count {
+            let number = Int(try rows.integer(row, 2, as: Int16.self))
+            guard let kind = CustomerIdentity.Kind(rawValue: number) else {
+                throw TransactionStoreError(.corrupt, "a customer has an identity of an unknown kind")
+            }
+            let identity = CustomerIdentity(kind, try rows.text(row, 3))
+            owners.identities[try rows.integer(row, 1), default: []].insert(identity)
+            if kind == .originalTransactionId { owners.purchases[identity] = try rows.integer(row, 0) }
+        }
+        return owners
+    }
+
+    /// Removes the rows of purchases, the rows that name one of the identities, and customers.
+    private func delete(
+        _ all: Set<CustomerIdentity>, _ purchases: [Int64], _ customers: [Int64]
+    ) throws -> ErasedRows {
+        var erased = ErasedRows()
+        let ofPurchases = Parameter.int8s(purchases.sorted())
+        let ofCustomers = Parameter.int8s(customers.sorted())
+        let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
+        // Before the transactions, whose ids select the rows.
+        erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
+        erased.unknownTransactions = try delete(
+            Self.deleteUnknown, [.int4(scopeId), .byteStrings(originals), ofPurchases])
+        erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
+        erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
+        _ = try delete(Self.deleteTerms, [ofPurchases])
+        erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), .byteStrings(originals)])
+        erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
+        erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])
+        erased.identities = try delete(Self.deleteIdentities, [ofCustomers])
+        erased.userClaims = try delete(Self.deleteClaims, [.int4(scopeId)] + Self.parameters(all.sorted()))
+        erased.verifiedReceipts = try delete(Self.deleteVerified, listedBy: Self.listVerified) { identities in
+            try !all.isDisjoint(with: StoredIdentities.decode(identities))
+        }
+        let mentioned = MentionedIdentities(all)
+        erased.notifications = try delete(Self.deleteNotifications, listedBy: Self.listNotifications) { body in
+            mentioned.areNamed(in: body)
+        }
+        return erased
     }
 
     private static func parameters(_ identities: [CustomerIdentity]) -> [Parameter] {

@@ -128,11 +128,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         for next in 1...slices.count {
             // Prepares the next batch while this one is being written.
             async let following = next < slices.count ? FactBatch([Array(slices[next])]) : nil
-            for applied in try await Self.write(batch, schema, pool, address) {
-                result.changed += applied.changed
-                result.unchanged += applied.unchanged
-                result.repeatedNotifications += applied.repeatedNotifications
-            }
+            for applied in try await Self.write(batch, schema, pool, address) { result.add(applied) }
             guard let made = await following else { break }
             batch = made
         }
@@ -198,7 +194,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
                 (SELECT count(*) FROM (SELECT DISTINCT purchase FROM renewal_infos) AS part),
                 (SELECT count(*) FROM (SELECT DISTINCT customer FROM app_transactions) AS part),
                 (SELECT count(*) FROM (SELECT DISTINCT customer FROM identities) AS part),
-                (SELECT count(*) FROM receipts), (SELECT count(*) FROM notifications)
+                (SELECT count(*) FROM receipts), (SELECT count(*) FROM notifications), (SELECT count(*) FROM left_hashes)
             """)
 
     public func counts() async throws -> StoreCounts {
@@ -207,7 +203,8 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             return StoreCounts(
                 transactions: try row.integer(0, 0), renewalInfos: try row.integer(0, 1),
                 appTransactions: try row.integer(0, 2), customers: try row.integer(0, 3),
-                receipts: try row.integer(0, 4), notifications: try row.integer(0, 5))
+                receipts: try row.integer(0, 4), notifications: try row.integer(0, 5), leftHashes: try row.integer(0, 6)
+            )
         }
     }
 

@@ -147,6 +147,7 @@ extension SQLiteTransactionStore {
             appTransactions: try count("SELECT COUNT(DISTINCT customer_id) FROM app_transactions"),
             customers: try count("SELECT COUNT(DISTINCT customer_id) FROM identities"),
             receipts: try count("SELECT COUNT(*) FROM receipts"),
-            notifications: try count("SELECT COUNT(*) FROM notifications"))
+            notifications: try count("SELECT COUNT(*) FROM notifications"),
+            leftHashes: try count("SELECT COUNT(*) FROM left_hashes"))
     }
 }

@@ -8,6 +8,8 @@ final class FactWriter {
     private let db: Database
     private var encoder = FactEncoder()
     private var scopeIds: [StoreScope: Int64] = [:]
+    /// The secrets of the left hashes, read once per transaction.
+    private var secrets: [[UInt8]]?
     private let customers: CustomerWriter
     private let ledger: LedgerWriter
     /// Created when needed, because few documents need them.
@@ -67,7 +69,27 @@ final class FactWriter {
         """
     }
 
+    /// Stores a set without what is about erased identities.
     func apply(_ set: FactSet, _ result: inout AppliedFacts) throws {
+        guard try !knownSecrets().isEmpty else { return try store(set, &result) }
+        let erased = try erased(in: MigrationStep(facts: [set]))
+        if let rest = erased.remaining(of: set, &result) { try store(rest, &result) }
+    }
+
+    /// The erased identities in a step. No hash may be added after the first call.
+    func erased(in step: MigrationStep) throws -> ErasedIdentities {
+        try ErasedIdentities(in: step, secrets: knownSecrets()) { try LeftHashTable(db: db).known($0) }
+    }
+
+    private func knownSecrets() throws -> [[UInt8]] {
+        if let secrets { return secrets }
+        let found = try LeftHashTable(db: db).secrets()
+        secrets = found
+        return found
+    }
+
+    /// Stores a set that names no erased identity.
+    func store(_ set: FactSet, _ result: inout AppliedFacts) throws {
         let scopeId = try scopeId(set.scope)
         if let notification = set.notification, try !isNew(notification, scopeId) {
             result.repeatedNotifications += 1

@@ -38,6 +38,7 @@ enum SQLiteSchema {
         migrator.registerMigration("9") { db in
             try db.execute(sql: unknownTransactions)
             try db.execute(sql: requestBudgets)
+            try db.execute(sql: leftHashes)
         }
         return migrator
     }
@@ -62,6 +63,16 @@ enum SQLiteSchema {
             endpoint TEXT NOT NULL,
             full_at INTEGER NOT NULL,
             PRIMARY KEY (environment, bundle_id, endpoint)
+        ) WITHOUT ROWID;
+        """
+
+    /// Of version 9: the hashes that erasures left (`LeftHash`). The key also finds each secret without reading all hashes.
+    private static let leftHashes = """
+        CREATE TABLE left_hashes (
+            secret BLOB NOT NULL,
+            hash BLOB NOT NULL,
+            scope_id INTEGER NOT NULL,
+            PRIMARY KEY (secret, hash)
         ) WITHOUT ROWID;
         """
 

@@ -65,6 +65,11 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
             """
             SELECT environment, bundle_id, transaction_id, answered_at FROM unknown_transactions
             """
+        case .leftHashes:
+            """
+            SELECT s.environment, s.bundle_id, l.secret, l.hash
+            FROM left_hashes l CROSS JOIN scopes s ON s.id = l.scope_id
+            """
         }
     }
 }

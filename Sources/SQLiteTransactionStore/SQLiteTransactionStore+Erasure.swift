@@ -7,15 +7,18 @@ extension SQLiteTransactionStore: CustomerEraser {
     /// still needs the log, later writes overwrite it instead. Values that were replaced before the erasure can remain
     /// in free pages; a copy made by ``backUp(from:to:)`` contains no free pages.
     public func erase(
-        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
         let erased = try await write { db in
             // The setting cannot affect another call: one call at a time uses the writing connection.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
             var erased = ErasedRows()
-            if let scopeId = try Self.scopeId(scope, db) {
-                erased = try Erasure(db: db, scopeId: scopeId).run(identities.filter(\.isMeaningful))
+            let asked = identities.filter(\.isMeaningful)
+            let leaves = leavingHashes && !asked.isEmpty
+            let known = try Self.scopeId(scope, db)
+            if let scopeId = try known ?? (leaves ? FactWriter(db).scopeId(scope) : nil) {
+                erased = try Erasure(db: db, scope: scope, scopeId: scopeId).run(asked, leavingHashes: leaves)
             }
             let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
             for key in quarantined {
@@ -27,17 +30,81 @@ extension SQLiteTransactionStore: CustomerEraser {
         try await emptyLog()
         return erased
     }
+
+    public func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
+        try await write { db in
+            let table = LeftHashTable(db: db)
+            return try table.secrets().reduce(0) {
+                try $0 + table.remove(LeftHash.hashes(of: Set(identities), in: scope, secret: $1))
+            }
+        }
+    }
 }
 
-/// Removes the rows of customers of one scope.
-private struct Erasure {
+/// Removes the rows of customers of one scope, within a transaction.
+struct Erasure {
     let db: Database
+    let scope: StoreScope
     let scopeId: Int64
 
-    func run(_ asked: [CustomerIdentity]) throws -> ErasedRows {
-        var erased = ErasedRows()
+    /// Removes the customers with any of these identities.
+    func run(_ asked: [CustomerIdentity], leavingHashes: Bool) throws -> ErasedRows {
         let customers = try customers(of: asked)
         let all = try Set(asked).union(customers.flatMap { try identities(of: $0) })
+        var erased = try delete(all, customers)
+        if leavingHashes {
+            let table = LeftHashTable(db: db)
+            let secret = try table.secrets().first ?? LeftHash.makeSecret()
+            let new = try table.add(LeftHash.hashes(of: all, in: scope, secret: secret), scopeId)
+            erased.leftHashes = Int64(new.count)
+        }
+        return erased
+    }
+
+    /// Removes what is about identities that were erased in another store. A customer with a purchase that is not erased
+    /// keeps it.
+    func remove(_ erased: Set<CustomerIdentity>) throws {
+        var (gone, named) = (Set<Int64>(), erased)
+        for customer in try customers(of: erased) {
+            let all = try identities(of: customer)
+            if all.contains(where: { $0.kind == .originalTransactionId && !erased.contains($0) }) {
+                try removeDocuments(of: customer, naming: erased.intersection(all))
+            } else {
+                gone.insert(customer)
+                named.formUnion(all)
+            }
+        }
+        _ = try delete(named, gone)
+    }
+
+    /// Removes the ids of purchases, the receipts that may contain them, and app transactions.
+    private func removeDocuments(of customer: Int64, naming erased: Set<CustomerIdentity>) throws {
+        let purchases = erased.filter { $0.kind == .originalTransactionId }
+        if !purchases.isEmpty { _ = try delete(from: "receipts", customer) }
+        let list = try SQLStatement(db, "SELECT kind, payload FROM app_transactions WHERE customer_id = ?1")
+        try list.bind(1, customer)
+        let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
+        var kinds: [Int64] = []
+        try list.forEachRow { if mentioned.areNamed(in: Array($0.bytes(1))) { kinds.append($0.integer(0)) } }
+        let deleteApp = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1 AND kind = ?2")
+        for kind in kinds {
+            try deleteApp.bind(1, customer)
+            try deleteApp.bind(2, kind)
+            try deleteApp.run()
+        }
+        let deleteIdentity = try SQLStatement(
+            db, "DELETE FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
+        for identity in purchases {
+            try deleteIdentity.bind(1, scopeId)
+            try deleteIdentity.bind(2, Int64(identity.kind.rawValue))
+            try deleteIdentity.bind(3, identity.value)
+            try deleteIdentity.run()
+        }
+    }
+
+    /// Removes the rows of purchases with these identities, the rows that name one of them, and customers.
+    private func delete(_ all: Set<CustomerIdentity>, _ customers: Set<Int64>) throws -> ErasedRows {
+        var erased = ErasedRows()
         let originals = all.filter { $0.kind == .originalTransactionId }.map(\.value)
         try keepPositions(of: originals)
         let ofPurchase = "WHERE scope_id = ?1 AND original_transaction_id = ?2"
@@ -68,7 +135,7 @@ private struct Erasure {
         return erased
     }
 
-    private func customers(of asked: [CustomerIdentity]) throws -> Set<Int64> {
+    private func customers(of asked: some Sequence<CustomerIdentity>) throws -> Set<Int64> {
         let find = try SQLStatement(
             db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
         var found: Set<Int64> = []

@@ -8,8 +8,14 @@ extension SQLiteTransactionStore: MigrationStore {
         return try await write { db in
             var result = AppliedFacts()
             let writer = try FactWriter(db)
-            for set in step.facts { try writer.apply(set, &result) }
-            try MigrationWriter(db: db).apply(step, writer)
+            if !step.leftHashes.isEmpty {
+                try db.execute(sql: "PRAGMA secure_delete = ON")
+                defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
+                try LeftHashTable(db: db).take(step.leftHashes, scopeId: writer.scopeId)
+            }
+            let rest = try writer.erased(in: step).remaining(of: step, &result)
+            for set in rest.facts { try writer.store(set, &result) }
+            try MigrationWriter(db: db).apply(rest, writer)
             return result
         }
     }

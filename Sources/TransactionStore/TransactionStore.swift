@@ -36,8 +36,21 @@ public struct AppliedFacts: Hashable, Sendable {
     public var unchanged = 0
     /// Sets that were skipped because their notification had been processed.
     public var repeatedNotifications = 0
+    /// Facts, and the caller's users, that were not stored because the store has a ``LeftHash`` of the customer.
+    public var erased = 0
+    /// Notifications that were not stored for the same reason. They count as new when they arrive again.
+    public var erasedNotifications = 0
 
     public init() {}
+
+    /// Adds the numbers of another call.
+    package mutating func add(_ other: AppliedFacts) {
+        changed += other.changed
+        unchanged += other.unchanged
+        repeatedNotifications += other.repeatedNotifications
+        erased += other.erased
+        erasedNotifications += other.erasedNotifications
+    }
 }
 
 /// The size of a store. A transaction that several documents state counts once, and so do renewal infos and app
@@ -49,10 +62,12 @@ public struct StoreCounts: Hashable, Sendable {
     public var customers: Int64
     public var receipts: Int64
     public var notifications: Int64
+    /// The hashes that erasures left (``LeftHash``).
+    public var leftHashes: Int64
 
     public init(
         transactions: Int64, renewalInfos: Int64, appTransactions: Int64, customers: Int64, receipts: Int64,
-        notifications: Int64
+        notifications: Int64, leftHashes: Int64 = 0
     ) {
         self.transactions = transactions
         self.renewalInfos = renewalInfos
@@ -60,6 +75,7 @@ public struct StoreCounts: Hashable, Sendable {
         self.customers = customers
         self.receipts = receipts
         self.notifications = notifications
+        self.leftHashes = leftHashes
     }
 }
 

@@ -34,6 +34,9 @@ public final class StoreWriter: Sendable {
         public var refused: UInt64 = 0
         /// Rejected by the store when they came from the spool.
         public var setAside: UInt64 = 0
+        /// Facts that the store left out, because a hash of the customer was left when the customer was erased. A client
+        /// that sends its receipt again counts again.
+        public var erasedFacts: UInt64 = 0
     }
 
     /// Where the facts of a receipt were written.
@@ -118,7 +121,7 @@ public final class StoreWriter: Sendable {
     ///   because the store may receive facts twice.
     func write(_ facts: FactSet, within limit: Duration) async -> Outcome {
         let failure: String?
-        switch await storeBreaker.attempt(within: limit, { [store] in _ = try await store.apply([facts]) }) {
+        switch await storeBreaker.attempt(within: limit, { try await self.apply([facts]) }) {
         case .written:
             accepted(storeTook: true)
             return .stored
@@ -145,6 +148,12 @@ public final class StoreWriter: Sendable {
         }
         return refused(
             failure, "The store did not accept the receipt: \(storeReason). Neither did the spool: \(reason)")
+    }
+
+    private func apply(_ sets: [FactSet]) async throws {
+        let applied = try await store.apply(sets)
+        guard applied.erased > 0 else { return }
+        state.withLock { $0.counts.erasedFacts += UInt64(applied.erased) }
     }
 
     private func accepted(storeTook: Bool) {
@@ -244,12 +253,12 @@ public final class StoreWriter: Sendable {
         }
         guard !readable.isEmpty else { return true }
         do {
-            _ = try await store.apply(readable.map(\.facts))
+            try await apply(readable.map(\.facts))
             try await remove(readable.map(\.entry), spool)
         } catch  where Self.isOfOneReceipt(error) {
             for (entry, facts) in readable {
                 do {
-                    _ = try await store.apply([facts])
+                    try await apply([facts])
                     try await remove([entry], spool)
                 } catch  where Self.isOfOneReceipt(error) {
                     // A store that accepts nothing at all must not make the spool set everything aside.

@@ -126,10 +126,63 @@ struct CustomerErasureTests {
         }
     }
 
+    @Test(
+        "--leave-hashes leaves hashes that name nobody; migrate and merge learn nothing of the customer; --remove-hashes undoes it"
+    )
+    func leaveHashes() async throws {
+        let folder = try Folder.withRoot()
+        let receipt = Forged.base64(Forged.bulk[0])
+        let dump = "{\"user_id\":\"u1\",\"receipt\":\"\(receipt)\"}\n"
+        try folder.write("dump.ndjson", Array(dump.utf8))
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite").status == 0)
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:old.sqlite").status == 0)
+        let json = try await customer("u1", "--json", "--at", "2026-01-01", in: folder).output
+        let rows = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any]
+        let match = try #require((rows?["matches"] as? [[String: Any]])?.first)
+        let ids = try #require(match["customer_identities"] as? [[String: Any]]).compactMap { $0["value"] as? String }
+        let id = try #require(ids.first)
+
+        let outcome = try await customer("u1", "--erase", "--yes", "--leave-hashes", in: folder)
+        #expect(outcome.status == 0 && outcome.output.contains("Hashes left: \(ids.count)."), "\(outcome)")
+        let stats = try await Command.run(["store", "stats", "--store", "sqlite:store.sqlite"], in: folder)
+        #expect(stats.output.contains("hashes of erased customers: \(ids.count)"), "\(stats)")
+        let names = ["dump.ndjson", "old.sqlite"]
+        for value in ids {
+            #expect(try files(with: value, in: folder).filter { !names.contains($0) } == [], "\(value)")
+        }
+
+        let again = try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite", "--start-over")
+        #expect(again.status == 0 && again.output.contains("not stored, of erased customers"), "\(again)")
+        let merged = try await Command.run(
+            ["merge", "old.sqlite", "--into", "sqlite:store.sqlite", "--json"], in: folder)
+        #expect(merged.status == 0 && !merged.output.contains("\"erased\":0"), "\(merged)")
+        for value in [id, "u1"] { #expect(try await customer(value, in: folder).status == 1) }
+
+        // The other way around: the store with the hashes is merged into the old one.
+        let taken = try await Command.run(
+            ["merge", "store.sqlite", "--into", "sqlite:old.sqlite", "--json"], in: folder)
+        #expect(taken.status == 0 && taken.output.contains("\"leftHashes\":\(ids.count)"), "\(taken)")
+        for value in [id, "u1"] {
+            let found = try await Command.run(["customer", value, "--store", "sqlite:old.sqlite"], in: folder)
+            #expect(found.status == 1, "\(found)")
+        }
+
+        let none = try await customer("4711", "--remove-hashes", in: folder)
+        #expect(none.status == 1 && none.error.contains("no hash"), "\(none)")
+        for value in ids {
+            let removed = try await customer(value, "--remove-hashes", in: folder)
+            #expect(removed.status == 0 && removed.output.contains("Hashes removed: 1."), "\(removed)")
+        }
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite", "--start-over").status == 0)
+        #expect(try await customer("u1", in: folder).status == 0)
+    }
+
     @Test("Options that mean nothing together are refused")
     func usage() async throws {
         let folder = try await folder()
-        for arguments in [["--yes"], ["--spool", "a"], ["--erase", "--json"]] {
+        for arguments in [
+            ["--yes"], ["--spool", "a"], ["--erase", "--json"], ["--leave-hashes"], ["--erase", "--remove-hashes"],
+        ] {
             let outcome = try await Command.run(
                 ["customer", "--store", "sqlite:store.sqlite", Self.id] + arguments, in: folder)
             #expect(outcome.status == 2 && outcome.error.contains("--erase"), "\(outcome)")

@@ -56,9 +56,12 @@ struct ForeignEngineTests {
             try await store.removeReceipts(signedBefore: date)
         }
         func erase(
-            _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+            _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
         ) async throws -> ErasedRows {
-            try await store.erase(identities, in: scope, quarantined: quarantined)
+            try await store.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
+        }
+        func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
+            try await store.removeLeftHashes(of: identities, in: scope)
         }
         func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
             try await store.openConsumptionTasks(after: task, limit: limit)

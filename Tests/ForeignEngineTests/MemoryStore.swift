@@ -72,19 +72,21 @@ actor MemoryPlace {
     private var budgets: [[String]: RequestBucket] = [:]
     /// The date of the newest answer.
     private var unknown: [PlacedIdentity: Int64] = [:]
+    private var leftHashes: Set<LeftHash> = []
     private var consumptionTasks: [(task: ConsumptionTask, outcome: ConsumptionTask.Outcome?)] = []
 
     // MARK: Writing
 
-    func apply(_ sets: [FactSet]) throws -> AppliedFacts {
-        var result = AppliedFacts()
-        for set in sets { try apply(set, &result) }
-        return result
-    }
+    func apply(_ sets: [FactSet]) throws -> AppliedFacts { try apply(MigrationStep(facts: sets)) }
 
-    func apply(_ step: MigrationStep) throws -> AppliedFacts {
-        try MigrationLimits.check(step)
-        let result = try apply(step.facts)
+    func apply(_ given: MigrationStep) throws -> AppliedFacts {
+        try MigrationLimits.check(given)
+        for hash in given.leftHashes where leftHashes.insert(hash).inserted { remove(hash) }
+        let secrets = Set(leftHashes.map(\.secret))
+        let erased = ErasedIdentities(in: given, secrets: Array(secrets)) { leftHashes.intersection($0) }
+        var result = AppliedFacts()
+        let step = erased.remaining(of: given, &result)
+        for set in step.facts { try apply(set, &result) }
         for user in step.users {
             users[PlacedIdentity(scope: user.scope, identity: user.identity), default: [:]][user.key] = user
         }
@@ -227,12 +229,59 @@ actor MemoryPlace {
 
     // MARK: Erasure
 
-    func erase(_ asked: [CustomerIdentity], in scope: StoreScope, quarantined keys: [[UInt8]]) -> ErasedRows {
-        var erased = ErasedRows()
-        for key in keys where quarantined.removeValue(forKey: key) != nil { erased.quarantined += 1 }
+    func erase(
+        _ asked: [CustomerIdentity], in scope: StoreScope, quarantined keys: [[UInt8]], leavingHashes: Bool
+    ) -> ErasedRows {
         let found = Set(asked.compactMap { customers[PlacedIdentity(scope: scope, identity: $0)] })
+        let all = Set(asked.filter(\.isMeaningful)).union(found.flatMap { identities[$0] ?? [] }.map(\.identity))
+        var erased = delete(all, found, in: scope)
+        for key in keys where quarantined.removeValue(forKey: key) != nil { erased.quarantined += 1 }
+        if leavingHashes {
+            let secret = leftHashes.first?.secret ?? LeftHash.makeSecret()
+            for hash in LeftHash.hashes(of: all, in: scope, secret: secret)
+            where leftHashes.insert(hash).inserted { erased.leftHashes += 1 }
+        }
+        return erased
+    }
+
+    func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) -> Int64 {
+        let count = leftHashes.count
+        for secret in Set(leftHashes.map(\.secret)) {
+            leftHashes.subtract(LeftHash.hashes(of: identities, in: scope, secret: secret))
+        }
+        return Int64(count - leftHashes.count)
+    }
+
+    /// Removes what is about the identity of a hash that another store left.
+    private func remove(_ hash: LeftHash) {
+        let named = customers.keys.first {
+            $0.scope == hash.scope && LeftHash(of: $0.identity, in: hash.scope, secret: hash.secret) == hash
+        }
+        guard let named, named.identity.kind.leavesHash, let customer = customers[named] else { return }
+        let all = Set((identities[customer] ?? []).map(\.identity))
+        let others = all.filter { $0.kind == .originalTransactionId && $0 != named.identity }
+        guard !others.isEmpty else {
+            _ = delete(all, [customer], in: hash.scope)
+            return
+        }
+        if named.identity.kind == .appTransactionId {
+            let mentioned = MentionedIdentities([named.identity])
+            appTransactions[customer] = appTransactions[customer]?.filter { !mentioned.areNamed(in: $0.value.payload) }
+        }
+        if named.identity.kind == .originalTransactionId {
+            receipts[customer] = nil
+            let filing = Filing(scope: hash.scope, original: named.identity.value)
+            for id in (transactions[filing] ?? [:]).keys { termBases[customer]?[id] = nil }
+            customers[named] = nil
+            identities[customer]?.removeAll { $0 == named }
+        }
+        _ = delete([named.identity], [], in: hash.scope)
+    }
+
+    /// Removes purchases, what names one of the identities, and customers.
+    private func delete(_ all: Set<CustomerIdentity>, _ found: Set<Int>, in scope: StoreScope) -> ErasedRows {
+        var erased = ErasedRows()
         let owned = found.flatMap { identities[$0] ?? [] }
-        let all = Set(asked.filter(\.isMeaningful)).union(owned.map(\.identity))
         for identity in all where identity.kind == .originalTransactionId {
             let filing = Filing(scope: scope, original: identity.value)
             let tasks = consumptionTasks.count
@@ -338,12 +387,13 @@ actor MemoryPlace {
             transactions: Int64(transactions.values.reduce(0) { $0 + $1.count }),
             renewalInfos: Int64(renewalInfos.count),
             appTransactions: Int64(appTransactions.count), customers: Int64(identities.count),
-            receipts: Int64(receipts.values.reduce(0) { $0 + $1.count }), notifications: Int64(notifications.count))
+            receipts: Int64(receipts.values.reduce(0) { $0 + $1.count }), notifications: Int64(notifications.count),
+            leftHashes: Int64(leftHashes.count))
     }
 
     func scopes() -> [StoreScope] {
         func isBefore(_ left: String, _ right: String) -> Bool { left.utf8.lexicographicallyPrecedes(right.utf8) }
-        return Set(customers.keys.map(\.scope)).sorted { left, right in
+        return Set(customers.keys.map(\.scope)).union(leftHashes.map(\.scope)).sorted { left, right in
             left.environment == right.environment
                 ? isBefore(left.bundleId, right.bundleId)
                 : isBefore(left.environment.rawValue, right.environment.rawValue)
@@ -644,9 +694,13 @@ actor MemoryStore: CompleteTransactionStore {
     }
 
     func erase(
-        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
-        try await opened.erase(identities, in: scope, quarantined: quarantined)
+        try await opened.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
+    }
+
+    func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
+        try await opened.removeLeftHashes(of: identities, in: scope)
     }
 
     func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {

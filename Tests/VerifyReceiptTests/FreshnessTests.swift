@@ -1,7 +1,9 @@
 import AppStoreModels
 import Purchases
 import ReceiptForge
+import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -12,12 +14,12 @@ import VerifyReceipt
     private final class AppStore: CustomerRefreshing {
         struct Away: Error, CustomStringConvertible { let description = "it is away" }
 
-        let store: MemoryStore
+        let store: any TransactionStore
         let isAway: Bool
         let failure: BackendFailure?
         let asked = Mutex<[String]>([])
 
-        init(_ store: MemoryStore, isAway: Bool = false, failure: BackendFailure? = nil) {
+        init(_ store: any TransactionStore, isAway: Bool = false, failure: BackendFailure? = nil) {
             self.store = store
             self.isAway = isAway
             self.failure = failure
@@ -53,7 +55,8 @@ import VerifyReceipt
     }
 
     private static func ask(
-        _ freshness: Freshness, _ store: MemoryStore, _ appStore: AppStore?, purchases: [ForgedPurchase] = [month(0)],
+        _ freshness: Freshness, _ store: any TransactionStore, _ appStore: AppStore?,
+        purchases: [ForgedPurchase] = [month(0)],
         appFreshness: Freshness? = nil
     ) async throws -> ReadReply {
         try await testEndpoint(store: store) {
@@ -94,6 +97,29 @@ import VerifyReceipt
         #expect(reply.latest?.compactMap { $0.text("transaction_id") } == ["530001234569999", "530001234567000"])
         #expect(appStore.asked.withLock { $0 } == ["530001234567000"])
         #expect(reply.reply.facts.source == .appStore && reply.reply.facts.ageMilliseconds == 0)
+    }
+
+    @Test(
+        "The App Store's answer about an erased customer is not stored: the reply is that of the receipt, without an age"
+    )
+    func erased() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let scope = StoreScope(environment: .production, bundleId: bundleId)
+        let purchase = CustomerIdentity(.originalTransactionId, "530001234567000")
+        _ = try await store.erase([purchase], in: scope, quarantined: [], leavingHashes: true)
+        for isRequired in [false, true] {
+            var freshness = Self.current
+            freshness.isRequired = isRequired
+            let appStore = AppStore(store)
+            let reply = try await Self.ask(freshness, store, appStore)
+            #expect(appStore.asked.withLock { $0 } == ["530001234567000"])
+            #expect(reply.status == 0)
+            #expect(reply.latest?.compactMap { $0.text("transaction_id") } == ["530001234567000"])
+            #expect(reply.reply.facts.source == .receipt && reply.reply.facts.ageMilliseconds == nil)
+        }
+        #expect(try await store.counts().transactions == 0)
+        try await store.close()
     }
 
     @Test func whatTheAppStoreSaidWithinTheMaximumAgeIsGoodEnough() async throws {

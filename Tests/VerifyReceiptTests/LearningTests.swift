@@ -104,6 +104,41 @@ import VerifyReceipt
         try await spooling.end()
     }
 
+    @Test(
+        "A receipt of an erased customer has the reply that it has without a store, and is not stored, nor by the spool"
+    )
+    func erased() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let spooling = try Spooling(store)
+        let endpoint = try endpoint(store, spooling.writer)
+        let bytes = try appReceipt([month(0), month(1)])
+        let expected = try await endpoint.ask(body(bytes)).reply.body
+        let scope = try #require(try await store.scopes().first)
+        let customer = try #require(try await store.customers(in: scope, after: nil, limit: 2).first)
+        let left = try await store.erase(customer.identities, in: scope, quarantined: [], leavingHashes: true)
+        #expect(left.transactions == 2 && left.leftHashes > 0)
+        for turn in 1...2 {
+            let reply = try await endpoint.ask(body(bytes))
+            #expect(reply.reply.body == expected)
+            #expect(!reply.reply.facts.storeFailed && !reply.reply.facts.isNotKept)
+            #expect(try await store.counts().customers == 0)
+            #expect(spooling.writer.counts.erasedFacts == UInt64(4 * turn))
+        }
+        try await spooling.end()
+        // The receipt waited in the spool while the customer was erased.
+        let spool = try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: 1 << 20)
+        for set in customer.factSets { try await spool.append(set) }
+        let writer = StoreWriter(store: store, spool: spool)
+        let draining = Task { await writer.drain() }
+        try await eventually("the spool is empty") { spool.state.entries == 0 && writer.counts.drained == 1 }
+        #expect(writer.counts.erasedFacts == 4)
+        draining.cancel()
+        try await spool.close()
+        #expect(try await store.counts().customers == 0)
+        try await store.close()
+    }
+
     @Test func receiptsThatAreAnsweredWithoutReadingTheStoreAreRememberedToo() async throws {
         let failing = FailingStore(
             applying: TransactionStoreError(.unavailable, "on purpose"),

@@ -27,6 +27,8 @@ public struct CustomerEnrichment: Sendable {
         public var failed = 0
         /// Facts that were new to the store, or newer than the stored ones.
         public var changedFacts = 0
+        /// Facts that were not stored, because a hash of the customer was left when the customer was erased.
+        public var erasedFacts = 0
 
         public init() {}
     }
@@ -148,7 +150,7 @@ public struct CustomerEnrichment: Sendable {
     /// The result of one attempt at a customer or a bare id.
     private enum Step<Item: Sendable>: Sendable {
         /// The result is nil for an id that the run has counted before.
-        case done(Result?, changedFacts: Int, asked: Bool, bareId: (String, BareId)? = nil)
+        case done(Result?, changedFacts: Int, erasedFacts: Int = 0, asked: Bool, bareId: (String, BareId)? = nil)
         /// The rest of the item, to continue when the App Store accepts requests again.
         case later(Item, until: Int64)
     }
@@ -280,11 +282,12 @@ public struct CustomerEnrichment: Sendable {
                 case .later(let item, let until):
                     again.append(item)
                     pace.heldUntil = max(pace.heldUntil ?? .min, until)
-                case .done(let result, let changedFacts, let asked, let bareId):
+                case .done(let result, let changedFacts, let erasedFacts, let asked, let bareId):
                     if let (id, found) = bareId { events.onBareId(id, found) }
                     guard let result else { continue }
                     counts.seen += 1
                     counts.changedFacts += changedFacts
+                    counts.erasedFacts += erasedFacts
                     if asked {
                         counts.asked += 1
                         pace.isProven = true
@@ -335,6 +338,7 @@ public struct CustomerEnrichment: Sendable {
             case .stored(let answer):
                 customer.hasAnswer = true
                 customer.changedFacts += answer.changedFacts
+                customer.erasedFacts += answer.erasedFacts
                 customer.left.removeFirst()
                 customer.left.removeAll { answer.purchases.contains($0.originalTransactionId) }
                 try await memory.forget(customer.onceUnknown.intersection(answer.purchases), in: reader.scope)
@@ -348,7 +352,9 @@ public struct CustomerEnrichment: Sendable {
             case .limited(let until): return .later(customer, until: until)
             case .refused(let refused): throw refused
             case .failed(let failure):
-                return .done(.failed(failure), changedFacts: customer.changedFacts, asked: asked)
+                return .done(
+                    .failed(failure), changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts,
+                    asked: asked)
             }
         }
         let result: Result =
@@ -361,7 +367,8 @@ public struct CustomerEnrichment: Sendable {
             } else {
                 customer.leftOut > 0 ? .remembered : .known
             }
-        return .done(result, changedFacts: customer.changedFacts, asked: asked)
+        return .done(
+            result, changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts, asked: asked)
     }
 
     private func complete(id: String) async throws -> Step<String> {
@@ -392,7 +399,7 @@ public struct CustomerEnrichment: Sendable {
             case .stored(let answer):
                 if onceUnknown { for reader in app.readers { try await memory.forget([id], in: reader.scope) } }
                 return .done(
-                    .completed, changedFacts: answer.changedFacts, asked: true,
+                    .completed, changedFacts: answer.changedFacts, erasedFacts: answer.erasedFacts, asked: true,
                     bareId: answer.purchase.map {
                         (id, .purchase(originalTransactionId: $0, scope: answer.scope))
                     })

@@ -23,6 +23,8 @@ struct CustomerQuestions: Sendable {
     var hasAnswer = false
     /// Facts of the answers that were new to the store.
     var changedFacts = 0
+    /// Facts of the answers that were not stored, because a hash of the customer was left.
+    var erasedFacts = 0
     /// Whether the store has an answer about other purchases of the customer.
     let isPartlyKnown: Bool
 

@@ -24,6 +24,8 @@ enum EnrichmentOutcome: Sendable {
         let purchase: String?
         /// Facts that were new to the store.
         let changedFacts: Int
+        /// Facts that were not stored, because a hash of the customer was left when the customer was erased.
+        let erasedFacts: Int
     }
 
     /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
@@ -56,11 +58,12 @@ enum EnrichmentOutcome: Sendable {
         }
         let purchases = Set(facts.transactions.map(\.storedOriginalTransactionId))
         let asked = facts.transactions.first { $0.payload.transactionId == id }
+        let applied = try await store.apply([facts])
         self = .stored(
             Answer(
                 scope: facts.scope, purchases: purchases,
                 purchase: purchases.contains(id) ? id : asked?.storedOriginalTransactionId,
-                changedFacts: try await store.apply([facts]).changed))
+                changedFacts: applied.changed, erasedFacts: applied.erased))
     }
 
     private static func outcome(

@@ -16,6 +16,8 @@ public struct NotificationBackfill: Sendable {
         public var accepted = 0
         /// Notifications that were already in the store.
         public var repeated = 0
+        /// Notifications that were not stored, because a hash of the customer was left when the customer was erased.
+        public var erased = 0
         /// Facts that were new to the store, or newer than the stored ones.
         public var changedFacts = 0
         /// Refused notifications, by reason.
@@ -97,7 +99,8 @@ public struct NotificationBackfill: Sendable {
         guard !sets.isEmpty else { return }
         let applied = try await store.apply(sets)
         counts.repeated += applied.repeatedNotifications
-        counts.accepted += sets.count - applied.repeatedNotifications
+        counts.erased += applied.erasedNotifications
+        counts.accepted += sets.count - applied.repeatedNotifications - applied.erasedNotifications
         counts.changedFacts += applied.changed
     }
 

@@ -6,7 +6,7 @@ public import TransactionStore
 ///
 /// | outcome | HTTP status to answer with |
 /// |---|---|
-/// | `accepted`, `repeated` | 200 |
+/// | `accepted`, `repeated`, `erased` | 200 |
 /// | `malformed` | 400 |
 /// | `notGenuine`, `unknownApp` | 403 |
 /// | `notVerifiable`, `storeFailed` | 503 |
@@ -18,6 +18,8 @@ public enum NotificationOutcome: String, Sendable, CaseIterable {
     case accepted
     /// The store has the notification already.
     case repeated
+    /// Verified, and not stored: a hash of the customer was left when the customer was erased.
+    case erased
     /// Not a notification: no JSON object, no `signedPayload`, or not the three parts of a JWS.
     case malformed
     /// The content, the signature or the certificates do not belong to an App Store notification; in version 1 the shared

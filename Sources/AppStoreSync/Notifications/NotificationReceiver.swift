@@ -121,7 +121,7 @@ enum NotificationStoring {
         let started = ContinuousClock.now
         do {
             report.applied = try await store.apply(sets)
-            report.outcome = report.applied.repeatedNotifications > 0 ? .repeated : .accepted
+            report.outcome = outcome(report.applied)
         } catch {
             report.outcome = .storeFailed
             // Only store errors are quoted, because they contain no secrets.
@@ -129,5 +129,10 @@ enum NotificationStoring {
         }
         report.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
         return report
+    }
+
+    private static func outcome(_ applied: AppliedFacts) -> NotificationOutcome {
+        if applied.repeatedNotifications > 0 { return .repeated }
+        return applied.erasedNotifications > 0 && applied.changed + applied.unchanged == 0 ? .erased : .accepted
     }
 }

@@ -47,6 +47,8 @@ public struct StoreMerge: Sendable {
     ) async throws -> StoreMergeSummary {
         let writer = MergeWriter(destination, rowsPerStep: rowsPerStep)
         do {
+            // Before all customers, so that none of an erased identity is written and removed again.
+            for source in sources { try await Self.mergeHashes(of: source, to: writer) }
             for source in sources {
                 let store = try await Self.naming(source) { try await Self.open(source) }
                 do {
@@ -64,6 +66,12 @@ public struct StoreMerge: Sendable {
             throw error
         }
         return writer.summary
+    }
+
+    private static func mergeHashes(of source: StoreURL, to writer: MergeWriter) async throws {
+        let snapshot = try naming(source) { try Self.snapshot(of: source) }
+        try naming(source) { try snapshot.begin(.leftHashes) }
+        while let row = try naming(source, { try snapshot.next() }) { try await writer.add(row.leftHash()) }
     }
 
     /// The snapshot is older than the customers that are read after it, so their facts include those of its receipts
@@ -94,7 +102,7 @@ public struct StoreMerge: Sendable {
             key = page.last?.key
             progress(writer.summary)
         } while key != nil
-        for table in StoredTable.allCases {
+        for table in StoredTable.allCases where table != .leftHashes {
             try naming(source) { try snapshot.begin(table) }
             while let row = try naming(source, { try snapshot.next() }) {
                 switch table {
@@ -103,6 +111,7 @@ public struct StoreMerge: Sendable {
                 case .notifications: try await writer.add(notification: naming(source) { try row.notification() })
                 case .unknownTransactions:
                     try await writer.add(naming(source) { try row.unknownTransaction() })
+                case .leftHashes: break
                 }
             }
             progress(writer.summary)
@@ -196,6 +205,12 @@ private final class MergeWriter {
         try await added()
     }
 
+    func add(_ hash: LeftHash) async throws {
+        step.leftHashes.append(hash)
+        summary.leftHashes += 1
+        try await added()
+    }
+
     func add(notification set: FactSet) async throws {
         step.facts.append(set)
         bytes += set.notification?.body.count ?? 0
@@ -239,6 +254,7 @@ private final class MergeWriter {
         let applied = try await task.value
         summary.changed += applied.changed
         summary.unchanged += applied.unchanged
+        summary.erased += applied.erased + applied.erasedNotifications
     }
 
     /// Writes the rest.
@@ -267,17 +283,22 @@ public struct StoreMergeSummary: Sendable, Equatable {
     public internal(set) var notifications = 0
     /// Transactions that the App Store did not know when a source was completed.
     public internal(set) var unknownTransactions = 0
+    /// Hashes that erasures left in the sources.
+    public internal(set) var leftHashes = 0
     /// Facts that were new to the destination, or newer than its own.
     public internal(set) var changed = 0
     /// Facts that the destination already had, in the same or a newer state.
     public internal(set) var unchanged = 0
+    /// Facts, users and notifications that were not stored because a hash of their customer was left.
+    public internal(set) var erased = 0
 
     /// The names and numbers, in the order in which they are shown.
     public var counts: [(name: String, count: Int)] {
         [
             ("stores", stores), ("customers", customers), ("userClaims", userClaims),
             ("verifiedReceipts", verifiedReceipts), ("quarantined", quarantined), ("notifications", notifications),
-            ("unknownTransactions", unknownTransactions), ("factsChanged", changed), ("factsUnchanged", unchanged),
+            ("unknownTransactions", unknownTransactions), ("leftHashes", leftHashes), ("factsChanged", changed),
+            ("factsUnchanged", unchanged), ("erased", erased),
         ]
     }
 

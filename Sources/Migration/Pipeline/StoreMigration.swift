@@ -312,8 +312,7 @@ public struct StoreMigration: Sendable {
             guard let commit else { return }
             self.commit = nil
             let result = try await StoreMigration.stored { try await commit.value }
-            applied.changed += result.changed
-            applied.unchanged += result.unchanged
+            applied.add(result)
         }
 
         /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.
@@ -337,7 +336,7 @@ public struct StoreMigrationSummary: Sendable, Equatable {
     /// The counts of records over all runs that the migration took. Transactions are not counted for each record: the store has
     /// each of them once.
     public let records: MigrationSummary
-    /// Facts that were new to the store in this run, and facts that it had.
+    /// Facts that were new to the store in this run, facts that it had, and facts of erased customers.
     public let applied: AppliedFacts
     /// How many of the records an earlier run had migrated.
     public let recordsBefore: Int
@@ -346,7 +345,7 @@ public struct StoreMigrationSummary: Sendable, Equatable {
     public func json() -> [UInt8] {
         records.jsonOfRecords([
             ("recordsMigratedBefore", recordsBefore), ("factsNewToTheStore", applied.changed),
-            ("factsTheStoreHad", applied.unchanged),
+            ("factsTheStoreHad", applied.unchanged), ("factsOfErasedCustomers", applied.erased),
         ])
     }
 }

@@ -18,7 +18,7 @@ struct Schema: Sendable {
         Migration(version: 3, sql: terms, fill: TermWriter.fill), Migration(version: 4, sql: stepsOfMigrations),
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
-        Migration(version: 9, sql: unknownTransactions + ";" + requestBudgets),
+        Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
     ]
 
     /// The version that this program reads and writes.
@@ -219,6 +219,16 @@ struct Schema: Sendable {
             endpoint bytea NOT NULL,
             full_at int8 NOT NULL,
             PRIMARY KEY (environment, bundle_id, endpoint)
+        )
+        """
+
+    /// Of version 9: the hashes that erasures left (`LeftHash`). The key also finds each secret without reading all hashes.
+    private static let leftHashes = """
+        CREATE TABLE left_hashes (
+            secret bytea NOT NULL,
+            hash bytea NOT NULL,
+            scope int4 NOT NULL,
+            PRIMARY KEY (secret, hash)
         )
         """
 

@@ -127,6 +127,10 @@ struct Table: Sendable {
         [.bytea("environment"), .bytea("bundle_id"), .bytea("transaction_id"), .int8("answered_at")],
         key: ["environment", "bundle_id", "transaction_id"], newness: ["answered_at"])
 
+    static let leftHashes = Table(
+        "left_hashes", [.bytea("secret"), .bytea("hash"), .int4("scope")], key: ["secret", "hash"],
+        returning: ["secret", "hash"])
+
     static let quarantine = Table("quarantine", [.bytea("key"), .bytea("line")], key: ["key"])
 }
 

@@ -91,6 +91,19 @@ final class FactBatch: Sendable {
         return FactBatch(kept, unchanged)
     }
 
+    /// The batch without what is about erased identities.
+    func removing(_ erased: ErasedIdentities) -> FactBatch {
+        guard !erased.isEmpty else { return self }
+        var kept: [Given] = []
+        var unchanged = unchanged
+        for index in unchanged.indices { unchanged[index].unchanged = 0 }
+        for given in sets {
+            guard let rest = erased.remaining(of: given.set, &unchanged[given.call]) else { continue }
+            kept.append(Given(set: rest, call: given.call))
+        }
+        return FactBatch(kept, unchanged)
+    }
+
     private convenience init(_ sets: [Given], _ unchanged: [AppliedFacts]) {
         var builder = FactBatchBuilder()
         var unchanged = unchanged

@@ -47,20 +47,44 @@ struct FactWriter {
     /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or `TransactionStoreError`.
     func write(_ given: FactBatch, _ migration: MigrationBatch? = nil) throws -> [AppliedFacts] {
         let scopeIds = try ScopeIds(session).find(given.scopes)
-        let writeMigration = try migration?.writer(session)
+        let migrationIds = try ScopeIds(session).find(migration?.scopes ?? [])
         return try session.transaction {
-            try lock(scopeIds)
-            let batch = try takeNotifications(given, scopeIds)
+            // Left hashes remove customers, which needs the lock of an erasure.
+            let hashScopes = Set(migration?.step.leftHashes.map { ScopeKey(scope: $0.scope) } ?? [])
+            let erasing = zip(migration?.scopes ?? [], migrationIds).filter {
+                hashScopes.contains(ScopeKey(scope: $0.0))
+            }
+            try lock(scopeIds + migrationIds, alone: exclusive.union(erasing.map(\.1)))
+            let hashes = LeftHashTable(session: session)
+            if let migration, !erasing.isEmpty {
+                try hashes.take(migration.step.leftHashes) { try ScopeIds(session).find([$0])[0] }
+            }
+            // After the lock, so that the result contains what an erasure that held it has left.
+            let erased = try hashes.erased {
+                var step = migration?.step ?? MigrationStep()
+                step.facts = given.sets.map(\.set)
+                return step
+            }
+            let allowed = given.removing(erased)
+            // Without the excluded sets there may be fewer scopes.
+            let allowedIds = allowed === given ? scopeIds : try ScopeIds(session).find(allowed.scopes)
+            let batch = try takeNotifications(allowed, allowedIds)
             var result = batch.unchanged
+            func writeMigration() throws {
+                guard let migration else { return }
+                var ignored = AppliedFacts()
+                let rest = migration.removing(erased, &ignored)
+                if !result.isEmpty { result[0].add(ignored) }
+                try rest.write(rest === migration ? migrationIds : try ScopeIds(session).find(rest.scopes), session)
+            }
             guard !batch.identities.isEmpty else {
-                try writeMigration?()
+                try writeMigration()
                 return result
             }
-            // Without the excluded sets there may be fewer scopes.
-            let ids = batch === given ? scopeIds : try ScopeIds(session).find(batch.scopes)
+            let ids = batch === allowed ? allowedIds : try ScopeIds(session).find(batch.scopes)
             let owners = try findOwners(batch, ids)
             // From here on the transaction does not start over. Before the ledger's lock, which blocks other writers.
-            try writeMigration?()
+            try writeMigration()
             for (call, changed) in try writeFacts(batch, owners, ids).enumerated() {
                 result[call].changed = changed
                 result[call].unchanged -= changed
@@ -69,10 +93,10 @@ struct FactWriter {
         }
     }
 
-    private func lock(_ scopeIds: [Int32]) throws {
+    private func lock(_ scopeIds: [Int32], alone: Set<Int32>) throws {
         let ids = Set(scopeIds).sorted()
         try session.run(
-            Self.lockScopes, [.int4(lockClass), .int4s(ids), .int2s(ids.map { exclusive.contains($0) ? 1 : 0 })])
+            Self.lockScopes, [.int4(lockClass), .int4s(ids), .int2s(ids.map { alone.contains($0) ? 1 : 0 })])
     }
 
     /// Inserts the notifications and returns the batch without the sets whose notification already existed.

@@ -19,7 +19,10 @@ final class MigrationBatch: Sendable {
         let receipt: VerifiedReceipt
     }
 
-    private let scopes: [StoreScope]
+    /// The step without its facts.
+    let step: MigrationStep
+    /// The scopes of the users, receipts and left hashes.
+    let scopes: [StoreScope]
     /// Ordered by identity and key.
     private let users: [User]
     /// Ordered by key.
@@ -32,6 +35,9 @@ final class MigrationBatch: Sendable {
     private static let statementBytes = 8 << 20
 
     init(_ step: MigrationStep) {
+        var other = step
+        other.facts = []
+        self.step = other
         var scopes: [StoreScope] = []
         var places: [ScopeKey: Int] = [:]
         func place(_ scope: StoreScope) -> Int {
@@ -52,16 +58,18 @@ final class MigrationBatch: Sendable {
         released = Set(step.released).subtracting(step.quarantined.map(\.key)).sorted(by: isBefore)
         quarantined = step.quarantined.sorted { isBefore($0.key, $1.key) }
         checkpoint = step.checkpoint
+        for hash in step.leftHashes { _ = place(hash.scope) }
         self.scopes = scopes
     }
 
-    /// Finds the scopes, and returns a closure that writes the rows within a transaction.
-    func writer(_ session: PostgreSQLSession) throws -> () throws -> Void {
-        let scopeIds = try ScopeIds(session).find(scopes)
-        return { try self.write(scopeIds, session) }
+    /// The batch without what is about erased identities.
+    func removing(_ erased: ErasedIdentities, _ result: inout AppliedFacts) -> MigrationBatch {
+        erased.isEmpty ? self : MigrationBatch(erased.remaining(of: step, &result))
     }
 
-    private func write(_ scopeIds: [Int32], _ session: PostgreSQLSession) throws {
+    /// Writes the rows within a transaction.
+    /// - Parameter scopeIds: the ids of ``scopes``.
+    func write(_ scopeIds: [Int32], _ session: PostgreSQLSession) throws {
         // By the numbers of the scopes, which are the same in every program. Within a scope the order stays.
         let order = users.indices.sorted { (scopeIds[users[$0].scope], $0) < (scopeIds[users[$1].scope], $1) }
         try Self.insert(order, into: .userClaims, session) { place, rows in

@@ -44,18 +44,23 @@ public struct MigrationStep: Sendable {
     public var quarantined: [QuarantinedRecord]
     /// Keys of quarantined records that are migrated now. They are removed before ``quarantined`` is added.
     public var released: [[UInt8]]
+    /// Hashes that an erasure left in another store. They are added first, and what the store has about their identities
+    /// is removed: a purchase alone if its customer has others that are not erased.
+    public var leftHashes: [LeftHash]
     /// The position after the step; nil if the step is not part of a sequence.
     public var checkpoint: MigrationCheckpoint?
 
     public init(
         facts: [FactSet] = [], users: [UserClaim] = [], receipts: [VerifiedReceipt] = [],
-        quarantined: [QuarantinedRecord] = [], released: [[UInt8]] = [], checkpoint: MigrationCheckpoint? = nil
+        quarantined: [QuarantinedRecord] = [], released: [[UInt8]] = [], leftHashes: [LeftHash] = [],
+        checkpoint: MigrationCheckpoint? = nil
     ) {
         self.facts = facts
         self.users = users
         self.receipts = receipts
         self.quarantined = quarantined
         self.released = released
+        self.leftHashes = leftHashes
         self.checkpoint = checkpoint
     }
 }
@@ -145,7 +150,7 @@ public enum MigrationLimits {
     public static let pageBytes = 16 * 1_024 * 1_024
 
     /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid step: an identity that is not meaningful,
-    ///   which no look-up finds; a key or a digest that is not a SHA-256; a checkpoint without a valid name, or with a
+    ///   which no look-up finds; a key, a digest or a left hash that does not have 32 bytes; a checkpoint without a valid name, or with a
     ///   negative number of records.
     public static func check(_ step: MigrationStep) throws {
         guard step.users.allSatisfy(\.identity.isMeaningful) else {
@@ -156,6 +161,9 @@ public enum MigrationLimits {
         }
         guard step.receipts.allSatisfy({ $0.key.count == 32 }) else {
             throw invalid("The key of a verified receipt has 32 bytes.")
+        }
+        guard step.leftHashes.allSatisfy({ $0.secret.count == 32 && $0.hash.count == 32 }) else {
+            throw invalid("A left hash and its secret have 32 bytes each.")
         }
         guard let checkpoint = step.checkpoint else { return }
         guard checkpoint.migration.utf8.count == 64,

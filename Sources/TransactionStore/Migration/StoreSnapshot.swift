@@ -24,6 +24,8 @@ package enum StoredTable: CaseIterable, Sendable {
     case notifications
     /// Environment, bundle id, transaction id, date.
     case unknownTransactions
+    /// Environment, bundle id, secret, hash.
+    case leftHashes
 
     /// The number of columns.
     package var columnCount: Int {
@@ -31,7 +33,7 @@ package enum StoredTable: CaseIterable, Sendable {
         case .userClaims: 6
         case .verifiedReceipts: 5
         case .notifications: 7
-        case .unknownTransactions: 4
+        case .unknownTransactions, .leftHashes: 4
         }
     }
 
@@ -83,6 +85,9 @@ package struct StoredTableRow: Hashable, Sendable {
     package func unknownTransaction() throws -> UnknownTransaction {
         UnknownTransaction(scope: scope, transactionId: text(2), answeredDate: try integer(3))
     }
+
+    /// The row of ``StoredTable/leftHashes``.
+    package func leftHash() -> LeftHash { LeftHash(scope: scope, secret: bytes(2), hash: bytes(3)) }
 
     /// The row of ``StoredTable/notifications``, as a set that contains only the notification.
     /// - Throws: ``TransactionStoreError`` `corrupt`.

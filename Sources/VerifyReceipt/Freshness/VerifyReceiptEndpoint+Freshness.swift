@@ -63,6 +63,8 @@ extension VerifyReceiptEndpoint {
                     throw UnknownPurchases(
                         count: unknownNow.count, refusal: coverage.refusal(ofUnknown: unknownNow))
                 }
+                // The store takes no answer about an erased customer (LeftHash): the reply contains the receipt alone.
+                guard knowledge != nil || asked.isEmpty else { return }
                 if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
                 return
             }
@@ -86,7 +88,7 @@ extension VerifyReceiptEndpoint {
         defer { exchange.facts.storeFailed = exchange.facts.storeFailed || hadFailed }
         let knowledge = try await knowledge(of: facts, after: earlier, exchange)
         guard !exchange.facts.storeFailed else { throw StoreUnread() }
-        if knowledge != nil { exchange.facts.source = .store }
+        exchange.facts.source = knowledge == nil ? .receipt : .store
         return knowledge
     }
 

@@ -17,6 +17,10 @@ extension ServerMetrics {
                 "spooled": counts.spooled,
             ].mapValues { Int(clamping: $0) }
         }
+        registry.counter(
+            prefix + "erased_facts_total",
+            "Facts of receipts that the store left out, because their customer was erased and a hash was left."
+        ) { Int(clamping: writer.counts.erasedFacts) }
         guard let spool = writer.spool else { return }
         registry.gauge(prefix + "spool_entries", "Receipts in the spool that wait for the store.") {
             Int(spool.state.entries)

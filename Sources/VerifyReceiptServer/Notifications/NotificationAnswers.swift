@@ -57,7 +57,7 @@ extension Answer {
     static func notification(_ report: NotificationReport) -> Answer {
         var answer: Answer
         switch report.outcome {
-        case .accepted, .repeated:
+        case .accepted, .repeated, .erased:
             let reply = VerifyReceiptReply(status: 0, body: Array("{}".utf8), facts: ReplyFacts())
             answer = Answer(status: .ok, reply: reply)
         case .malformed: answer = .problem(.badRequest, "The body is not a notification.")

@@ -22,18 +22,20 @@ struct CustomerCommand: AsyncParsableCommand {
 
             --erase says what the store has about one customer, and with --yes removes it: statements, receipts, users, \
             entries of the ledger. Documents that arrive later, for example a receipt that the customer's app sends, are \
-            stored again. Stop servers that have a spool first, and name their spools.
+            stored again, unless --leave-hashes leaves a keyed hash of each id of a purchase, of the app transaction and of \
+            a receipt without purchases. --remove-hashes removes the hashes of one id. Stop servers that have a spool \
+            first, and name their spools.
 
             EXIT STATUS:
               0  at least one customer
-              1  no customer has the id
+              1  no customer has the id; with --remove-hashes: the store has no hash of it
               2  usage, input or output error
 
             EXAMPLES:
               legacy-receipts customer 1000000831360853 --store sqlite:purchases.sqlite
               legacy-receipts customer user-4711 --store postgres://db/receipts \\
                 --catalog products.yaml --at 2026-01-01 --json
-              legacy-receipts customer user-4711 --store sqlite:purchases.sqlite --erase --yes
+              legacy-receipts customer user-4711 --store sqlite:purchases.sqlite --erase --yes --leave-hashes
             """)
 
     @Argument(help: ArgumentHelp("Any id of the customer.", valueName: "id"))
@@ -62,6 +64,16 @@ struct CustomerCommand: AsyncParsableCommand {
     @Flag(help: "With --erase: really remove it.")
     var yes = false
 
+    @Flag(
+        name: .customLong("leave-hashes"),
+        help: "With --erase: leave hashes of the ids, so that old documents are not stored again.")
+    var leaveHashes = false
+
+    @Flag(
+        name: .customLong("remove-hashes"),
+        help: "Remove the hashes that --leave-hashes left of the id, so that its documents are stored again.")
+    var removeHashes = false
+
     @Option(
         help: ArgumentHelp(
             "With --erase: the spool of a server that is stopped. Repeatable.", valueName: "file"), completion: .file())
@@ -76,16 +88,21 @@ struct CustomerCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !id.isEmpty else { throw ValidationError("The id is empty.") }
-        guard erase || (!yes && spool.isEmpty && userColumn == nil) else {
-            throw ValidationError("--yes, --spool and --user-column need --erase.")
+        guard erase || (!yes && !leaveHashes && spool.isEmpty && userColumn == nil) else {
+            throw ValidationError("--yes, --leave-hashes, --spool and --user-column need --erase.")
         }
-        guard !erase || (!json && catalog.isEmpty && at == nil) else {
-            throw ValidationError("--erase takes no --json, --catalog and --at: look the customer up first.")
+        guard !erase || (!json && catalog.isEmpty && at == nil && !removeHashes) else {
+            throw ValidationError(
+                "--erase takes no --json, --catalog, --at and --remove-hashes: look the customer up first.")
+        }
+        guard !removeHashes || (!json && catalog.isEmpty && at == nil) else {
+            throw ValidationError("--remove-hashes takes no --json, --catalog and --at.")
         }
     }
 
     func run() async throws {
         if erase { return try await eraseCustomer() }
+        if removeHashes { return try await removeLeftHashes() }
         let date = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
         let products = try CatalogArguments.catalog(catalog)
         let search = try await StoreOpener.withExisting(store) { [id] in try await CustomerSearch(for: id, in: $0) }
@@ -107,9 +124,21 @@ struct CustomerCommand: AsyncParsableCommand {
                 Terminal.error(CustomerText.notFound(search))
                 return nil
             }
-            return yes ? try await erasure.run(store, spools: spool) : erasure.plan
+            guard yes else { return erasure.plan }
+            return try await erasure.run(store, spools: spool, leavingHashes: leaveHashes)
         }
         guard let text else { throw ExitStatus.noCustomer }
         try Terminal.output(text)
+    }
+
+    private func removeLeftHashes() async throws {
+        let count = try await StoreOpener.withExisting(store) { [id] in
+            try await CustomerErasure.removeHashes(of: id, in: $0)
+        }
+        guard count > 0 else {
+            Terminal.error("The store has no hash of the id \(Printable.text(id)).")
+            throw ExitStatus.noCustomer
+        }
+        try Terminal.output("Hashes removed: \(count). Documents about the id are stored again.")
     }
 }

@@ -70,13 +70,17 @@ struct CustomerErasure {
     }
 
     /// Removes from the spools first: a server would write their entries into the store later.
-    /// - Parameter spools: the files, which no server may have open.
+    /// - Parameters:
+    ///   - spools: the files, which no server may have open.
+    ///   - leavingHashes: whether documents that arrive later are not stored again.
     /// - Returns: what was removed.
     /// - Throws: `TransactionStoreError`, ``CommandFailure``.
-    func run(_ store: any CompleteTransactionStore, spools: [String]) async throws -> String {
+    func run(
+        _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool
+    ) async throws -> String {
         var lines: [String] = []
         for spool in spools { lines.append(try await erase(fromSpool: spool)) }
-        let rows = try await store.erase(identities, in: scope, quarantined: quarantined)
+        let rows = try await store.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
         let counts = [
             ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
             ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
@@ -86,7 +90,26 @@ struct CustomerErasure {
             ("verified receipts", rows.verifiedReceipts), ("records in quarantine", rows.quarantined),
         ]
         lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")
+        if leavingHashes {
+            lines.append(
+                """
+                Hashes left: \(rows.leftHashes). Documents about these purchases are not stored again; --remove-hashes \
+                with the same id undoes that.
+                """)
+        }
         return lines.joined(separator: "\n")
+    }
+
+    /// Removes the hashes that erasures left of an id, whatever its kind, in all apps and environments of the store.
+    /// - Returns: their number.
+    /// - Throws: `TransactionStoreError`.
+    static func removeHashes(of id: String, in store: any CompleteTransactionStore) async throws -> Int64 {
+        let identities = CustomerIdentity.Kind.allCases.filter(\.leavesHash).map { kind in
+            CustomerIdentity(kind, kind == .receiptDigest ? id.lowercased() : id)
+        }
+        var count: Int64 = 0
+        for scope in try await store.scopes() { count += try await store.removeLeftHashes(of: identities, in: scope) }
+        return count
     }
 
     private func erase(fromSpool path: String) async throws -> String {

@@ -216,6 +216,7 @@ struct EnrichmentRun: Sendable {
                 \(EnrichmentEstimate.period(days: unknownDays)).
                 """
         }
+        if counts.erasedFacts > 0 { text += "\nNot stored, of erased customers: \(counts.erasedFacts) facts." }
         if counts.failed > 0 { text += "\nNot completed: \(counts.failed). Run it again to try those." }
         return text
     }
@@ -357,6 +358,7 @@ extension CustomerEnrichment.Counts {
         sum.remembered += right.remembered
         sum.failed += right.failed
         sum.changedFacts += right.changedFacts
+        sum.erasedFacts += right.erasedFacts
         return sum
     }
 }

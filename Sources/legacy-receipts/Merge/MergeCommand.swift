@@ -9,7 +9,8 @@ struct MergeCommand: AsyncParsableCommand {
         abstract: "Merge stores into one, such as those of shards that were migrated on several machines.",
         discussion: """
             Merges the customers, your user ids with their carried columns, the quarantine, the receipts that are known to be \
-            genuine, and the ids of processed notifications. The rules are those of migrate --into: each transaction \
+            genuine, the ids of processed notifications, and the hashes of erased customers (customer --leave-hashes). What \
+            the store of --into has about an erased customer is removed. The rules are those of migrate --into: each transaction \
             once, the newest document of each kind. So any order and grouping of merges gives the same exports, and a \
             merge that runs again changes nothing.
 
@@ -95,7 +96,7 @@ struct MergeCommand: AsyncParsableCommand {
     private static func text(_ summary: StoreMergeSummary, into destination: String) throws -> String {
         let names = [
             "stores", "customers in them", "users at purchases", "verified receipts", "quarantined", "notifications",
-            "facts new or newer", "facts there before",
+            "hashes of erased customers", "facts new or newer", "facts there before", "not stored, of erased customers",
         ]
         let counts = summary.counts.map { String($0.count) }
         let width = names.reduce(0) { max($0, $1.count) }

@@ -22,6 +22,7 @@ enum SummaryText {
         let records = summary.records
         var rows = Self.records(records)
         rows += [("facts new to the store", summary.applied.changed), ("facts it had", summary.applied.unchanged)]
+        if summary.applied.erased > 0 { rows.append(("not stored, of erased customers", summary.applied.erased)) }
         var lines = table(rows)
         lines.append("")
         if summary.recordsBefore > 0 {

@@ -103,9 +103,10 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
     private static func summary(_ counts: NotificationBackfill.Counts) -> String {
         let refused = counts.refused.sorted { $0.key.rawValue < $1.key.rawValue }
             .map { ", \($0.key.rawValue): \($0.value)" }.joined()
+        let erased = counts.erased > 0 ? ", of erased customers: \(counts.erased)" : ""
         return """
             Notifications in the history: \(counts.notifications); new: \(counts.accepted) (\(counts.changedFacts) facts), \
-            known: \(counts.repeated), not taken in: \(counts.refusedInAll)\(refused)
+            known: \(counts.repeated)\(erased), not taken in: \(counts.refusedInAll)\(refused)
             """
     }
 }

@@ -62,6 +62,7 @@ struct StoreStats {
         writer.member("appTransactions", counts.appTransactions)
         writer.member("receipts", counts.receipts)
         writer.member("notifications", counts.notifications)
+        writer.member("leftHashes", counts.leftHashes)
         writer.member("openConsumptionRequests", openConsumptionRequests)
         writer.member("unknownTransactions", unknownTransactions)
         writer.key("ledgerConsumers")
@@ -100,6 +101,7 @@ extension StoreCounts {
         [
             ("transactions", transactions), ("renewal infos", renewalInfos), ("app transactions", appTransactions),
             ("receipts", receipts), ("notifications", notifications),
+            ("hashes of erased customers", leftHashes),
         ]
     }
 }

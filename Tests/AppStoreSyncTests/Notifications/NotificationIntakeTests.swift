@@ -50,6 +50,41 @@ import TransactionStore
         }
     }
 
+    @Test("A notification about an erased customer is received, and not stored")
+    func erased() async throws {
+        try await Self.withStore { store in
+            let eraser = try #require(store as? SQLiteTransactionStore)
+            let scope = StoreScope(environment: .sandbox, bundleId: "com.example.orchard")
+            let transaction = try TestSignedDataAuthority.standard.sign(
+                payload: Array(
+                    #"""
+                    {"transactionId":"2000000001","originalTransactionId":"2000000001","productId":"monthly",
+                    "bundleId":"com.example.orchard","environment":"Sandbox","purchaseDate":\#(Self.now),
+                    "signedDate":\#(Self.now)}
+                    """#.utf8))
+            let jws = try TestSignedDataAuthority.standard.sign(
+                payload: Array(
+                    #"""
+                    {"notificationType":"SUBSCRIBED","notificationUUID":"6B29FC40-CA47-1067-B31D-00DD010662DB",
+                    "version":"2.0","signedDate":\#(Self.now),"data":{"bundleId":"com.example.orchard",
+                    "environment":"Sandbox","signedTransactionInfo":"\#(transaction)"}}
+                    """#.utf8))
+            let body = Array(#"{"signedPayload":"\#(jws)"}"#.utf8)
+            let purchase = CustomerIdentity(.originalTransactionId, "2000000001")
+            _ = try await eraser.erase([purchase], in: scope, quarantined: [], leavingHashes: true)
+            for _ in 1...2 {
+                let report = await (try Self.intake(store)).receive(body, .version2, now: Self.now)
+                #expect(report.outcome == .erased && report.reason == nil, "\(report)")
+                #expect(report.applied.erased == 1 && report.applied.erasedNotifications == 1)
+            }
+            #expect(try await store.counts().notifications == 0)
+            #expect(try await store.customer([purchase], in: scope) == nil)
+            #expect(try await eraser.removeLeftHashes(of: [purchase], in: scope) == 1)
+            let report = await (try Self.intake(store)).receive(body, .version2, now: Self.now)
+            #expect(report.outcome == .accepted, "\(report)")
+        }
+    }
+
     @Test("Notifications of other apps are refused, unless no app is listed and any app is accepted")
     func apps() async throws {
         for (apps, outcome) in [

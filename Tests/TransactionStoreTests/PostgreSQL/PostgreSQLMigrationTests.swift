@@ -55,8 +55,35 @@ struct PostgreSQLMigrationTests {
             #expect(try await new.unknownTransactions(["9"], in: Samples.scope) == [unknown])
             let budget = RequestBudget(scope: Samples.scope, endpoint: "e", interval: 1_000_000, burst: 2)
             #expect(try await new.takePermits(5, of: budget).count == 2)
+            let erased = try await new.erase(
+                [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: true)
+            #expect(erased.transactions == 2 && erased.leftHashes == 1)
+            #expect(try await new.apply([Samples.set(Samples.fact("1"))]).erased == 1)
             try await new.close()
             #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "9")
+        }
+    }
+
+    @Test("An erasure whose hashes the server rejects removes nothing")
+    func rejectedHashes() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply(Self.step(1))
+            try schema.server.sql(
+                """
+                CREATE FUNCTION \(schema.name).reject() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN RAISE EXCEPTION 'rejected'; END $$;
+                CREATE TRIGGER reject BEFORE INSERT ON \(schema.name).left_hashes
+                    FOR EACH ROW EXECUTE FUNCTION \(schema.name).reject()
+                """)
+            let code = await storeErrorCode {
+                _ = try await store.erase(
+                    [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: true)
+            }
+            #expect(code == .engine)
+            #expect(try await store.customer(original: "1")?.transactions.count == 1)
+            #expect(try await store.users(of: [Samples.original("1")], in: Samples.scope).count == 1)
+            try await store.close()
         }
     }
 

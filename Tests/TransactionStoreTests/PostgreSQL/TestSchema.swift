@@ -42,7 +42,7 @@ struct TestSchema: Sendable {
             DROP INDEX IF EXISTS user_claims_user_id;
             """,
             "DROP TABLE consumption_requests;",
-            "DROP TABLE unknown_transactions, request_budgets;",
+            "DROP TABLE unknown_transactions, request_budgets, left_hashes;",
         ]
         try server.sql(
             """

@@ -306,6 +306,10 @@ struct SQLiteUpgradeTests {
         #expect(try await store.unknownTransactions(["9"], in: StoreSamples.scope) == [unknown])
         let budget = RequestBudget(scope: StoreSamples.scope, endpoint: "e", interval: 1_000_000, burst: 2)
         #expect(try await store.takePermits(5, of: budget).count == 2)
+        let erased = try await store.erase(
+            [StoreSamples.original("5")], in: StoreSamples.scope, quarantined: [], leavingHashes: true)
+        #expect(erased.userClaims == 1 && erased.leftHashes == 1)
+        #expect(try await store.apply([StoreSamples.set(StoreSamples.fact("5"))]).erased == 1)
         try await store.close()
     }
 

@@ -79,6 +79,23 @@ import VerifyReceiptServer
         try await server.stop()
     }
 
+    @Test func notificationsOfErasedCustomersAreCountedAndNotStored() async throws {
+        let history = try Self.history(3)
+        let server = try await Self.server(history.map(\.jws))
+        try await ServerTests.Notifications.withStore { store in
+            _ = try await Self.backfill(server, store).run(Self.request)
+            let scope = try #require(try await store.scopes().first)
+            let customer = try #require(try await store.customers(in: scope, after: nil, limit: 1).first)
+            _ = try await store.erase(customer.identities, in: scope, quarantined: [], leavingHashes: true)
+            // As if the history had never been read.
+            #expect(try await store.removeNotifications(signedBefore: .max) == 3)
+            let again = try await Self.backfill(server, store).run(Self.request)
+            #expect(again.notifications == 3 && again.accepted == 0 && again.erased == 3 && again.refusedInAll == 0)
+            #expect(try await store.customer(customer.identities, in: scope) == nil)
+        }
+        try await server.stop()
+    }
+
     @Test func whatIsNotGenuineIsCountedAndTheRestTakenIn() async throws {
         var payloads = try Self.history(3).map(\.jws)
         payloads[1] = String(payloads[1].dropLast(8)) + "AAAAAAAA"

@@ -17,21 +17,38 @@ public protocol CustomerEraser: Sendable {
     ///   their id, type and date,
     /// - the given quarantined records. An engine cannot find out whose they are.
     ///
-    /// Documents that arrive later are stored again.
+    /// Without hashes, documents that arrive later are stored again. With hashes, every later write leaves out what is about
+    /// the erased identities (``ErasedIdentities``), and counts it in ``AppliedFacts/erased``.
     ///
     /// Rows that name one of the given identities are removed even if no customer has it, so a call can be repeated.
     /// - Parameters:
     ///   - identities: the identities, for example all of a `Customer`.
     ///   - scope: the app and the environment.
     ///   - quarantined: the keys of the quarantined records to remove.
+    ///   - leavingHashes: whether a ``LeftHash`` stays of each identity of the customers, and of each given one, whose kind
+    ///     leaves one. The secret is one that the store has, or a new one.
     /// - Throws: ``TransactionStoreError``.
     func erase(
-        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows
+
+    /// Removes the hashes that erasures left of these identities, and returns their number. Documents about the
+    /// identities are stored again.
+    /// - Throws: ``TransactionStoreError``.
+    func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64
 }
 
-/// The numbers of rows that ``CustomerEraser/erase(_:in:quarantined:)`` removed. A transaction has a row for each kind
-/// of document that states it.
+extension CustomerEraser {
+    /// Removes customers without leaving hashes; see ``erase(_:in:quarantined:leavingHashes:)``.
+    public func erase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]]
+    ) async throws -> ErasedRows {
+        try await erase(identities, in: scope, quarantined: quarantined, leavingHashes: false)
+    }
+}
+
+/// The numbers of rows that ``CustomerEraser/erase(_:in:quarantined:leavingHashes:)`` removed. A transaction has a row
+/// for each kind of document that states it.
 public struct ErasedRows: Hashable, Sendable {
     public var identities: Int64 = 0
     public var transactions: Int64 = 0
@@ -45,6 +62,8 @@ public struct ErasedRows: Hashable, Sendable {
     public var userClaims: Int64 = 0
     public var verifiedReceipts: Int64 = 0
     public var quarantined: Int64 = 0
+    /// The number of hashes that stay in their place and that the store did not have.
+    public var leftHashes: Int64 = 0
 
     public init() {}
 }
@@ -53,8 +72,6 @@ public struct ErasedRows: Hashable, Sendable {
 public struct MentionedIdentities: Sendable {
     /// In lower case, because an account token is the same in both cases.
     private let values: Set<[UInt8]>
-    /// How many levels of nested JWS are decoded. Apple's notifications have one level.
-    private static let depth = 3
 
     public init(_ identities: some Sequence<CustomerIdentity>) {
         values = Set(identities.map { $0.value.utf8.map(Self.lowercased) })
@@ -62,16 +79,31 @@ public struct MentionedIdentities: Sendable {
 
     /// Whether the text of a document contains one of the identities as a word, also within a JWS. Takes time linear in
     /// the size of the text.
-    public func areNamed(in document: [UInt8]) -> Bool { areNamed(in: document, depth: Self.depth) }
+    public func areNamed(in document: [UInt8]) -> Bool {
+        DocumentWords.contain(document) { values.contains($0.map(Self.lowercased)) }
+    }
 
-    private func areNamed(in document: [UInt8], depth: Int) -> Bool {
-        document.split { !Self.isOfWord($0) }.contains { word in
-            if values.contains(word.map(Self.lowercased)) { return true }
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+}
+
+/// The words of a stored document, also those within a JWS.
+enum DocumentWords {
+    /// How many levels of nested JWS are decoded. Apple's notifications have one level.
+    private static let depth = 3
+
+    /// Whether one of the words meets a condition. Takes time linear in the size of the text.
+    static func contain(_ document: [UInt8], where isMeant: (ArraySlice<UInt8>) -> Bool) -> Bool {
+        contain(document, depth: depth, where: isMeant)
+    }
+
+    private static func contain(_ document: [UInt8], depth: Int, where isMeant: (ArraySlice<UInt8>) -> Bool) -> Bool {
+        document.split { !isOfWord($0) }.contains { word in
+            if isMeant(word) { return true }
             let parts = word.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
             guard depth > 0, parts.count == 3,
                 let payload = try? Base64.decodeLeniently(Array(parts[1]).span)
             else { return false }
-            return areNamed(in: payload, depth: depth - 1)
+            return contain(payload, depth: depth - 1, where: isMeant)
         }
     }
 
@@ -82,6 +114,4 @@ public struct MentionedIdentities: Sendable {
         default: false
         }
     }
-
-    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 }

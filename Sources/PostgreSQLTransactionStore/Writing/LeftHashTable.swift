@@ -1,0 +1,117 @@
+import Purchases
+import TransactionStore
+
+/// The hashes that erasures left (`LeftHash`), within a transaction that holds the locks of the scopes.
+struct LeftHashTable {
+    let session: PostgreSQLSession
+
+    private static let listSecrets = Statement(
+        name: "list_secrets",
+        sql: """
+            WITH RECURSIVE next (secret) AS (
+                (SELECT secret FROM left_hashes ORDER BY secret LIMIT 1)
+                UNION ALL
+                SELECT (SELECT l.secret FROM left_hashes AS l WHERE l.secret > next.secret ORDER BY l.secret LIMIT 1)
+                FROM next WHERE next.secret IS NOT NULL
+            )
+            SELECT secret FROM next WHERE secret IS NOT NULL
+            """)
+    private static let find = Statement(
+        name: "find_left_hashes",
+        sql: """
+            SELECT given.place::int4
+            FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS given (secret, hash, place)
+            JOIN left_hashes AS known USING (secret, hash)
+            """)
+    private static let delete = Statement(
+        name: "remove_left_hashes",
+        sql: """
+            WITH gone AS (
+                DELETE FROM left_hashes AS l USING unnest($1::bytea[], $2::bytea[]) AS given (secret, hash)
+                WHERE l.secret = given.secret AND l.hash = given.hash
+                RETURNING 1
+            ) SELECT count(*) FROM gone
+            """)
+    private static let listIdentities = Statement(
+        name: "list_identities_to_hash",
+        sql: """
+            SELECT kind, value FROM identities
+            WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea) ORDER BY kind, value LIMIT $4::int4
+            """)
+
+    /// How many identities are read at a time.
+    private static let pageSize: Int32 = 10_000
+
+    /// The secrets of all hashes, each once; empty if there are no hashes. Takes one look at the index per secret.
+    func secrets() throws -> [[UInt8]] {
+        let rows = try session.run(Self.listSecrets)
+        return try (0..<rows.count).map { try rows.bytes($0, 0) }
+    }
+
+    /// The erased identities in a step, which is made only if there are hashes.
+    func erased(in step: () -> MigrationStep) throws -> ErasedIdentities {
+        let secrets = try secrets()
+        guard !secrets.isEmpty else { return ErasedIdentities() }
+        return try ErasedIdentities(in: step(), secrets: secrets) { hashes in
+            let rows = try session.run(Self.find, Self.parameters(hashes))
+            var known: Set<LeftHash> = []
+            for row in 0..<rows.count {
+                let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+                if hashes.indices.contains(place) { known.insert(hashes[place]) }
+            }
+            return known
+        }
+    }
+
+    /// Adds hashes and returns those that were missing.
+    func add(_ hashes: [LeftHash], _ scopeId: Int32) throws -> [LeftHash] {
+        guard !hashes.isEmpty else { return [] }
+        var rows = RowBuffer(.leftHashes, .columns)
+        // In the order of the key, so that two writers wait for each other in one direction only.
+        for hash in Set(hashes).sorted(by: { ($0.secret + $0.hash).lexicographicallyPrecedes($1.secret + $1.hash) }) {
+            rows.beginRow()
+            rows.bytes(hash.secret)
+            rows.bytes(hash.hash)
+            rows.integer(scopeId)
+        }
+        let inserted = try rows.insert(session)
+        let scopes = Dictionary(hashes.map { ($0.secret + $0.hash, $0) }, uniquingKeysWith: { first, _ in first })
+        return try (0..<inserted.count).compactMap { scopes[try inserted.bytes($0, 0) + inserted.bytes($0, 1)] }
+    }
+
+    /// Removes hashes and returns the number of those that the table had.
+    func remove(_ hashes: [LeftHash]) throws -> Int64 {
+        try session.run(Self.delete, Self.parameters(hashes)).integer(0, 0)
+    }
+
+    /// Adds hashes of another store, and removes what this store has about their identities. The caller holds the locks
+    /// of the scopes exclusively.
+    func take(_ hashes: [LeftHash], scopeId: (StoreScope) throws -> Int32) throws {
+        for (scope, hashes) in Dictionary(grouping: hashes, by: \.scope) {
+            let id = try scopeId(scope)
+            let new = Set(try add(hashes, id))
+            guard !new.isEmpty else { continue }
+            let secrets = Set(new.map(\.secret))
+            var erased: Set<CustomerIdentity> = []
+            var last: (kind: Int16, value: [UInt8]) = (0, [])
+            while true {
+                let rows = try session.run(
+                    Self.listIdentities, [.int4(id), .int4(Int32(last.kind)), .bytes(last.value), .int4(Self.pageSize)])
+                guard rows.count > 0 else { break }
+                for row in 0..<rows.count {
+                    last = (try rows.integer(row, 0), try rows.bytes(row, 1))
+                    guard let kind = CustomerIdentity.Kind(rawValue: Int(last.kind)), kind.leavesHash else { continue }
+                    let identity = CustomerIdentity(kind, try rows.text(row, 1))
+                    if secrets.contains(where: { new.contains(LeftHash(of: identity, in: scope, secret: $0)) }) {
+                        erased.insert(identity)
+                    }
+                }
+            }
+            if !erased.isEmpty { try Erasure(session: session, scope: scope, scopeId: id).remove(erased) }
+        }
+    }
+
+    private static func parameters(_ hashes: [LeftHash]) -> [Parameter] {
+        [.byteStrings(hashes.map(\.secret)), .byteStrings(hashes.map(\.hash))]
+    }
+}

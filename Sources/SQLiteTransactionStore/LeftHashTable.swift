@@ -1,0 +1,101 @@
+import GRDB
+import Purchases
+import TransactionStore
+
+/// The hashes that erasures left (`LeftHash`), within a transaction.
+struct LeftHashTable {
+    let db: Database
+
+    fileprivate static let listSecrets = """
+        WITH RECURSIVE next (secret) AS (
+            SELECT MIN(secret) FROM left_hashes
+            UNION ALL
+            SELECT (SELECT MIN(l.secret) FROM left_hashes l WHERE l.secret > next.secret)
+            FROM next WHERE next.secret IS NOT NULL
+        )
+        SELECT secret FROM next WHERE secret IS NOT NULL
+        """
+
+    /// The secrets of all hashes, each once; empty if there are no hashes. Takes one look at the index per secret.
+    func secrets() throws -> [[UInt8]] {
+        let list = try SQLStatement(db, Self.listSecrets)
+        var secrets: [[UInt8]] = []
+        try list.forEachRow { secrets.append(Array($0.bytes(0))) }
+        return secrets
+    }
+
+    /// Those of the hashes that the table has.
+    func known(_ hashes: [LeftHash]) throws -> Set<LeftHash> {
+        let find = try SQLStatement(db, "SELECT 1 FROM left_hashes WHERE secret = ?1 AND hash = ?2")
+        return try Set(
+            hashes.filter {
+                try find.bind(1, $0.secret)
+                try find.bind(2, $0.hash)
+                return try find.integer() != nil
+            })
+    }
+
+    /// Adds hashes and returns those that were missing.
+    func add(_ hashes: [LeftHash], _ scopeId: Int64) throws -> [LeftHash] {
+        let insert = try SQLStatement(
+            db,
+            """
+            INSERT INTO left_hashes (secret, hash, scope_id) VALUES (?1, ?2, ?3) ON CONFLICT (secret, hash) DO NOTHING
+            """)
+        return try hashes.filter {
+            try insert.bind(1, $0.secret)
+            try insert.bind(2, $0.hash)
+            try insert.bind(3, scopeId)
+            return try insert.run() > 0
+        }
+    }
+
+    /// Removes hashes and returns the number of those that the table had.
+    func remove(_ hashes: [LeftHash]) throws -> Int64 {
+        let delete = try SQLStatement(db, "DELETE FROM left_hashes WHERE secret = ?1 AND hash = ?2")
+        var count: Int64 = 0
+        for hash in hashes {
+            try delete.bind(1, hash.secret)
+            try delete.bind(2, hash.hash)
+            count += Int64(try delete.run())
+        }
+        return count
+    }
+
+    /// Adds hashes of another store, and removes what this store has about their identities.
+    func take(_ hashes: [LeftHash], scopeId: (StoreScope) throws -> Int64) throws {
+        for (scope, hashes) in Dictionary(grouping: hashes, by: \.scope) {
+            let id = try scopeId(scope)
+            let new = Set(try add(hashes, id))
+            let secrets = Set(new.map(\.secret))
+            let list = try SQLStatement(db, "SELECT kind, value FROM identities WHERE scope_id = ?1")
+            try list.bind(1, id)
+            var erased: Set<CustomerIdentity> = []
+            // Nothing to look for if the store had all hashes.
+            if !new.isEmpty {
+                try list.forEachRow { row in
+                    guard let kind = Int(exactly: row.integer(0)).flatMap(CustomerIdentity.Kind.init(rawValue:)),
+                        kind.leavesHash
+                    else { return }
+                    let identity = CustomerIdentity(kind, row.text(1))
+                    if secrets.contains(where: { new.contains(LeftHash(of: identity, in: scope, secret: $0)) }) {
+                        erased.insert(identity)
+                    }
+                }
+            }
+            if !erased.isEmpty { try Erasure(db: db, scope: scope, scopeId: id).remove(erased) }
+        }
+    }
+}
+
+extension SQLiteTransactionStore {
+    /// SQLite's query plan for the look that every write takes; for tests.
+    package func planOfSecrets() async throws -> [String] {
+        try await read { db in
+            let explain = try SQLStatement(db, "EXPLAIN QUERY PLAN " + LeftHashTable.listSecrets)
+            var lines: [String] = []
+            try explain.forEachRow { lines.append($0.text(3)) }
+            return lines
+        }
+    }
+}
