@@ -260,7 +260,7 @@ let package = Package(
                 "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
-            exclude: ["ProductCatalog/Examples"],
+            exclude: ["Export/Vendors", "ProductCatalog/Examples"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ReceiptForgeTests",
@@ -315,7 +315,8 @@ let package = Package(
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"),
-                server("CoreMetrics", "swift-metrics"), server("MetricsTestKit", "swift-metrics"), server("NIOCore", "swift-nio"),
+                server("CoreMetrics", "swift-metrics"), server("MetricsTestKit", "swift-metrics"),
+                server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"),
                 server("NIOSSL", "swift-nio-ssl"), server("ServiceLifecycle", "swift-service-lifecycle"),
             ],
