@@ -486,7 +486,8 @@ package enum ExportedTables {
 
     static let quarantine = Table<JSONObject>(
         name: "quarantine",
-        meaning: "One row for each record, or document of a record, that `migrate --into` could not migrate.",
+        meaning:
+            "One row for each record, or document of a record, that `migrate --into` could not migrate; and for each receipt inside migrated documents that it could not verify.",
         key: .shared("sha256"),
         columns: [
             .text("sha256", "SHA-256 of the original bytes, 64 hexadecimal digits.") { source($0, "sha256")?.string },
@@ -496,7 +497,9 @@ package enum ExportedTables {
             ) { $0["verdict"]?.string },
             .text("message", "The reason in a sentence.") { $0["message"]?.string },
             .text("kind", "What the record was recognized as.") { source($0, "kind")?.string },
-            .text("input", "The file, or `-` for standard input.") { source($0, "input")?.string },
+            .text("input", "The file, or `-` for standard input; none for an embedded receipt.") {
+                source($0, "input")?.string
+            },
             .integer("line", "The line of the record, from 1.") { source($0, "line")?.integer },
             .integer("element", "The element of the JSON array, from 1.") { source($0, "element")?.integer },
             .integer("row", "The row of the table, from 1; the header counts.") { source($0, "row")?.integer },
@@ -504,9 +507,10 @@ package enum ExportedTables {
                 source($0, "byteOffset")?.integer
             },
             .integer("length", "The length of the original in bytes.") { source($0, "length")?.integer },
-            .text("path", "The path of the document in its record; none for a whole record.") {
-                source($0, "path")?.string
-            },
+            .text(
+                "path",
+                "The path of the document in its record, which was migrated otherwise; none for a whole record; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
+            ) { source($0, "path")?.string },
             .json("record", "Your own columns beside it.") { line in
                 guard let value = line["record"] else { return nil }
                 var writer = JSONWriter()

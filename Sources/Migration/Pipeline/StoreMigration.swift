@@ -99,8 +99,8 @@ public struct StoreMigration: Sendable {
         return try work.result()
     }
 
-    /// Migrates the quarantined records in a store again, for example with other options. Those that are migrated now leave the
-    /// quarantine.
+    /// Migrates the quarantined records in a store again, for example with other options, and the receipts inside migrated
+    /// replies and notifications that were not verified. Those that are migrated now leave the quarantine.
     ///
     /// - Throws: ``MigrationError``. What was committed before stays.
     public func retry(
@@ -245,6 +245,8 @@ public struct StoreMigration: Sendable {
         var recordsBefore = 0
         var applied = AppliedFacts()
         var step = MigrationStep()
+        /// The keys of the lines in the step.
+        private var quarantined: Set<[UInt8]> = []
         private var position: ResumedSource.Position?
         private var size = 0
         private var lastCommit = ContinuousClock.now
@@ -262,7 +264,10 @@ public struct StoreMigration: Sendable {
             step.users += additions.users
             step.receipts += additions.receipts
             for line in batch.quarantine.bytes.split(separator: 0x0A) {
-                step.quarantined.append(QuarantinedRecord(line: Array(line)))
+                let record = QuarantinedRecord(line: Array(line))
+                // A receipt inside several records has one line.
+                guard quarantined.insert(record.key).inserted else { continue }
+                step.quarantined.append(record)
                 size += 1 + line.count / 1_024
             }
             let total = batch.counts.total()
@@ -296,6 +301,7 @@ public struct StoreMigration: Sendable {
             applied.changed += result.changed
             applied.unchanged += result.unchanged
             self.step = MigrationStep()
+            quarantined = []
             size = 0
             position = nil
             lastCommit = .now

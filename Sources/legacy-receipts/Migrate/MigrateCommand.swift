@@ -181,7 +181,10 @@ struct MigrateCommand: AsyncParsableCommand {
         completion: .file(extensions: ["html"]))
     var html: String?
 
-    @Flag(help: "Migrate the quarantined records of the store again, and nothing else.")
+    @Flag(
+        help:
+            "Migrate the quarantined records of the store again, with the receipts inside migrated replies that were not verified, and nothing else."
+    )
     var retry = false
 
     @Flag(name: .customLong("start-over"), help: "Read everything again, because an input has changed.")
