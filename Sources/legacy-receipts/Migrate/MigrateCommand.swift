@@ -355,7 +355,7 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             if let signal = interruption.signal {
                 Terminal.error(
-                    "Interrupted after \(reporter.records) records. \(resumption)")
+                    "Interrupted after \(reporter.done) records. \(resumption)")
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? MigrationError else { throw error }
