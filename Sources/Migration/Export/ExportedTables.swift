@@ -40,7 +40,28 @@ package enum ExportedTables {
                 `notificationV2`, `recordedReply`, `notificationV1`, `recordedStoreKit2`.
                 """
             ) { origins($0.value).map(\.source.rawValue) },
+            .text("source", "The document whose values count, of those in `documents`.") {
+                origins($0.value).deciding?.source.rawValue
+            },
             .date("asOf", "The date of the newest document.") { origins($0.value).newestDate },
+        ]
+    }
+
+    /// The documents behind a conclusion, which are those of the transaction that decides.
+    private static func evidence<Value>(
+        ofTransaction id: @escaping @Sendable (Value) -> String?
+    ) -> [Column<OwnedRow<Value>>] {
+        [
+            .text("evidence", "As in `transactions`, of the row's transaction.") { row in
+                let origins = row.owner.origins(of: id(row.value))
+                return origins.isEmpty ? nil : origins.isSigned ? "signed" : "recorded"
+            },
+            .text("source", "As in `transactions`, of the row's transaction.") {
+                $0.owner.origins(of: id($0.value)).deciding?.source.rawValue
+            },
+            .date("asOf", "The date of the newest document about the row's transaction.") {
+                $0.owner.origins(of: id($0.value)).newestDate
+            },
         ]
     }
 
@@ -59,7 +80,10 @@ package enum ExportedTables {
     static let transactions: Table<OwnedRow<ExportedTransaction>> = {
         typealias Columns = [Column<OwnedRow<ExportedTransaction>>]
         let stated: Columns = [
-            .text("transactionId", "The id of the transaction; each one has one row in its environment.") {
+            .text(
+                "transactionId",
+                "The id of the transaction; each one has one row in its environment."
+            ) {
                 $0.value.stored.payload.transactionId
             },
             .text("originalTransactionId", "The id of the first transaction of the purchase or subscription.") {
@@ -151,7 +175,13 @@ package enum ExportedTables {
                 "A cancellation that only an unsigned document states; it counts nowhere until the App Store confirms it."
             ) { $0.value.stored.recordedCancellation?.date },
         ]
-        let columns = owner() + stated + legacy + evidence { $0.stored.origins }
+        let provenance: Columns = [
+            .json(
+                "provenance",
+                "The sources of the values that are not from `source`, by column: the kind of a document, the catalog, or a rule (`inferred`)."
+            ) { $0.value.provenance }
+        ]
+        let columns = owner() + stated + legacy + evidence { $0.stored.origins } + provenance
         // The date of the payload is that of one document; asOf is that of the newest.
         let fields = FieldSet<TransactionField>(named: names(columns, "signedDate"))
         return Table(
@@ -223,7 +253,7 @@ package enum ExportedTables {
             .text("currency", "The currency of the price at the next renewal, ISO 4217.") {
                 $0.value.standing.renewalInfo?.currency
             },
-        ])
+        ] + evidence(ofTransaction: { $0.standing.transactionId }))
 
     static let entitlements = Table<OwnedRow<Entitlement>>(
         name: "entitlements",
@@ -255,7 +285,7 @@ package enum ExportedTables {
                 $0.value.accessEnds
             },
             .date("changesAt", "When the status changes if nothing happens until then.") { $0.value.changesAt },
-        ])
+        ] + evidence(ofTransaction: { $0.transactionId }))
 
     static let terms = Table<OwnedRow<ExportedTerm>>(
         name: "terms",
@@ -278,7 +308,7 @@ package enum ExportedTables {
             {
                 $0.value.term.isRestored
             },
-        ])
+        ] + evidence(ofTransaction: { $0.stored.payload.transactionId }))
 
     // MARK: Documents about renewals and the app
 
