@@ -82,7 +82,7 @@ package enum ExportedTables {
         let stated: Columns = [
             .text(
                 "transactionId",
-                "The id of the transaction; each one has one row in its environment."
+                "The id of the transaction; it has several rows only if documents contradict each other about `originalTransactionId`."
             ) {
                 $0.value.stored.payload.transactionId
             },
@@ -186,7 +186,7 @@ package enum ExportedTables {
         let fields = FieldSet<TransactionField>(named: names(columns, "signedDate"))
         return Table(
             name: "transactions", meaning: "One row for each transaction, merged from all documents that state it.",
-            key: .primary(inScope("transactionId")),
+            key: .primary(inScope("transactionId", "customer")),
             columns: columns + [
                 .json("more", moreMeaning) { $0.value.stored.payload.membersWithoutColumn(fields) }
             ])
@@ -200,7 +200,7 @@ package enum ExportedTables {
             One row for each auto-renewable subscription (original transaction id) that had begun, as it stood at the \
             date of the export.
             """,
-        key: .primary(inScope("transactionId")),
+        key: .primary(inScope("transactionId", "customer")),
         columns: owner() + [
             .text("originalTransactionId", "The id of the subscription.") { $0.value.standing.subscriptionId },
             .text("status", "`active`, `expired`, `billingRetry`, `billingGracePeriod` or `revoked`.") {
@@ -261,7 +261,7 @@ package enum ExportedTables {
             One row for each customer and thing that the app sells: a subscription group, non-renewing subscriptions \
             that unlock the same, a non-consumable. Consumables have none.
             """,
-        key: .primary(inScope("transactionId")),
+        key: .primary(inScope("transactionId", "customer")),
         columns: owner() + [
             .text("type", "The type of the product.") { $0.value.type },
             .text("entitlement", "What the product unlocks, by its name in the catalog.") { $0.value.name },
@@ -293,7 +293,7 @@ package enum ExportedTables {
             One row for each transaction of a non-renewing subscription whose duration the catalog states, reckoned \
             over all documents of the customer. Empty without a catalog.
             """,
-        key: .primary(inScope("transactionId")),
+        key: .primary(inScope("transactionId", "customer")),
         columns: owner() + [
             .text("transactionId", "The transaction.") { $0.value.stored.payload.transactionId },
             .text("originalTransactionId", "The purchase.") { $0.value.stored.payload.originalTransactionId },
@@ -489,7 +489,7 @@ package enum ExportedTables {
             One row for each purchase and reason to ask the App Store Server API, in the order of what an answer could \
             change.
             """,
-        key: .primary(inScope("reason", "transactionId")),
+        key: .primary(inScope("reason", "transactionId", "customer")),
         columns: owner() + [
             .text(
                 "reason",
