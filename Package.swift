@@ -260,7 +260,7 @@ let package = Package(
                 "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
-            exclude: ["ProductCatalog/Examples"],
+            exclude: ["Export/Vendors", "ProductCatalog/Examples"],
             swiftSettings: testSettings),
         .testTarget(
             name: "ReceiptForgeTests",

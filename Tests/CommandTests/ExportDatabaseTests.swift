@@ -65,7 +65,9 @@ struct ExportDatabaseTests {
         try await StoredPurchases.makeStore(in: folder)
         let outcome = try await export("--kind", "adapty", "--to", "vendor", in: folder)
         #expect(outcome.status == 0, "\(outcome.error)")
-        #expect(outcome.output.hasPrefix("rows               0\nwithoutUser        4\n"), "\(outcome.output)")
+        #expect(
+            outcome.output.hasPrefix("rows               0\nrowsWithoutPrice   0\nwithoutUser        4\n"),
+            "\(outcome.output)")
         #expect(outcome.output.hasSuffix("\nWritten to vendor/adapty.csv.\n"))
         #expect(try folder.text("vendor/adapty.csv") == "user_id,apple_original_transaction_id\r\n")
         for (arguments, message) in [
@@ -76,6 +78,19 @@ struct ExportDatabaseTests {
                 ["export", "--store", "sqlite:store.sqlite", "--kind", "adapty"] + arguments, in: folder)
             #expect(refused.status == 2 && refused.error.contains(message), "\(refused.error)")
         }
+    }
+
+    @Test(
+        "--kind of a vendor without a public format for imports says so",
+        arguments: [
+            ("superwall", "Superwall publishes no import file format"), ("nobody", "revenuecat, adapty, qonversion"),
+        ])
+    func unknownVendor(name: String, message: String) async throws {
+        let folder = try Folder()
+        let refused = try await Command.run(
+            ["export", "--store", "sqlite:store.sqlite", "--kind", name, "--to", "vendor"], in: folder)
+        #expect(refused.status == 2 && refused.error.contains(message), "\(refused.error)")
+        #expect(folder.names("").isEmpty)
     }
 
     @Test("An export that is killed leaves the tables of one export: SQLite")

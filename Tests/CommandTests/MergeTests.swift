@@ -41,7 +41,8 @@ struct MergeTests {
             #expect(try await folder.migrate(dump, "--into", "sqlite:shard-\(place).sqlite").status == 1)
         }
         let outcome = try await merge(
-            "shard-2.sqlite", "sqlite:shard-0.sqlite", "shard-1.sqlite", "--into", "sqlite:merged.sqlite", in: folder)
+            "shard-2.sqlite", "sqlite:shard-0.sqlite", "shard-1.sqlite", "--into", "sqlite:merged.sqlite", "--quiet",
+            in: folder)
         #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
         #expect(outcome.output.hasPrefix("stores             "), "\(outcome.output)")
         #expect(outcome.output.hasSuffix("\n\nMerged into sqlite:merged.sqlite.\n"), "\(outcome.output)")
@@ -68,6 +69,52 @@ struct MergeTests {
             "postgres://u:hunter2@127.0.0.1:1/x", "--into", "sqlite:merged.sqlite", in: folder)
         #expect(password.status == 2 && !password.error.contains("hunter2"), "\(password)")
         #expect(folder.names("") == (names + ["link.sqlite"]).sorted())
+    }
+
+    @Test("On a terminal: a bar on one line, gone at the end; --quiet: none", .enabled(if: Command.hasScript))
+    func bar() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(20_000))
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:shard.sqlite").status == 0)
+        func merge(_ options: String) async throws -> String {
+            let run = "$COMMAND merge shard.sqlite --into sqlite:merged\(options.count).sqlite \(options)"
+            let outcome = try await Command.shell("script -qec \"\(run)\" /dev/null </dev/null", in: folder)
+            #expect(outcome.status == 0, "\(outcome)")
+            return outcome.output
+        }
+        let parts = try await merge("").split(separator: "\r\u{1B}[2K\u{1B}[?7l")
+        #expect(parts.count >= 2, "\(parts)")
+        #expect(
+            parts.dropLast().allSatisfy {
+                $0.contains(/^\[#*\.*\] \d+ %  \d+ customers \(store 1 of 1\) in \d+ s, 0 quarantined/)
+            })
+        // The last rewriting leaves an empty line for the table.
+        #expect(parts.last?.hasPrefix("\u{1B}[?7hstores") == true, "\(parts)")
+        #expect(try await !merge("--quiet").contains("\u{1B}"))
+    }
+
+    @Test("Ctrl-C says how to go on, and the same command merges the rest", .timeLimit(.minutes(5)))
+    func interrupted() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(20_000))
+        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:shard.sqlite").status == 0)
+        let outcome = try await Command.shell(
+            """
+            "$COMMAND" merge shard.sqlite --into sqlite:merged.sqlite & merge=$!
+            until [ -s merged.sqlite ]; do :; done
+            kill -INT $merge; wait $merge
+            """, in: folder)
+        // A fast machine may have merged everything.
+        #expect(outcome.status == 130 || outcome.status == 0, "\(outcome)")
+        if outcome.status == 130 {
+            let line =
+                /Interrupted after \d+ customers\. What was merged stays\. Run the same command again to merge the rest\.\n/
+            #expect(outcome.error.wholeMatch(of: line) != nil, "\(outcome.error)")
+        }
+        let again = try await merge("shard.sqlite", "--into", "sqlite:merged.sqlite", in: folder)
+        #expect(again.status == 0, "\(again)")
+        #expect(
+            try await Self.export("sqlite:merged.sqlite", in: folder) == Self.export("sqlite:shard.sqlite", in: folder))
     }
 
     @Test(

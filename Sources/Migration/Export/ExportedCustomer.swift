@@ -14,6 +14,7 @@ final class ExportedCustomer: Sendable {
     let users: ExportedUsers
     let history: PurchaseHistory
     private let groups: [String: String]
+    private let origins: [String: [FactOrigin]]
 
     /// - Parameters:
     ///   - users: the claims of users on the identities of the customer.
@@ -21,6 +22,9 @@ final class ExportedCustomer: Sendable {
     init(_ customer: Customer, users: [UserClaim], catalog: ProductCatalog?, at date: Int64) {
         self.users = ExportedUsers(users)
         self.customer = customer
+        origins = Dictionary(
+            customer.transactions.compactMap { stored in stored.payload.transactionId.map { ($0, stored.origins) } },
+            uniquingKeysWith: { first, _ in first })
         key = customer.key
         history = customer.purchaseHistory(catalog: catalog)
         groups = history.knownGroups
@@ -39,6 +43,9 @@ final class ExportedCustomer: Sendable {
             return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.transaction.type, group: group))
         }
     }
+
+    /// The documents about a transaction; empty for an unknown one.
+    func origins(of transactionId: String?) -> [FactOrigin] { transactionId.flatMap { origins[$0] } ?? [] }
 
     var termRows: [OwnedRow<ExportedTerm>] {
         customer.transactions.compactMap { stored in
@@ -67,6 +74,35 @@ struct ExportedTransaction {
     let stored: StoredTransaction
     let type: ProductType?
     let group: String?
+
+    /// The sources of the values that are not from the deciding document, as a JSON object; nil if there are none.
+    var provenance: [UInt8]? {
+        var sources = stored.otherSources.map { (name: "\($0.field.name)", text: $0.source.text) }
+        if stored.payload.type == nil, type != nil { sources.append(("type", "catalog")) }
+        if stored.payload.subscriptionGroupIdentifier == nil, group != nil {
+            sources.append(("subscriptionGroupIdentifier", "catalog or another transaction"))
+        }
+        guard !sources.isEmpty else { return nil }
+        var writer = JSONWriter()
+        writer.beginObject()
+        for (name, text) in sources {
+            writer.key(name)
+            writer.string(text)
+        }
+        writer.endObject()
+        return writer.finish()
+    }
+}
+
+extension FieldSource {
+    /// The kind of the document, `catalog` with the entry, or `inferred` with the rule.
+    fileprivate var text: String {
+        switch self {
+        case .stated(let origin): origin.source.rawValue
+        case .catalog(let entry): entry.isEmpty ? "catalog" : "catalog \(entry)"
+        case .inferred(let rule): "inferred: \(rule.name)"
+        }
+    }
 }
 
 /// The term of a purchase.

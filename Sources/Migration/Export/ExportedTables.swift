@@ -40,7 +40,28 @@ package enum ExportedTables {
                 `notificationV2`, `recordedReply`, `notificationV1`, `recordedStoreKit2`.
                 """
             ) { origins($0.value).map(\.source.rawValue) },
+            .text("source", "The document whose values count, of those in `documents`.") {
+                origins($0.value).deciding?.source.rawValue
+            },
             .date("asOf", "The date of the newest document.") { origins($0.value).newestDate },
+        ]
+    }
+
+    /// The documents behind a conclusion, which are those of the transaction that decides.
+    private static func evidence<Value>(
+        ofTransaction id: @escaping @Sendable (Value) -> String?
+    ) -> [Column<OwnedRow<Value>>] {
+        [
+            .text("evidence", "As in `transactions`, of the row's transaction.") { row in
+                let origins = row.owner.origins(of: id(row.value))
+                return origins.isEmpty ? nil : origins.isSigned ? "signed" : "recorded"
+            },
+            .text("source", "As in `transactions`, of the row's transaction.") {
+                $0.owner.origins(of: id($0.value)).deciding?.source.rawValue
+            },
+            .date("asOf", "The date of the newest document about the row's transaction.") {
+                $0.owner.origins(of: id($0.value)).newestDate
+            },
         ]
     }
 
@@ -59,7 +80,10 @@ package enum ExportedTables {
     static let transactions: Table<OwnedRow<ExportedTransaction>> = {
         typealias Columns = [Column<OwnedRow<ExportedTransaction>>]
         let stated: Columns = [
-            .text("transactionId", "The id of the transaction; each one has one row in its environment.") {
+            .text(
+                "transactionId",
+                "The id of the transaction; it has several rows only if documents contradict each other about `originalTransactionId`."
+            ) {
                 $0.value.stored.payload.transactionId
             },
             .text("originalTransactionId", "The id of the first transaction of the purchase or subscription.") {
@@ -151,12 +175,18 @@ package enum ExportedTables {
                 "A cancellation that only an unsigned document states; it counts nowhere until the App Store confirms it."
             ) { $0.value.stored.recordedCancellation?.date },
         ]
-        let columns = owner() + stated + legacy + evidence { $0.stored.origins }
+        let provenance: Columns = [
+            .json(
+                "provenance",
+                "The sources of the values that are not from `source`, by column: the kind of a document, the catalog, or a rule (`inferred`)."
+            ) { $0.value.provenance }
+        ]
+        let columns = owner() + stated + legacy + evidence { $0.stored.origins } + provenance
         // The date of the payload is that of one document; asOf is that of the newest.
         let fields = FieldSet<TransactionField>(named: names(columns, "signedDate"))
         return Table(
             name: "transactions", meaning: "One row for each transaction, merged from all documents that state it.",
-            key: .primary(inScope("transactionId")),
+            key: .primary(inScope("transactionId", "customer")),
             columns: columns + [
                 .json("more", moreMeaning) { $0.value.stored.payload.membersWithoutColumn(fields) }
             ])
@@ -170,7 +200,7 @@ package enum ExportedTables {
             One row for each auto-renewable subscription (original transaction id) that had begun, as it stood at the \
             date of the export.
             """,
-        key: .primary(inScope("transactionId")),
+        key: .primary(inScope("transactionId", "customer")),
         columns: owner() + [
             .text("originalTransactionId", "The id of the subscription.") { $0.value.standing.subscriptionId },
             .text("status", "`active`, `expired`, `billingRetry`, `billingGracePeriod` or `revoked`.") {
@@ -223,7 +253,7 @@ package enum ExportedTables {
             .text("currency", "The currency of the price at the next renewal, ISO 4217.") {
                 $0.value.standing.renewalInfo?.currency
             },
-        ])
+        ] + evidence(ofTransaction: { $0.standing.transactionId }))
 
     static let entitlements = Table<OwnedRow<Entitlement>>(
         name: "entitlements",
@@ -231,7 +261,7 @@ package enum ExportedTables {
             One row for each customer and thing that the app sells: a subscription group, non-renewing subscriptions \
             that unlock the same, a non-consumable. Consumables have none.
             """,
-        key: .primary(inScope("transactionId")),
+        key: .primary(inScope("transactionId", "customer")),
         columns: owner() + [
             .text("type", "The type of the product.") { $0.value.type },
             .text("entitlement", "What the product unlocks, by its name in the catalog.") { $0.value.name },
@@ -255,7 +285,7 @@ package enum ExportedTables {
                 $0.value.accessEnds
             },
             .date("changesAt", "When the status changes if nothing happens until then.") { $0.value.changesAt },
-        ])
+        ] + evidence(ofTransaction: { $0.transactionId }))
 
     static let terms = Table<OwnedRow<ExportedTerm>>(
         name: "terms",
@@ -263,7 +293,7 @@ package enum ExportedTables {
             One row for each transaction of a non-renewing subscription whose duration the catalog states, reckoned \
             over all documents of the customer. Empty without a catalog.
             """,
-        key: .primary(inScope("transactionId")),
+        key: .primary(inScope("transactionId", "customer")),
         columns: owner() + [
             .text("transactionId", "The transaction.") { $0.value.stored.payload.transactionId },
             .text("originalTransactionId", "The purchase.") { $0.value.stored.payload.originalTransactionId },
@@ -278,7 +308,7 @@ package enum ExportedTables {
             {
                 $0.value.term.isRestored
             },
-        ])
+        ] + evidence(ofTransaction: { $0.stored.payload.transactionId }))
 
     // MARK: Documents about renewals and the app
 
@@ -459,7 +489,7 @@ package enum ExportedTables {
             One row for each purchase and reason to ask the App Store Server API, in the order of what an answer could \
             change.
             """,
-        key: .primary(inScope("reason", "transactionId")),
+        key: .primary(inScope("reason", "transactionId", "customer")),
         columns: owner() + [
             .text(
                 "reason",
@@ -486,7 +516,8 @@ package enum ExportedTables {
 
     static let quarantine = Table<JSONObject>(
         name: "quarantine",
-        meaning: "One row for each record, or document of a record, that `migrate --into` could not migrate.",
+        meaning:
+            "One row for each record, or document of a record, that `migrate --into` could not migrate; and for each receipt inside migrated documents that it could not verify.",
         key: .shared("sha256"),
         columns: [
             .text("sha256", "SHA-256 of the original bytes, 64 hexadecimal digits.") { source($0, "sha256")?.string },
@@ -496,7 +527,9 @@ package enum ExportedTables {
             ) { $0["verdict"]?.string },
             .text("message", "The reason in a sentence.") { $0["message"]?.string },
             .text("kind", "What the record was recognized as.") { source($0, "kind")?.string },
-            .text("input", "The file, or `-` for standard input.") { source($0, "input")?.string },
+            .text("input", "The file, or `-` for standard input; none for an embedded receipt.") {
+                source($0, "input")?.string
+            },
             .integer("line", "The line of the record, from 1.") { source($0, "line")?.integer },
             .integer("element", "The element of the JSON array, from 1.") { source($0, "element")?.integer },
             .integer("row", "The row of the table, from 1; the header counts.") { source($0, "row")?.integer },
@@ -504,9 +537,10 @@ package enum ExportedTables {
                 source($0, "byteOffset")?.integer
             },
             .integer("length", "The length of the original in bytes.") { source($0, "length")?.integer },
-            .text("path", "The path of the document in its record; none for a whole record.") {
-                source($0, "path")?.string
-            },
+            .text(
+                "path",
+                "The path of the document in its record, which was migrated otherwise; none for a whole record; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
+            ) { source($0, "path")?.string },
             .json("record", "Your own columns beside it.") { line in
                 guard let value = line["record"] else { return nil }
                 var writer = JSONWriter()

@@ -8,20 +8,35 @@ public import TransactionStore
 ///
 /// A row contains your user id, so it needs the user ids of `migrate --into`. A purchase or a receipt with several
 /// users is left out and counted. Only the production environment is written.
+///
+/// Values are written as they are, quoted as in RFC 4180 if need be. A changed user id would be another user, so a row
+/// with a value that a spreadsheet would run as a formula is left out and counted instead.
 public struct VendorExport: Sendable {
-    /// A vendor whose import guide is public.
+    /// A vendor whose import guide is public and names the columns of the file.
     public enum Vendor: String, Sendable, CaseIterable {
         /// RevenueCat, "Bulk Imports": `app_user_id` and `receipt`, the base64 app receipt.
         case revenuecat
         /// Adapty, "Importing historical data to Adapty": `user_id` and `apple_original_transaction_id`.
         case adapty
+        /// Qonversion, "Migrating In-App Subscriptions": `user_id`, `receipt`, `product_id`, `original_id`, `price`,
+        /// `introductory_price` and `currency`.
+        case qonversion
+        /// Apphud, "Data Migration Guide": `user_id`, `base64_receipt`, `product_id`, `price`, `currency` and
+        /// `country_code`.
+        case apphud
 
         var header: [String] {
             switch self {
             case .revenuecat: ["app_user_id", "receipt"]
             case .adapty: ["user_id", "apple_original_transaction_id"]
+            case .qonversion:
+                ["user_id", "receipt", "product_id", "original_id", "price", "introductory_price", "currency"]
+            case .apphud: ["user_id", "base64_receipt", "product_id", "price", "currency", "country_code"]
             }
         }
+
+        /// Whether the format has quotation. "Values are not enclosed in quotes" is a rule of Adapty's guide.
+        fileprivate var hasQuotation: Bool { self != .adapty }
     }
 
     private let vendor: Vendor
@@ -55,8 +70,13 @@ public struct VendorExport: Sendable {
                     continue
                 }
                 for row in rows(customer, ExportedUsers(users), &summary) {
-                    try file.write(CSVField.row(row))
+                    guard row.fields.allSatisfy({ Self.isRepresentable($0, vendor) }) else {
+                        summary.notRepresentable += 1
+                        continue
+                    }
+                    try file.write(CSVField.row(row.fields))
                     summary.rows += 1
+                    if row.lacksPrice { summary.rowsWithoutPrice += 1 }
                 }
             }
         }
@@ -65,32 +85,70 @@ public struct VendorExport: Sendable {
         return summary
     }
 
-    private func rows(
-        _ customer: Customer, _ users: ExportedUsers, _ summary: inout VendorExportSummary
-    ) -> [[String]] {
-        let userIds = users.users.compactMap(\.userId)
+    private struct Row {
+        let fields: [String]
+        /// Whether a field for the price is empty, because no document states it.
+        var lacksPrice = false
+    }
+
+    private func rows(_ customer: Customer, _ users: ExportedUsers, _ summary: inout VendorExportSummary) -> [Row] {
         switch vendor {
         case .revenuecat:
             guard let receipt = customer.newestAppReceipt else {
                 summary.withoutReceipt += 1
                 return []
             }
-            guard let user = user(of: userIds, &summary) else { return [] }
-            return [[user, Data(receipt.bytes).base64EncodedString()]]
+            guard let user = user(of: users.users.compactMap(\.userId), &summary) else { return [] }
+            return [Row(fields: [user, Data(receipt.bytes).base64EncodedString()])]
         case .adapty:
-            let purchases = Set(
-                customer.transactions.compactMap { $0.payload.originalTransactionId ?? $0.payload.transactionId })
-            return purchases.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { purchase in
-                let named = users.users.filter { $0.originalTransactionIds.contains(purchase) }.compactMap(\.userId)
-                guard let user = user(of: named.isEmpty ? userIds : named, &summary) else { return nil }
-                // "Values are not enclosed in quotes."
-                guard [user, purchase].allSatisfy({ CSVField.row([$0]).count == $0.utf8.count + 2 }) else {
-                    summary.notRepresentable += 1
-                    return nil
-                }
-                return [user, purchase]
+            return purchases(of: customer).compactMap { purchase in
+                user(of: purchase.id, users, &summary).map { Row(fields: [$0, purchase.id]) }
+            }
+        case .qonversion, .apphud:
+            let purchases = purchases(of: customer)
+            guard let receipt = customer.newestAppReceipt else {
+                summary.withoutReceipt += purchases.count
+                return []
+            }
+            let text = Data(receipt.bytes).base64EncodedString()
+            return purchases.compactMap { purchase in
+                user(of: purchase.id, users, &summary).map { row(purchase, user: $0, receipt: text) }
             }
         }
+    }
+
+    /// The row of a purchase, for the formats that contain the receipt beside the price.
+    private func row(_ purchase: VendorPurchase, user: String, receipt: String) -> Row {
+        let (price, product) = (purchase.price, purchase.newest?.productId ?? "")
+        let amount = price.map { Self.decimal($0.amount) } ?? ""
+        let currency = price?.currency ?? ""
+        let fields =
+            vendor == .qonversion
+            ? [
+                user, receipt, product, purchase.id, amount,
+                purchase.introductoryPrice.map { Self.decimal($0) } ?? "", currency,
+            ] : [user, receipt, product, amount, currency, purchase.newest?.storefront ?? ""]
+        return Row(fields: fields, lacksPrice: price == nil)
+    }
+
+    /// The purchases of a customer, in the order of their ids.
+    private func purchases(of customer: Customer) -> [VendorPurchase] {
+        var found: [String: [JWSTransactionDecodedPayload]] = [:]
+        for payload in customer.transactions.map(\.payload) {
+            guard let id = payload.originalTransactionId ?? payload.transactionId else { continue }
+            found[id, default: []].append(payload)
+        }
+        return found.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            .map { VendorPurchase(id: $0.key, transactions: $0.value) }
+    }
+
+    /// The single user of a purchase; nil if there is none, or several. A user named beside the purchase counts before
+    /// the others of the customer.
+    private func user(
+        of purchase: String, _ users: ExportedUsers, _ summary: inout VendorExportSummary
+    ) -> String? {
+        let named = users.users.filter { $0.originalTransactionIds.contains(purchase) }.compactMap(\.userId)
+        return user(of: named.isEmpty ? users.users.compactMap(\.userId) : named, &summary)
     }
 
     /// The single user; nil if there is none, or several.
@@ -99,21 +157,80 @@ public struct VendorExport: Sendable {
         if userIds.count > 1 { summary.withSeveralUsers += 1 }
         return userIds.count == 1 ? userIds.first : nil
     }
+
+    /// Whether a field keeps its value in a file of the vendor: it needs no quotation that the format lacks, and does not
+    /// begin like a formula of a spreadsheet.
+    private static func isRepresentable(_ field: String, _ vendor: Vendor) -> Bool {
+        if !vendor.hasQuotation, CSVField.row([field]).count != field.utf8.count + 2 { return false }
+        switch field.utf8.first {
+        case UInt8(ascii: "="), UInt8(ascii: "@"), 0x09, 0x0A, 0x0D: return false
+        // A telephone number is no formula.
+        case UInt8(ascii: "+"), UInt8(ascii: "-"):
+            return field.utf8.dropFirst().allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        default: return true
+        }
+    }
+
+    /// A price in units of the currency, with two decimals or three: `9.99`.
+    /// - Parameter milliunits: thousandths of the currency's unit, as Apple states prices.
+    private static func decimal(_ milliunits: Int64) -> String {
+        let (units, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1_000)
+        var decimals = String(1_000 + rest).dropFirst()
+        if decimals.last == "0" { decimals.removeLast() }
+        return "\(milliunits < 0 ? "-" : "")\(units).\(decimals)"
+    }
+}
+
+/// The transactions of one purchase: those with the same original transaction id.
+private struct VendorPurchase {
+    let id: String
+    /// The newest first.
+    private let transactions: [JWSTransactionDecodedPayload]
+
+    init(id: String, transactions: [JWSTransactionDecodedPayload]) {
+        self.id = id
+        self.transactions = transactions.sorted { left, right in
+            (left.purchaseDate ?? .min, left.transactionId ?? "") > (
+                right.purchaseDate ?? .min, right.transactionId ?? ""
+            )
+        }
+    }
+
+    var newest: JWSTransactionDecodedPayload? { transactions.first }
+
+    /// The newest price of the newest product without an offer, and its currency; of one with an offer if there is no other.
+    var price: (amount: Int64, currency: String)? {
+        let priced = transactions.filter { $0.productId == newest?.productId && $0.price != nil && $0.currency != nil }
+        guard let payload = priced.first(where: { $0.offerType == nil }) ?? priced.first, let amount = payload.price,
+            let currency = payload.currency
+        else { return nil }
+        return (amount, currency)
+    }
+
+    /// The price of the introductory offer of the newest product, in the currency of ``price``.
+    var introductoryPrice: Int64? {
+        transactions.first {
+            $0.productId == newest?.productId && $0.offerType == .introductory && $0.currency == price?.currency
+        }?.price
+    }
 }
 
 /// The counts of an export for a vendor: of customers for RevenueCat, and of purchases (original transaction ids) for
-/// Adapty.
+/// the others.
 public struct VendorExportSummary: Hashable, Sendable {
     public let vendor: VendorExport.Vendor
     /// The rows of the file, without the header.
     public internal(set) var rows = 0
+    /// The rows whose price is empty, because no document states it. Always 0 for a file without prices.
+    public internal(set) var rowsWithoutPrice = 0
     /// Left out: no record names a user.
     public internal(set) var withoutUser = 0
     /// Left out: records name several users.
     public internal(set) var withSeveralUsers = 0
     /// Left out: the store has no app receipt.
     public internal(set) var withoutReceipt = 0
-    /// Left out: the user id has a comma, a quotation mark or a line break, and the vendor's format has no quoting.
+    /// Left out: a value begins like a formula of a spreadsheet; or it has a comma, a quotation mark or a line break, and
+    /// the vendor's format has no quoting.
     public internal(set) var notRepresentable = 0
     /// Left out: customers of the sandbox and other environments.
     public internal(set) var otherEnvironments = 0
@@ -123,7 +240,8 @@ public struct VendorExportSummary: Hashable, Sendable {
     /// The numbers by name.
     public var counts: [(name: String, count: Int)] {
         [
-            ("rows", rows), ("withoutUser", withoutUser), ("withSeveralUsers", withSeveralUsers),
+            ("rows", rows), ("rowsWithoutPrice", rowsWithoutPrice), ("withoutUser", withoutUser),
+            ("withSeveralUsers", withSeveralUsers),
             ("withoutReceipt", withoutReceipt), ("notRepresentable", notRepresentable),
             ("otherEnvironments", otherEnvironments),
         ]

@@ -23,6 +23,16 @@ public import TransactionStore
 public struct StoreMerge: Sendable {
     public typealias Destination = TransactionStore & MigrationStore & UnknownTransactions
 
+    /// How far a merge has come.
+    public struct Progress: Sendable {
+        /// What was read so far.
+        public let summary: StoreMergeSummary
+        /// The number of stores to merge.
+        public let stores: Int
+        /// The part of the customers that was read, from 0 to 1. Each store counts the same.
+        public let share: Double
+    }
+
     private let sources: [StoreURL]
     /// A step has about this many rows. One step is read while another one is written.
     package var rowsPerStep = 20_000
@@ -40,10 +50,10 @@ public struct StoreMerge: Sendable {
     /// - Parameters:
     ///   - destination: the destination, which is not closed. Other programs can use it, and merge into it, at the same
     ///     time.
-    ///   - progress: called from time to time with the counts so far.
+    ///   - progress: called from time to time, with the counts so far.
     /// - Throws: `TransactionStoreError`; the message names a source that failed. `CancellationError`.
     public func run(
-        into destination: any Destination, progress: @Sendable (StoreMergeSummary) -> Void = { _ in }
+        into destination: any Destination, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws -> StoreMergeSummary {
         let writer = MergeWriter(destination, rowsPerStep: rowsPerStep)
         do {
@@ -52,7 +62,16 @@ public struct StoreMerge: Sendable {
             for source in sources {
                 let store = try await Self.naming(source) { try await Self.open(source) }
                 do {
-                    try await Self.merge(store, named: source, to: writer, progress)
+                    let total = try await Self.naming(source) { try await store.counts() }.customers
+                    let before = writer.summary.customers
+                    try await Self.merge(store, named: source, to: writer) { summary in
+                        // Another program may add customers after they were counted.
+                        let read = min(1, Double(summary.customers - before) / Double(max(1, total)))
+                        progress(
+                            Progress(
+                                summary: summary, stores: sources.count,
+                                share: (Double(summary.stores) + read) / Double(sources.count)))
+                    }
                     try await store.close()
                 } catch {
                     try? await store.close()
@@ -81,7 +100,7 @@ public struct StoreMerge: Sendable {
     /// The snapshot ends here, because an engine that closes a store waits for open readers.
     private static func merge(
         _ store: any CompleteTransactionStore, named source: StoreURL, to writer: MergeWriter,
-        _ progress: @Sendable (StoreMergeSummary) -> Void
+        _ progress: (StoreMergeSummary) -> Void
     ) async throws {
         let snapshot = try naming(source) { try Self.snapshot(of: source) }
         for scope in try await naming(source, { try await store.scopes() }) {
@@ -104,7 +123,10 @@ public struct StoreMerge: Sendable {
         } while key != nil
         for table in StoredTable.allCases where table != .leftHashes {
             try naming(source) { try snapshot.begin(table) }
+            var rows = 0
             while let row = try naming(source, { try snapshot.next() }) {
+                rows += 1
+                if rows.isMultiple(of: 200) { progress(writer.summary) }
                 switch table {
                 case .userClaims: try await writer.add(naming(source) { try row.userClaim() })
                 case .verifiedReceipts: try await writer.add(naming(source) { try row.verifiedReceipt() })

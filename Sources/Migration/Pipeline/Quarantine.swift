@@ -84,6 +84,42 @@ struct QuarantineReason: Sendable {
     }
 }
 
+/// A receipt inside a recorded document that could not be verified. The rows of the document are migrated without it.
+struct UnverifiedReceipt: Sendable {
+    let kind: RecordKind
+    let reason: QuarantineReason
+    /// The receipt in base64, always in the same form; as it was stored if it is too large to be decoded.
+    let text: [UInt8]
+    /// The columns beside the document.
+    let carried: [CarriedColumn]
+
+    /// Nil if it is no receipt but a placeholder, as documents are often stored with one.
+    init?(
+        _ error: ReceiptError, kind: RecordKind, stored: ArraySlice<UInt8>, carried: [CarriedColumn],
+        limits: DecodingLimits
+    ) {
+        guard error.verdict == .notGenuine || error.code == .tooLarge else { return nil }
+        self.kind = kind
+        self.carried = carried
+        reason = QuarantineReason(error)
+        text = Self.text(stored, limits)
+    }
+
+    /// The same for all encodings of a receipt.
+    static func text(_ stored: ArraySlice<UInt8>, _ limits: DecodingLimits) -> [UInt8] {
+        guard let container = try? ReceiptContainer(stored: stored, limits: limits) else { return Array(stored) }
+        return Array(Base64.encode(container.bytes).utf8)
+    }
+
+    /// The receipt as a record of its own. Without the place and with no column but the user's, so that a store keeps a
+    /// receipt once for each user, in any number of records.
+    func record(userColumn: CarriedColumn?) -> InputRecord {
+        InputRecord(
+            place: .none, original: text[...], length: text.count, carried: userColumn.map { [$0] } ?? [],
+            payload: .receipt(text[...], wrapping: .none), members: [], table: nil, path: MemberPath.embedded)
+    }
+}
+
 /// A document that is quarantined alone, because other documents of its record were migrated.
 struct QuarantinedDocument {
     /// Never empty: `(record)` if the document is the record itself.
@@ -109,8 +145,10 @@ extension InputRecord {
         writer.key("source")
         writer.beginObject()
         place.writeMembers(to: &writer)
-        writer.key("byteOffset")
-        writer.integer(place.byteOffset)
+        if place != .none {
+            writer.key("byteOffset")
+            writer.integer(place.byteOffset)
+        }
         writer.key("length")
         writer.integer(length)
         let path = document?.path ?? self.path
@@ -144,6 +182,7 @@ extension InputRecord {
 extension RecordPlace {
     /// Writes `"input":…` and `"line"`, `"element"` or `"row"` into an object that is open.
     func writeMembers(to writer: inout JSONWriter) {
+        guard self != .none else { return }
         writer.member("input", input)
         switch position {
         case .file: break

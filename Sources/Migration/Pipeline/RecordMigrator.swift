@@ -214,6 +214,7 @@ struct RecordMigrator: Sendable {
         }
         output.counts.migrated(read.kind, read.environment)
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
+        if let filing { quarantine(read.unverified, of: record, filing, into: &output) }
     }
 
     /// Stores the documents of a record. Those that cannot be stored are rejected.
@@ -285,6 +286,7 @@ struct RecordMigrator: Sendable {
                 read.receipts.append(
                     ReadReceipt(verified: try verify(stored), carried: document.carried, document: document))
             } catch {
+                read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
                 refuse(QuarantineReason(error.error), error.kind)
             }
         case .reply(let value): self.read(value, .verifyReceiptReply, document, into: &read, &counts)
@@ -324,7 +326,7 @@ struct RecordMigrator: Sendable {
             for row in mapping.otherStoreRows {
                 read.refused.append(RefusedDocument(otherStoreRow: row, of: document))
             }
-            for receipt in embedded(in: mapping, &counts) {
+            for receipt in embedded(in: mapping, of: document, into: &read, &counts) {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
@@ -340,19 +342,44 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// The verified receipts inside a document. Of the others only the reason is counted, because documents are often
-    /// stored with a placeholder instead of the receipt.
-    private func embedded(in mapping: RecordedMapping, _ counts: inout BatchCounts) -> [VerifiedRecord] {
+    /// The verified receipts inside a document. The others are counted by reason, and ``ReadDocuments/unverified`` keeps
+    /// those that are receipts.
+    private func embedded(
+        in mapping: RecordedMapping, of document: InputDocument, into read: inout ReadDocuments,
+        _ counts: inout BatchCounts
+    ) -> [VerifiedRecord] {
         var verified: [VerifiedRecord] = []
         for receipt in mapping.embeddedReceipts {
+            let stored = Array(receipt.text.utf8)[...]
             do throws(RefusedReceipt) {
-                verified.append(try verify(Array(receipt.text.utf8)[...]))
+                verified.append(try verify(stored))
                 counts.embedded("genuine")
             } catch {
                 counts.embedded(error.error.code.rawValue)
+                if filing != nil,
+                    let receipt = UnverifiedReceipt(
+                        error.error, kind: error.kind, stored: stored, carried: document.carried, limits: options.limits
+                    )
+                {
+                    read.unverified.append(receipt)
+                }
             }
         }
         return verified
+    }
+
+    /// Keeps the receipts inside the documents of a migrated record that were not verified, so that they can be verified
+    /// later. A receipt that is also a document of its own is quarantined as that.
+    private func quarantine(
+        _ receipts: [UnverifiedReceipt], of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
+    ) {
+        for receipt in receipts {
+            let columns = record.carried + receipt.carried
+            let user = filing.users.userId(columns) == nil ? nil : filing.users.userColumn(columns)
+            receipt.record(userColumn: user)
+                .writeQuarantine(receipt.reason, kind: receipt.kind, to: &output.quarantine)
+            output.counts.quarantinedDocument(receipt.reason)
+        }
     }
 
     private func quarantine(_ refused: RefusedDocument, of record: InputRecord, into output: inout BatchOutput) {
@@ -566,6 +593,10 @@ private struct ReadDocuments {
     /// Valid recorded documents that grant nothing.
     var silent: [RefusedDocument] = []
     var refused: [RefusedDocument] = []
+    /// The texts of the receipts among ``refused``.
+    var refusedReceipts: Set<[UInt8]> = []
+    /// The receipts inside recorded documents that were not verified.
+    var unverified: [UnverifiedReceipt] = []
 
     /// Sorts the receipts, the newest first, and removes duplicates: records often contain a receipt and Apple's reply,
     /// which repeats it.
@@ -575,6 +606,9 @@ private struct ReadDocuments {
             let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
             recorded.append(
                 ReadRecorded(mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows))
+        }
+        if !unverified.isEmpty {
+            unverified = unverified.filter { refusedReceipts.insert($0.text).inserted }
         }
         guard receipts.count > 1 else { return }
         var known: Set<String> = []

@@ -101,8 +101,8 @@ public struct StoreMigration: Sendable {
         return try work.result()
     }
 
-    /// Migrates the quarantined records in a store again, for example with other options. Those that are migrated now leave the
-    /// quarantine.
+    /// Migrates the quarantined records in a store again, for example with other options, and the receipts inside migrated
+    /// replies and notifications that were not verified. Those that are migrated now leave the quarantine.
     ///
     /// - Throws: ``MigrationError``. What was committed before stays.
     public func retry(
@@ -250,6 +250,8 @@ public struct StoreMigration: Sendable {
         var recordsBefore = 0
         var applied = AppliedFacts()
         var step = MigrationStep()
+        /// The keys of the lines in the step.
+        private var quarantined: Set<[UInt8]> = []
         private var position: ResumedSource.Position?
         private var size = 0
         private var lastCommit = ContinuousClock.now
@@ -269,7 +271,10 @@ public struct StoreMigration: Sendable {
             step.users += additions.users
             step.receipts += additions.receipts
             for line in batch.quarantine.bytes.split(separator: 0x0A) {
-                step.quarantined.append(QuarantinedRecord(line: Array(line)))
+                let record = QuarantinedRecord(line: Array(line))
+                // A receipt inside several records has one line.
+                guard quarantined.insert(record.key).inserted else { continue }
+                step.quarantined.append(record)
                 size += 1 + line.count / 1_024
             }
             let total = batch.counts.total()
@@ -302,6 +307,7 @@ public struct StoreMigration: Sendable {
             // Not canceled with the migration, so that completed records are not repeated.
             commit = Task { [step] in try await store.apply(step) }
             step = MigrationStep()
+            quarantined = []
             size = 0
             position = nil
             lastCommit = .now

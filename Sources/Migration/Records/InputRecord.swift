@@ -24,6 +24,9 @@ package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
         self.byteOffset = byteOffset
     }
 
+    /// The place of a receipt that is in any number of records.
+    static let none = RecordPlace(input: "", position: .file, byteOffset: 0)
+
     package var description: String {
         switch position {
         case .file: input

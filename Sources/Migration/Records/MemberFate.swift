@@ -45,6 +45,8 @@ package struct MemberPath: Sendable, Hashable {
 
     /// The path of the whole record.
     static let whole = "(record)"
+    /// The path of a receipt inside a recorded document.
+    static let embedded = "(embedded receipt)"
 
     /// The path, prefixed with the name of its container.
     func inside(_ name: String) -> MemberPath {

@@ -34,6 +34,9 @@ public struct StoreReport: Sendable, Equatable {
     public struct Quarantine: Sendable, Equatable {
         public let reason: String
         public internal(set) var rows = 0
+        /// How many of the rows are receipts inside migrated replies and notifications. The rows of these documents are in the
+        /// store without the receipt.
+        public internal(set) var embeddedReceipts = 0
         /// The first records in the order of the store: SHA-256 of the original bytes in hexadecimal digits, and a sentence.
         public internal(set) var examples: [Example] = []
     }
@@ -105,6 +108,8 @@ public struct StoreReport: Sendable, Equatable {
 
     /// The rows in the quarantine.
     public var quarantined: Int { quarantine.reduce(0) { $0 + $1.rows } }
+    /// The rows in the quarantine that are receipts inside migrated replies and notifications.
+    public var embeddedReceiptsQuarantined: Int { quarantine.reduce(0) { $0 + $1.embeddedReceipts } }
     /// Transactions that were refunded or revoked.
     public var refunds: Int { refundsByYear.values.reduce(0, +) }
 
@@ -240,6 +245,7 @@ private struct StoreReportCounter {
         let reason = line["reason"]?.string ?? "unknown"
         var count = quarantine[reason] ?? StoreReport.Quarantine(reason: reason)
         count.rows += 1
+        if line["source"]?["path"]?.string == MemberPath.embedded { count.embeddedReceipts += 1 }
         if count.examples.count < StoreReport.maximumExamples {
             count.examples.append(
                 StoreReport.Example(

@@ -52,6 +52,11 @@ public struct StoredTransaction: Sendable {
         return origins.first { $0.source.kind == kind }.map { .stated($0) }
     }
 
+    /// The fields whose values are not from the deciding document (`origins.deciding`), with their sources.
+    public var otherSources: [(field: TransactionField, source: FieldSource)] {
+        sources.exceptions.compactMap { field in source(of: field).map { (field, $0) } }
+    }
+
     /// Whether a document with a verified signature states the transaction.
     public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
 }

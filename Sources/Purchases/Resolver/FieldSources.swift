@@ -65,6 +65,13 @@ struct FieldSources: Sendable {
         concluded.first { $0.field == field }?.provenance
     }
 
+    /// The fields whose values are not from a document of the kind ``base``, in ascending order.
+    var exceptions: FieldMask {
+        var fields = FieldMask(receipt, recorded)
+        for conclusion in concluded { fields.insert(conclusion.field) }
+        return fields
+    }
+
     /// The kind of document that states a field, unless it was concluded.
     func kind(of field: TransactionField) -> FactKind {
         if receipt.contains(field) { return .receipt }
@@ -80,6 +87,9 @@ struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendabl
     init(arrayLiteral elements: TransactionField...) {
         for field in elements { insert(field) }
     }
+
+    /// The fields that are in one of the sets.
+    init(_ left: FieldMask, _ right: FieldMask) { bits = left.bits | right.bits }
 
     func contains(_ field: TransactionField) -> Bool { bits & Self.bit(field) != 0 }
     mutating func insert(_ field: TransactionField) { bits |= Self.bit(field) }

@@ -36,6 +36,13 @@ extension Sequence<FactOrigin> {
     /// a recorded document that states none is 0.
     public var newestDate: Int64? { lazy.map(\.signedDate).filter { $0 > 0 }.max() }
 
+    /// The document whose values count: a StoreKit 2 document before a receipt, and a receipt before an unsigned one. Nil if
+    /// there is none.
+    public var deciding: FactOrigin? {
+        let kinds: [FactKind] = [.signedTransaction, .receipt, .recorded]
+        return kinds.lazy.compactMap { kind in first { $0.source.kind == kind } }.first
+    }
+
     /// Whether one of the documents has a verified signature.
     public var isSigned: Bool { contains { $0.source.kind.isSigned } }
 }

@@ -5,7 +5,6 @@ public import Migration
 import TransactionStore
 
 extension TableExport.Format: ExpressibleByArgument {}
-extension VendorExport.Vendor: ExpressibleByArgument {}
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,8 +22,9 @@ struct ExportCommand: AsyncParsableCommand {
             --catalog are equal byte for byte. A file or row that does not change is left alone.
 
             --kind writes the import file of a vendor of subscription services instead: --kind revenuecat has a row for \
-            each customer with an app receipt, --kind adapty one for each purchase. The user ids are those of migrate \
-            --into; what has none or several is left out and counted.
+            each customer with an app receipt, --kind adapty one for each purchase, --kind qonversion and --kind apphud \
+            one for each purchase of a customer with an app receipt. The user ids are those of migrate --into; what has \
+            none or several is left out and counted.
 
             EXIT STATUS:
               0  the tables are complete
@@ -54,7 +54,10 @@ struct ExportCommand: AsyncParsableCommand {
     @Option(help: "The form of the files in a folder: ndjson or csv (default: ndjson).")
     var format: TableExport.Format?
 
-    @Option(help: "The vendor whose import file to write instead of the tables: revenuecat or adapty.")
+    @Option(
+        help:
+            "The vendor whose import file to write instead of the tables: revenuecat, adapty, qonversion or apphud.",
+        completion: .list(VendorExport.Vendor.allCases.map(\.rawValue)), transform: VendorArguments.vendor)
     var kind: VendorExport.Vendor?
 
     @Option(
@@ -165,5 +168,21 @@ struct ExportCommand: AsyncParsableCommand {
 
     private static func end(_ place: String, _ date: Int64) -> [String] {
         ["", "Written to \(Printable.text(place)), as of \(DateText.iso(date))."]
+    }
+}
+
+enum VendorArguments {
+    /// - Throws: `ValidationError` for a vendor without a format for imports.
+    static func vendor(_ text: String) throws -> VendorExport.Vendor {
+        if let vendor = VendorExport.Vendor(rawValue: text) { return vendor }
+        if text == "superwall" {
+            throw ValidationError(
+                """
+                Superwall publishes no import file format: its SDK reads the purchases from the device. The tables \
+                customer_users and customer_identities have the original transaction ids of each user.
+                """)
+        }
+        let names = VendorExport.Vendor.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("'\(text)' is no vendor with a known import file format. Choose one of: \(names).")
     }
 }

@@ -18,7 +18,8 @@ struct MergeCommand: AsyncParsableCommand {
             it, as for any document that comes later. The ledgers of the stores, their consumers, and the positions of \
             migrations are not merged.
 
-            After an interruption, run the same command again. If something wrote to a store during the merge, merge it again.
+            After an interruption, run the same command again: it reads the stores from the beginning, and what was merged \
+            changes nothing. Progress goes to standard error. If something wrote to a store during the merge, merge it again.
 
             EXIT STATUS:
               0  everything is merged
@@ -42,6 +43,9 @@ struct MergeCommand: AsyncParsableCommand {
     @Flag(help: "Print the summary as JSON.")
     var json = false
 
+    @Flag(help: "No progress on standard error.")
+    var quiet = false
+
     func validate() throws {
         let destination = try Self.place(self.destination)
         for store in stores {
@@ -62,15 +66,17 @@ struct MergeCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let reporter = ProgressReporter(isQuiet: quiet)
         let interruption = Interruption()
         let summary: StoreMergeSummary
         do {
+            defer { reporter.finish() }
             summary = try await interruption.run { [stores, destination] in
                 // Before the destination is made.
                 let merge = try StoreMerge(of: stores.map { try StoreURL($0) })
                 let (store, _) = try StoreOpener.opened(destination)
                 do {
-                    let summary = try await merge.run(into: store)
+                    let summary = try await merge.run(into: store) { reporter.report($0) }
                     try await store.close()
                     return summary
                 } catch {
@@ -80,7 +86,9 @@ struct MergeCommand: AsyncParsableCommand {
             }
         } catch {
             if let signal = interruption.signal {
-                Terminal.error("Interrupted. What was merged stays. Run the same command again to merge the rest.")
+                Terminal.error(
+                    "Interrupted after \(reporter.done) customers. What was merged stays. Run the same command again to merge the rest."
+                )
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? TransactionStoreError else { throw error }

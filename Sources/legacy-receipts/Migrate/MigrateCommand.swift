@@ -181,7 +181,10 @@ struct MigrateCommand: AsyncParsableCommand {
         completion: .file(extensions: ["html"]))
     var html: String?
 
-    @Flag(help: "Migrate the quarantined records of the store again, and nothing else.")
+    @Flag(
+        help:
+            "Migrate the quarantined records of the store again, with the receipts inside migrated replies that were not verified, and nothing else."
+    )
     var retry = false
 
     @Flag(name: .customLong("start-over"), help: "Read everything again, because an input has changed.")
@@ -352,7 +355,7 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             if let signal = interruption.signal {
                 Terminal.error(
-                    "Interrupted after \(reporter.records) records. \(resumption)")
+                    "Interrupted after \(reporter.done) records. \(resumption)")
                 throw ExitCode(128 + signal)
             }
             guard let error = error as? MigrationError else { throw error }

@@ -7,7 +7,7 @@ final class ProgressReporter: Sendable {
     private struct State {
         var lastReport: ContinuousClock.Instant
         var hasBar = false
-        var records = 0
+        var done = 0
     }
 
     private let start = ContinuousClock.now
@@ -16,28 +16,52 @@ final class ProgressReporter: Sendable {
     private let isTerminal: Bool
     private let state = Mutex(State(lastReport: .now))
 
-    init(inputs: [String], isQuiet: Bool) {
+    /// - Parameter inputs: the files whose bytes are read; empty if the bar has another measure.
+    init(inputs: [String] = [], isQuiet: Bool) {
         self.isQuiet = isQuiet
         isTerminal = Terminal.isErrorTerminal
         total = isQuiet || !isTerminal ? nil : Self.totalBytes(inputs)
     }
 
-    /// The records that were reported last.
-    var records: Int { state.withLock { $0.records } }
+    /// The number of records or customers that was reported last.
+    var done: Int { state.withLock { $0.done } }
 
     func report(_ progress: StoreMigration.Progress) {
-        state.withLock { $0.records = progress.records }
+        let share = total.flatMap { $0 > 0 ? Double(progress.bytesRead) / Double($0) : nil }
+        report(done: progress.records, share: share) { seconds in
+            let megabytes = progress.bytesRead / 1_000_000
+            return
+                "\(progress.records) records (\(megabytes) MB) in \(seconds) s, \(progress.quarantined) quarantined"
+        }
+    }
+
+    func report(_ progress: StoreMerge.Progress) {
+        let summary = progress.summary
+        report(done: summary.customers, share: progress.share) { seconds in
+            let store = min(summary.stores + 1, progress.stores)
+            return
+                "\(summary.customers) customers (store \(store) of \(progress.stores)) in \(seconds) s, \(summary.quarantined) quarantined"
+        }
+    }
+
+    /// - Parameters:
+    ///   - done: the number of records or customers.
+    ///   - share: the part of the work that is done, for the bar; nil if it is unknown.
+    ///   - counts: the text after a number of seconds.
+    private func report(done: Int, share: Double?, _ counts: (_ seconds: Int) -> String) {
+        state.withLock { $0.done = done }
         guard !isQuiet else { return }
         let interval: Duration = isTerminal ? .milliseconds(100) : .seconds(5)
         state.withLock { state in
             let now = ContinuousClock.now
             guard now - state.lastReport >= interval else { return }
             state.lastReport = now
+            let text = counts(Int((now - start).components.seconds))
             if isTerminal {
                 state.hasBar = true
-                Terminal.rewriteLine(bar(progress, after: now - start))
+                Terminal.rewriteLine(share.map { "\(Self.bar($0))  \(text)" } ?? text)
             } else {
-                Terminal.error(counts(progress, after: now - start))
+                Terminal.error(text)
             }
         }
     }
@@ -51,19 +75,11 @@ final class ProgressReporter: Sendable {
         if hadBar { Terminal.rewriteLine("") }
     }
 
-    private func bar(_ progress: StoreMigration.Progress, after elapsed: Duration) -> String {
-        let counts = counts(progress, after: elapsed)
-        guard let total, total > 0 else { return counts }
-        let share = min(1, Double(progress.bytesRead) / Double(total))
-        let width = 20
+    private static func bar(_ share: Double) -> String {
+        let (share, width) = (min(1, share), 20)
         let filled = Int(share * Double(width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
-        return "[\(bar)] \(Int(share * 100)) %  \(counts)"
-    }
-
-    private func counts(_ progress: StoreMigration.Progress, after elapsed: Duration) -> String {
-        let (seconds, megabytes) = (Int(elapsed.components.seconds), progress.bytesRead / 1_000_000)
-        return "\(progress.records) records (\(megabytes) MB) in \(seconds) s, \(progress.quarantined) quarantined"
+        return "[\(bar)] \(Int(share * 100)) %"
     }
 
     /// The bytes of all files named or in named folders; nil if standard input is among them.

@@ -163,9 +163,17 @@ struct ReportPage {
                     cells: [Printable.text(example.message), Printable.text(String(example.sha256.prefix(12)))])
             }
         }
+        let embedded = report.embeddedReceiptsQuarantined
+        let note =
+            embedded == 0
+            ? ""
+            : """
+             \(Self.number(embedded)) of them are receipts inside migrated replies and notifications: the rows of these \
+            documents are in the store, and the receipt is not verified.
+            """
         return section(
             "Quarantine",
-            "Records, or documents of records, that were not migrated. The store keeps their original bytes.",
+            "Records, or documents of records, that were not migrated. The store keeps their original bytes.\(note)",
             tables: [
                 counts(
                     "by reason", "reason",

@@ -1,8 +1,12 @@
 import Foundation
 import GRDB
 import Migration
+import ProductCatalog
+import SQLiteTransactionStore
+import TestDatabase
 import TestSupport
 import Testing
+import TransactionStore
 
 /// The SQL of Documentation/Export.md, on an exported store.
 @Suite("The example queries")
@@ -69,6 +73,81 @@ struct ExportQueryTests {
                 let rows = try Row.fetchAll(db, sql: query)
                 #expect(!rows.isEmpty, "\(query)")
             }
+        }
+    }
+
+    /// The store of `LegacyFixtures/inputs`, as the guide migrates it.
+    @inline(never)
+    private static func withInputs(_ body: (SQLiteTransactionStore, TableExport) async throws -> Void) async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        let options = StoreMigration.Options(
+            migration: MigrationOptions(trust: try FixtureTrust.withIntermediates()), date: Samples.date)
+        let summary = try await StoreMigration(options: options).run(
+            inputs: [FixtureStore.root.appending(path: "inputs").path], into: store)
+        #expect(summary.records.migrated > 20)
+        let products = try String(contentsOf: FixtureStore.root.appending(path: "products.yaml"), encoding: .utf8)
+        // 2024-03-15.
+        try await body(
+            store, TableExport(format: .csv, catalog: try catalog(products), date: 1_710_460_800_000))
+        try await store.close()
+    }
+
+    @Test("run on an export of LegacyFixtures/inputs")
+    func queriesOfInputs() async throws {
+        let folder = try TemporaryFolder()
+        try await Self.withInputs { _ = try await $1.run($0, to: folder.path) }
+        let database = try Self.load(folder)
+        let found = try await database.write { db in
+            let found = try Self.queries("Example queries").count { try !Row.fetchAll(db, sql: $0).isEmpty }
+            let joins = try Self.queries("Your own users")
+            try db.execute(sql: joins[0])
+            for query in joins.dropFirst() { _ = try Row.fetchAll(db, sql: query) }
+            return found
+        }
+        // The inputs have neither prices, nor a subscription with a billing problem.
+        #expect(found >= 6)
+    }
+
+    /// A query with the replacements that the document has for PostgreSQL.
+    @inline(never)
+    private static func forPostgreSQL(_ query: String) throws -> String {
+        let document = try String(
+            contentsOf: FixtureStore.packageRoot.appending(path: "Documentation/Export.md"), encoding: .utf8)
+        let table = try #require(
+            document.components(separatedBy: "| SQLite | PostgreSQL |\n|---|---|\n").last?
+                .components(separatedBy: "\n\n").first)
+        var query = query
+        for row in table.split(separator: "\n") {
+            let cells = row.split(separator: "`").map(String.init).filter { $0.count > 3 }
+            try #require(cells.count == 2, "\(row)")
+            let pattern = NSRegularExpression.escapedPattern(for: cells[0]).replacing(
+                "X", with: #"((?:[^()']|\([^()]*\))+?)"#)
+            query = query.replacingOccurrences(
+                of: #"(?<![a-z_])"# + pattern, with: cells[1].replacing("X", with: "$1"), options: .regularExpression)
+        }
+        return query
+    }
+
+    @Test(
+        "run on PostgreSQL with the replacements of the document, and each finds something",
+        .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    func queriesOfPostgreSQL() async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let schema = "queries_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        let url = server.url + (server.url.contains("?") ? "&" : "?") + "schema=\(schema)"
+        defer { _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA \(schema) CASCADE") }
+        try await Samples.withStore { _ = try await Samples.export(.csv).run($0, into: .postgreSQL(url)) }
+        let joins = try Self.queries("Your own users")
+        try server.sql("SET search_path TO \(schema); \(joins[0])")
+        for query in try Self.queries("Example queries") + joins.dropFirst() {
+            let query = try Self.forPostgreSQL(query)
+            #expect(try !server.sql("SET search_path TO \(schema); \(query)").isEmpty, "\(query)")
+        }
+        try await Self.withInputs { _ = try await $1.run($0, into: .postgreSQL(url)) }
+        for query in try Self.queries("Example queries") + joins.dropFirst() {
+            try server.sql("SET search_path TO \(schema); \(try Self.forPostgreSQL(query))")
         }
     }
 

@@ -73,6 +73,13 @@ struct ExportedTableTests {
             #expect(Set(table["transactionId"]).count == table.rows.count)
             #expect(try table.row("transactionId", "101")["documents"] == #"["appStoreServerAPI"]"#)
             #expect(try table.row("transactionId", "800")["documents"] == #"["receipt","recordedReply"]"#)
+            #expect(try table.row("transactionId", "101")["source"] == "appStoreServerAPI")
+            #expect(try table.row("transactionId", "800")["source"] == "receipt")
+            #expect(try table.row("transactionId", "400")["source"] == "recordedReply")
+            // The receipt of 200 does not state the upgrade.
+            #expect(
+                try table.row("transactionId", "200")["provenance"]?.contains("\"isUpgraded\":\"inferred: ") == true)
+            #expect(try table.row("transactionId", "101")["provenance"] == nil)
             // Of the catalog.
             #expect(try table.row("transactionId", "201")["subscriptionGroupIdentifier"] == "20456789")
             #expect(try table.row("transactionId", "600")["subscriptionGroupIdentifier"] == nil)
@@ -121,6 +128,14 @@ struct ExportedTableTests {
             let active = try subscriptions.row("originalTransactionId", "100")
             #expect(
                 active["status"] == "active" && active["autoRenewStatus"] == "1" && active["productId"] == "premium")
+            #expect(active["source"] == "appStoreServerAPI" && grace["source"] == "notificationV2")
+            let transactions = try ExportedRows("transactions", in: folder)
+            for row in subscriptions.rows + entitlements.rows + (try ExportedRows("terms", in: folder)).rows {
+                let transaction = try transactions.row("transactionId", row["transactionId"] ?? "")
+                for column in ["evidence", "source", "asOf"] {
+                    #expect(row[column] == transaction[column], "\(column) of \(row)")
+                }
+            }
         }
     }
 

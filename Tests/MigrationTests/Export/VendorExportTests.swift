@@ -58,7 +58,8 @@ struct VendorExportTests {
                 Set(rows.dropFirst())
                     == Set(zip(["u1", "u,6"], receipts).map { [$0, Data($1.bytes).base64EncodedString()] }))
             #expect(
-                summary.counts.map(\.count) == [2, 1, 1, 1, 0, 1], "\(String(decoding: summary.json, as: UTF8.self))")
+                summary.counts.map(\.count) == [2, 0, 1, 1, 1, 0, 1], "\(String(decoding: summary.json, as: UTF8.self))"
+            )
             #expect(try folder.files()["revenuecat.json"] == summary.json)
         }
     }
@@ -72,9 +73,79 @@ struct VendorExportTests {
             #expect(rows.first == ["user_id", "apple_original_transaction_id"])
             #expect(Set(rows.dropFirst()) == [["u1", "1000"], ["u1", "1001"], ["u4", "1020"]])
             #expect(
-                summary.counts.map(\.count) == [3, 1, 1, 0, 1, 1], "\(String(decoding: summary.json, as: UTF8.self))")
+                summary.counts.map(\.count) == [3, 0, 1, 1, 0, 1, 1], "\(String(decoding: summary.json, as: UTF8.self))"
+            )
             #expect(try folder.files()["adapty.csv"]?.contains(UInt8(ascii: "\"")) == false)
         }
+    }
+
+    /// 2000 begins with an introductory offer; 2100 changed its product, and its user has every special character; nothing
+    /// states the price of 2200, and its user is a telephone number; the user of 2300 and the product of 2600 are formulas;
+    /// 2400 has no receipt; 2500 has two users.
+    @inline(never)
+    private static func withPrices(_ body: (any CompleteTransactionStore) async throws -> Void) async throws {
+        func bought(
+            _ id: String, _ original: String, _ product: String, day: Int64, _ price: Int64?,
+            _ currency: String = "USD",
+            _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+        ) -> TransactionFact {
+            StoreSamples.fact(id, original: original, product: product, source: .appStoreServerAPI) {
+                $0.purchaseDate = StoreSamples.june + day * StoreSamples.day
+                $0.price = price
+                $0.currency = price == nil ? nil : currency
+                configure(&$0)
+            }
+        }
+        func set(_ original: String, hasReceipt: Bool = true, _ facts: [TransactionFact]) -> FactSet {
+            StoreSamples.set(facts, receipt: hasReceipt ? StoreSamples.receipt("receipt \(original)") : nil)
+        }
+        try await Samples.withStore([
+            set(
+                "2000",
+                [
+                    bought("2002", "2000", "monthly", day: 60, nil) { $0.storefront = "USA" },
+                    bought("2001", "2000", "monthly", day: 30, 9_990),
+                    bought("2000", "2000", "monthly", day: 0, 990) { $0.offerType = .introductory },
+                ]),
+            set(
+                "2100",
+                [
+                    bought("2100", "2100", "basic", day: 0, 4_990, "EUR"),
+                    bought("2101", "2100", "premium", day: 30, 12_505, "EUR") { $0.storefront = "DEU" },
+                ]),
+            set("2200", [bought("2200", "2200", "lifetime", day: 0, nil)]),
+            set("2300", [bought("2300", "2300", "lifetime", day: 0, 1_000)]),
+            set("2400", hasReceipt: false, [bought("2400", "2400", "lifetime", day: 0, 1_000)]),
+            set("2500", [bought("2500", "2500", "lifetime", day: 0, 1_000)]),
+            set("2600", [bought("2600", "2600", "@SUM(1)", day: 0, 1_000)]),
+        ]) { store in
+            _ = try await store.apply(
+                MigrationStep(users: [
+                    claim("2000", "u1"), claim("2100", "u,\"2\"\r\n"), claim("2200", "+4912345"),
+                    claim("2300", "=HYPERLINK(1)"), claim("2400", "u4"), claim("2500", "u5"), claim("2500", "u6"),
+                    claim("2600", "u7"),
+                ]))
+            try await body(store)
+        }
+    }
+
+    @Test(
+        "have the columns of the vendor's guide, with special characters quoted and without formulas",
+        arguments: [
+            (VendorExport.Vendor.revenuecat, [4, 0, 0, 1, 1, 1, 0]), (.adapty, [4, 0, 0, 1, 0, 2, 0]),
+            (.qonversion, [3, 1, 0, 1, 1, 2, 0]), (.apphud, [3, 1, 0, 1, 1, 2, 0]),
+        ])
+    func expectedFiles(vendor: VendorExport.Vendor, counts: [Int]) async throws {
+        let folder = try TemporaryFolder()
+        try await Self.withPrices { store in
+            let summary = try await VendorExport(vendor).run(store, to: folder.path)
+            #expect(summary.counts.map(\.count) == counts, "\(String(decoding: summary.json, as: UTF8.self))")
+        }
+        let name = "\(vendor.rawValue).csv"
+        let expected = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vendors/\(name)")
+        let found = try #require(try folder.files()[name])
+        #expect(
+            String(decoding: found, as: UTF8.self) == String(decoding: try Data(contentsOf: expected), as: UTF8.self))
     }
 
     @Test("are the same the second time, and never replace a file that no export wrote")
@@ -86,7 +157,8 @@ struct VendorExportTests {
                 _ = try await VendorExport(vendor).run(store, to: folder.path)
             }
             let before = try folder.files()
-            #expect(before.keys.sorted() == ["adapty.csv", "adapty.json", "revenuecat.csv", "revenuecat.json"])
+            let names = VendorExport.Vendor.allCases.flatMap { ["\($0.rawValue).csv", "\($0.rawValue).json"] }
+            #expect(before.keys.sorted() == names.sorted())
             for vendor in VendorExport.Vendor.allCases {
                 _ = try await VendorExport(vendor).run(store, to: folder.path)
             }

@@ -333,27 +333,33 @@ struct StoreMigrationTests {
 
     @Test("migrate the quarantine again, and keep what is still not migrated")
     func retry() async throws {
-        // No replies: of a reply that was migrated, the receipts inside are not read again.
-        let inputs = try FixtureStore.names.map {
-            FixtureStore.root.appending(path: "\($0)/\(try FixtureFolder($0).receiptFile)").path
-        }
         let folder = try TemporaryFolder()
         let (whole, store) = (try Self.open(folder, "whole"), try Self.open(folder))
         let migration = StoreMigration(options: try Self.options())
-        let expected = try await migration.run(inputs: inputs, into: whole)
+        let expected = try await migration.run(inputs: Self.inputs, into: whole)
         let strict = try await StoreMigration(options: try Self.options(trust: .apple)).run(
-            inputs: inputs, into: store)
-        #expect(strict.records.quarantined == strict.records.recordsRead && expected.records.migrated > 50)
+            inputs: Self.inputs, into: store)
+        #expect(strict.records.quarantined > 100 && expected.records.migrated > 100)
+        let quarantined = try Self.rows(try await Self.export(store, folder), "quarantine")
+        #expect(quarantined.contains { $0["path"]?.string == "(embedded receipt)" })
         let summary = try await migration.retry(store)
-        #expect(summary.records.recordsRead == strict.records.recordsRead)
-        #expect(summary.records.migrated == expected.records.migrated)
+        #expect(summary.records.recordsRead == quarantined.count)
         let (files, wholeFiles) = (try await Self.export(store, folder), try await Self.export(whole, folder))
-        for (name, bytes) in wholeFiles {
+        // The rows beside a receipt keep the date that they had without it.
+        let dated = ["renewal_infos.ndjson", "subscriptions.ndjson", "transactions.ndjson"]
+        for (name, bytes) in wholeFiles where !dated.contains(name) {
             let isSame = files[name] == bytes
             #expect(isSame, "\(name)")
         }
+        func stated(_ files: [String: [UInt8]]) throws -> [JSONObject] {
+            try Self.rows(files, "transactions").compactMap(\.object).map {
+                JSONObject(members: $0.members.filter { $0.key != "documents" && $0.key != "source" })
+            }
+        }
+        #expect(try stated(files) == stated(wholeFiles))
         let again = try await migration.retry(store)
-        #expect(again.records.migrated == 0 && again.records.quarantined == expected.records.quarantined)
+        let left = try Self.rows(files, "quarantine").count
+        #expect(again.records.migrated == 0 && again.records.quarantined == left)
         let quarantine = try await Self.export(store, folder)["quarantine.ndjson"]
         #expect(quarantine == wholeFiles["quarantine.ndjson"])
         try await store.close()

@@ -1,0 +1,226 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Migration
+import ReceiptForge
+import SQLiteTransactionStore
+import TestSupport
+import Testing
+import TransactionStore
+
+/// Receipts inside replies and notifications whose rows were migrated without them.
+@Suite("Receipts inside migrated records")
+struct EmbeddedReceiptTests {
+    private static let bought = ForgedInstant(2023, 8, 1)
+    private static let row: [String: String] = [
+        "product_id": "coins", "transaction_id": "530000000000001", "original_transaction_id": "530000000000001",
+        "purchase_date_ms": "1690848000000", "original_purchase_date_ms": "1690848000000", "quantity": "1",
+        "is_trial_period": "false",
+    ]
+
+    /// A receipt with the purchase of ``row``, and one that no row states.
+    @inline(never)
+    private static func receipt() throws -> String {
+        let receipt = ForgedAppReceipt.production(bundleId: "com.example.app", created: ForgedInstant(2023, 9, 1)).with
+        {
+            $0.purchases = ["530000000000001", "530000000000002"].map {
+                ForgedPurchase(.consumable, product: "coins", id: $0, at: bought)
+            }
+        }
+        return Base64.encode(try receipt.signedData(.g5).encoded())
+    }
+
+    private static func reply(_ latestReceipt: String) -> [String: Any] {
+        [
+            "status": 0, "environment": "Production", "latest_receipt": latestReceipt,
+            "receipt": ["bundle_id": "com.example.app", "in_app": [row]],
+        ]
+    }
+
+    private static func notification(_ latestReceipt: String) -> [String: Any] {
+        [
+            "notification_type": "INTERACTIVE_RENEWAL", "environment": "PROD", "bid": "com.example.app", "bvrs": "1",
+            "unified_receipt": [
+                "status": 0, "environment": "Production", "latest_receipt": latestReceipt, "latest_receipt_info": [row],
+            ],
+        ]
+    }
+
+    /// A store and its migrations.
+    private struct Shop {
+        let folder: TemporaryFolder
+        let store: SQLiteTransactionStore
+
+        init() throws {
+            folder = try TemporaryFolder()
+            store = try SQLiteTransactionStore.open(
+                path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        }
+
+        @inline(never)
+        private func migration(
+            _ trust: TrustPolicy, _ change: (inout MigrationOptions) -> Void = { _ in }
+        ) -> StoreMigration {
+            var options = MigrationOptions(trust: trust)
+            change(&options)
+            return StoreMigration(options: StoreMigration.Options(migration: options, date: 1_790_000_000_000))
+        }
+
+        @inline(never)
+        func migrate(
+            _ records: [[String: Any]], _ name: String = "records", trust: TrustPolicy = .apple,
+            _ change: (inout MigrationOptions) -> Void = { _ in }
+        ) async throws -> MigrationSummary {
+            let lines = try records.map { try JSONSerialization.data(withJSONObject: $0) + [0x0A] }
+            let path = try folder.write("\(name).ndjson", lines.flatMap { [UInt8]($0) })
+            return try await migration(trust, change).run(inputs: [path], into: store).records
+        }
+
+        @inline(never)
+        func retry(
+            trust: TrustPolicy, _ change: (inout MigrationOptions) -> Void = { _ in }
+        ) async throws -> MigrationSummary {
+            try await migration(trust, change).retry(store).records
+        }
+
+        func files() async throws -> [String: [UInt8]] { try await StoreMigrationTests.export(store, folder) }
+
+        func rows(_ table: String) async throws -> [JSONValue] {
+            try StoreMigrationTests.rows(try await files(), table)
+        }
+    }
+
+    private static func trust() throws -> TrustPolicy {
+        TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
+    }
+
+    private static func texts(_ rows: [JSONValue], _ column: String) -> [String] {
+        rows.map { $0[column]?.string ?? "-" }
+    }
+
+    @Test("are kept with their reason, and a retry verifies, files and releases them", arguments: [true, false])
+    func retried(isReply: Bool) async throws {
+        let document = isReply ? Self.reply(try Self.receipt()) : Self.notification(try Self.receipt())
+        let records = [["user_id": "u-1", "signed_up": "2019", "body": document]]
+        let (shop, whole) = (try Shop(), try Shop())
+        let strict = try await shop.migrate(records)
+        #expect(strict.recordsRead == 1 && strict.migrated == 1 && strict.quarantined == 0)
+        #expect(strict.documentsQuarantinedByReason == ["untrustedRoot": 1])
+        #expect(strict.embeddedReceiptsByOutcome == ["untrustedRoot": 1])
+        #expect(Self.texts(try await shop.rows("transactions"), "evidence") == ["recorded"])
+        let line = try #require(try await shop.rows("quarantine").first)
+        #expect(line["path"]?.string == "(embedded receipt)" && line["kind"]?.string == "appReceipt")
+        #expect(line["reason"]?.string == "untrustedRoot" && line["verdict"]?.string == "notGenuine")
+        #expect(line["input"] == nil && line["byteOffset"] == nil)
+        #expect(line["record"] == (try JSONValue.parse(Array(#"{"user_id":"u-1"}"#.utf8))))
+        #expect(line["original"]?.string == (try Self.receipt()))
+
+        let retried = try await shop.retry(trust: try Self.trust())
+        #expect(retried.recordsRead == 1 && retried.migrated == 1 && retried.documentsQuarantined == 0)
+        #expect(Self.texts(try await shop.rows("transactions"), "evidence") == ["signed", "signed"])
+        #expect(try await shop.rows("quarantine").isEmpty)
+        #expect(try await shop.retry(trust: try Self.trust()).recordsRead == 0)
+
+        _ = try await whole.migrate(records, trust: try Self.trust())
+        let (files, expected) = (try await shop.files(), try await whole.files())
+        for name in expected.keys.sorted() where name != "export.json" {
+            #expect(
+                String(decoding: files[name] ?? [], as: UTF8.self)
+                    == String(decoding: expected[name] ?? [], as: UTF8.self), "\(name)")
+        }
+    }
+
+    @Test("are kept once for each user, whatever the records, the inputs and the encodings")
+    func once() async throws {
+        let receipt = try Self.receipt()
+        let inLines = receipt.enumerated().map { $0 > 0 && $0 % 64 == 0 ? "\r\n\($1)" : "\($1)" }.joined()
+        let shop = try Shop()
+        let records = [("u-1", receipt), ("u-1", inLines), ("u-2", receipt), ("u-2", receipt)].map {
+            ["user_id": $0, "body": Self.reply($1)] as [String: Any]
+        }
+        let summary = try await shop.migrate(records)
+        #expect(summary.migrated == 4 && summary.documentsQuarantined == 4)
+        _ = try await shop.migrate([["user_id": "u-1", "body": Self.notification(receipt)]], "other")
+        #expect(Set(Self.texts(try await shop.rows("quarantine"), "original")) == [receipt])
+        let users = try await shop.rows("quarantine").map { $0["record"]?["user_id"]?.string ?? "-" }
+        #expect(users.sorted() == ["u-1", "u-2"])
+        let retried = try await shop.retry(trust: try Self.trust())
+        #expect(retried.recordsRead == 2 && retried.migrated == 2)
+        #expect(try await shop.rows("quarantine").isEmpty)
+        #expect(Set(Self.texts(try await shop.rows("conflicts"), "originalTransactionId")).count == 2)
+    }
+
+    @Test("stay in the quarantine as they are while they cannot be verified")
+    func kept() async throws {
+        var forged = try #require(StoredReceipt.decoded(try Self.receipt()))
+        forged[forged.count - 1] ^= 1
+        let shop = try Shop()
+        _ = try await shop.migrate([
+            ["user_id": 7, "body": Self.reply(try Self.receipt())], ["body": Self.reply(Base64.encode(forged))],
+        ])
+        let before = try await shop.files()["quarantine.ndjson"]
+        let again = try await shop.retry(trust: .apple)
+        #expect(again.recordsRead == 2 && again.quarantined == 2)
+        #expect(try await shop.files()["quarantine.ndjson"] == before)
+        let retried = try await shop.retry(trust: try Self.trust())
+        #expect(retried.migrated == 1 && retried.quarantinedByReason == ["signatureMismatch": 1])
+        let rest = try await shop.rows("quarantine")
+        #expect(Self.texts(rest, "reason") == ["signatureMismatch"])
+        #expect(Self.texts(rest, "path") == ["(embedded receipt)"])
+    }
+
+    @Test("of other records, and placeholders, are not kept a second time")
+    func others() async throws {
+        let receipt = try Self.receipt()
+        let shop = try Shop()
+        let summary = try await shop.migrate([
+            ["body": Self.reply("MIIT…")], ["body": Self.reply("removed")],
+            ["receipt": receipt, "reply": Self.reply(receipt)],
+        ])
+        #expect(summary.migrated == 3 && summary.documentsQuarantined == 1)
+        #expect(Self.texts(try await shop.rows("quarantine"), "path") == ["receipt"])
+        // A record that is quarantined as a whole contains its receipt.
+        let excluded = try await shop.migrate([["body": Self.reply(receipt)]], "excluded") {
+            $0.environments = [.sandbox]
+        }
+        #expect(excluded.quarantined == 1 && excluded.documentsQuarantined == 0)
+        #expect(try await shop.rows("quarantine").count == 2)
+    }
+
+    @Test("are kept if they are too large, for a retry with a higher limit")
+    func tooLarge() async throws {
+        let shop = try Shop()
+        let strict = try await shop.migrate([["body": Self.reply(try Self.receipt())]], trust: try Self.trust()) {
+            $0.limits.maximumSize = 1_000
+        }
+        #expect(strict.migrated == 1 && strict.documentsQuarantinedByReason == ["tooLarge": 1])
+        #expect(try await shop.retry(trust: try Self.trust()).migrated == 1)
+        #expect(Self.texts(try await shop.rows("transactions"), "evidence") == ["signed", "signed"])
+    }
+
+    @Test("of iOS 6 wait for their intermediate certificate")
+    func transactionReceipt() async throws {
+        let stored = try FixtureFolder("ios6-v3-production").receipt
+        let shop = try Shop()
+        let strict = try await shop.migrate([["body": Self.reply(String(decoding: stored, as: UTF8.self))]])
+        #expect(strict.migrated == 1 && strict.documentsQuarantinedByReason == ["untrustedLeaf": 1])
+        #expect(Self.texts(try await shop.rows("quarantine"), "kind") == ["transactionReceipt"])
+        let retried = try await shop.retry(trust: try FixtureTrust.withIntermediates())
+        #expect(retried.migratedByKind == ["transactionReceipt": 1])
+        #expect(try await shop.rows("quarantine").isEmpty)
+    }
+
+    @Test("count in the report as what they are")
+    func report() async throws {
+        let shop = try Shop()
+        _ = try await shop.migrate([["body": Self.reply(try Self.receipt())], ["receipt": try Self.receipt()]])
+        let report = try await StoreReport(shop.store, catalog: nil, date: 1_790_000_000_000)
+        #expect(report.quarantined == 2 && report.embeddedReceiptsQuarantined == 1)
+        #expect(report.quarantine.map(\.reason) == ["untrustedRoot"])
+    }
+}
+
+/// Base64 as it was written.
+private enum StoredReceipt {
+    static func decoded(_ text: String) -> [UInt8]? { Data(base64Encoded: text).map { [UInt8]($0) } }
+}
