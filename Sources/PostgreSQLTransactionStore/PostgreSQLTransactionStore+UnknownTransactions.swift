@@ -23,23 +23,25 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
 
     public func remember(_ transactions: [UnknownTransaction]) async throws {
         // One statement cannot write a row twice. The order keeps two writers from waiting for each other in a circle.
-        var newest: [ScopedIdentity: Int64] = [:]
+        var newest: [ScopedIdentity: UnknownTransaction] = [:]
         for transaction in transactions where transaction.isMeaningful {
-            let identity = CustomerIdentity(.originalTransactionId, transaction.transactionId)
-            let key = ScopedIdentity(scope: transaction.scope, identity: identity)
-            newest[key] = max(newest[key] ?? .min, transaction.answeredDate)
+            let known = newest[transaction.identity]
+            if known.map({ $0.answeredDate < transaction.answeredDate }) ?? true {
+                newest[transaction.identity] = transaction
+            }
         }
-        let rows = newest.sorted { $0.key < $1.key }
+        let all = newest.sorted { $0.key < $1.key }.map(\.value)
         try await perform { session in
             try session.transaction {
+                let rows = try LeftHashTable(session: session).erased(in: all).remaining(of: all)
                 for start in stride(from: 0, to: rows.count, by: Self.idsAtOnce) {
                     var buffer = RowBuffer(.unknownTransactions, .columns)
-                    for (key, date) in rows[start..<min(start + Self.idsAtOnce, rows.count)] {
+                    for row in rows[start..<min(start + Self.idsAtOnce, rows.count)] {
                         buffer.beginRow()
-                        buffer.bytes(key.scope.environment.rawValue.utf8)
-                        buffer.bytes(key.scope.bundleId.utf8)
-                        buffer.bytes(key.identity.value.utf8)
-                        buffer.integer(date)
+                        buffer.bytes(row.scope.environment.rawValue.utf8)
+                        buffer.bytes(row.scope.bundleId.utf8)
+                        buffer.bytes(row.transactionId.utf8)
+                        buffer.integer(row.answeredDate)
                     }
                     try buffer.send(to: session)
                 }

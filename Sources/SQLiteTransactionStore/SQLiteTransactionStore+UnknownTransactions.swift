@@ -8,6 +8,8 @@ extension SQLiteTransactionStore: UnknownTransactions {
     public func remember(_ transactions: [UnknownTransaction]) async throws {
         let transactions = transactions.filter(\.isMeaningful)
         try await write { db in
+            let hashes = LeftHashTable(db: db)
+            let erased = try ErasedIdentities(in: transactions, secrets: hashes.secrets(), known: hashes.known)
             let keep = try SQLStatement(
                 db,
                 """
@@ -16,7 +18,7 @@ extension SQLiteTransactionStore: UnknownTransactions {
                 ON CONFLICT (environment, bundle_id, transaction_id) DO UPDATE SET answered_at = excluded.answered_at
                 WHERE excluded.answered_at > unknown_transactions.answered_at
                 """)
-            for transaction in transactions {
+            for transaction in erased.remaining(of: transactions) {
                 try keep.bind(1, transaction.scope.environment.rawValue)
                 try keep.bind(2, transaction.scope.bundleId)
                 try keep.bind(3, transaction.transactionId)

@@ -17,7 +17,11 @@ public struct UnknownTransaction: Hashable, Sendable {
     }
 
     /// Whether the id can identify a transaction. A store does not keep others.
-    public var isMeaningful: Bool { CustomerIdentity(.originalTransactionId, transactionId).isMeaningful }
+    public var isMeaningful: Bool { identity.identity.isMeaningful }
+
+    package var identity: ScopedIdentity {
+        ScopedIdentity(scope: scope, identity: CustomerIdentity(.originalTransactionId, transactionId))
+    }
 }
 
 /// Keeps the App Store's answers that it does not know a transaction, so that it is not queried about it in every run.
@@ -28,7 +32,7 @@ public struct UnknownTransaction: Hashable, Sendable {
 /// Every method throws ``TransactionStoreError`` and nothing else.
 public protocol UnknownTransactions: Sendable {
     /// Stores answers, all or none. They are durable when this method returns. Of several answers about one id in one scope, the
-    /// newest is kept. Answers about ids that are not meaningful are left out.
+    /// newest is kept. Answers about ids that are not meaningful, or of which an erasure left a hash, are left out.
     func remember(_ transactions: [UnknownTransaction]) async throws
 
     /// The stored answers about these ids, in any order.

@@ -49,6 +49,17 @@ struct MergeTests {
         #expect(try await Self.export("sqlite:merged.sqlite", in: folder) == expected)
         let again = try await merge("shard-1.sqlite", "--into", "sqlite:merged.sqlite", "--json", in: folder)
         let numbers = try JSONSerialization.jsonObject(with: Data(again.output.utf8)) as? [String: Int]
+        // Each number has its own label.
+        let text = try await merge("shard-1.sqlite", "--into", "sqlite:merged.sqlite", "--quiet", in: folder).output
+        let lines = text.split(separator: "\n").dropLast()
+        #expect(lines.count == numbers?.count, "\(text)")
+        for (label, name) in [
+            ("quarantined ", "quarantined"), ("facts there before ", "factsUnchanged"),
+            ("not stored, of erased customers ", "erased"),
+        ] {
+            let line = lines.first { $0.hasPrefix(label) }
+            #expect(line?.split(separator: " ").last.map(String.init) == numbers?[name].map(String.init), "\(text)")
+        }
         #expect(numbers?["stores"] == 1 && numbers?["quarantined"] == 1, "\(again)")
         #expect(numbers?["factsChanged"] == 0 && (numbers?["factsUnchanged"] ?? 0) > 0, "\(again)")
         #expect(try await Self.export("sqlite:merged.sqlite", in: folder) == expected)

@@ -547,7 +547,9 @@ actor MemoryPlace {
     // MARK: Unknown transactions
 
     func remember(_ transactions: [UnknownTransaction]) {
-        for transaction in transactions where transaction.isMeaningful {
+        let secrets = Set(leftHashes.map(\.secret))
+        let erased = ErasedIdentities(in: transactions, secrets: Array(secrets)) { leftHashes.intersection($0) }
+        for transaction in erased.remaining(of: transactions) where transaction.isMeaningful {
             let place = PlacedIdentity(unknown: transaction.transactionId, transaction.scope)
             unknown[place] = max(unknown[place] ?? .min, transaction.answeredDate)
         }

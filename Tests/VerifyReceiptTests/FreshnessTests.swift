@@ -122,6 +122,27 @@ import VerifyReceipt
         try await store.close()
     }
 
+    @Test(
+        "A reply with an erased purchase beside another one states no age, because nothing current is stored of the first"
+    )
+    func partlyErased() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let scope = StoreScope(environment: .production, bundleId: bundleId)
+        let erased = CustomerIdentity(.originalTransactionId, "530001234567000")
+        _ = try await store.erase([erased], in: scope, quarantined: [], leavingHashes: true)
+        let other = ForgedPurchase(.nonConsumable, product: "lifetime", id: "530001234599999", at: created)
+        let appStore = AppStore(store)
+        let reply = try await Self.ask(Self.current, store, appStore, purchases: [month(0), other])
+        #expect(appStore.asked.withLock { $0.contains("530001234567000") })
+        #expect(reply.status == 0)
+        let stored = try await store.customer(
+            [CustomerIdentity(.originalTransactionId, "530001234599999")], in: scope)
+        #expect(stored?.transactions.count == 1)
+        #expect(reply.reply.facts.ageMilliseconds == nil)
+        try await store.close()
+    }
+
     @Test func whatTheAppStoreSaidWithinTheMaximumAgeIsGoodEnough() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour)])

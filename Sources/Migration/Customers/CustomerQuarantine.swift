@@ -1,10 +1,11 @@
+internal import LegacyReceipts
 public import Purchases
 public import TransactionStore
 
 /// Finds the quarantined records of a customer.
 public enum CustomerQuarantine {
-    /// The keys of the records that name one of the users in their user column, or whose text names one of the identities. A row
-    /// that does not fit its table has no columns, so only its text counts.
+    /// The keys of the records that name one of the users in their user column, whose text names one of the identities, or that
+    /// contain a receipt that states one of them. A row that does not fit its table has no columns, so only its text counts.
     ///
     /// - Parameters:
     ///   - identities: those of the customer.
@@ -16,6 +17,7 @@ public enum CustomerQuarantine {
         of identities: [CustomerIdentity], users: Set<String>, userColumn: String?, in store: any MigrationStore
     ) async throws -> [[UInt8]] {
         let mentioned = MentionedIdentities(identities)
+        let ids = Set(identities.map(\.value))
         let columns = UserColumns(user: userColumn, carried: [])
         var keys: [[UInt8]] = []
         var last: [UInt8]?
@@ -24,8 +26,32 @@ public enum CustomerQuarantine {
             guard let end = page.last else { return keys }
             last = end.key
             for record in page {
-                let user = QuarantineLine(record.line[...]).flatMap { columns.userId($0.columns) }
-                if user.map(users.contains) == true || mentioned.areNamed(in: record.line) { keys.append(record.key) }
+                let line = QuarantineLine(record.line[...])
+                let user = line.flatMap { columns.userId($0.columns) }
+                if user.map(users.contains) == true || mentioned.areNamed(in: record.line)
+                    || line.map({ states(ids, $0) }) == true
+                {
+                    keys.append(record.key)
+                }
+            }
+        }
+    }
+
+    /// Whether a receipt in the record states one of the ids. Nobody needs to have signed it: only the ids count.
+    private static func states(_ ids: Set<String>, _ line: QuarantineLine) -> Bool {
+        line.record(receiptColumn: nil).payload.documents.contains { document in
+            guard case .receipt(let stored, _) = document.payload,
+                let container = try? ReceiptContainer(stored: stored, limits: .standard)
+            else { return false }
+            if ids.contains(Fingerprint(of: container.bytes).description) { return true }
+            switch (try? ReceiptDecoder().decode(container))?.payload {
+            case .app(let receipt)?:
+                return receipt.inAppPurchases.contains { purchase in
+                    ids.contains(purchase.originalTransactionId ?? purchase.transactionId)
+                }
+            case .transaction(let receipt)?:
+                return ids.contains(receipt.originalTransactionId ?? receipt.transactionId)
+            case nil: return false
             }
         }
     }

@@ -164,9 +164,16 @@ public struct VendorExport: Sendable {
         if !vendor.hasQuotation, CSVField.row([field]).count != field.utf8.count + 2 { return false }
         switch field.utf8.first {
         case UInt8(ascii: "="), UInt8(ascii: "@"), 0x09, 0x0A, 0x0D: return false
-        // A telephone number is no formula.
+        // Telephone numbers and generated ids, which often begin with a hyphen, are no formulas.
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            return field.utf8.dropFirst().allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            return field.utf8.dropFirst().allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
         default: return true
         }
     }
@@ -189,11 +196,7 @@ private struct VendorPurchase {
 
     init(id: String, transactions: [JWSTransactionDecodedPayload]) {
         self.id = id
-        self.transactions = transactions.sorted { left, right in
-            (left.purchaseDate ?? .min, left.transactionId ?? "") > (
-                right.purchaseDate ?? .min, right.transactionId ?? ""
-            )
-        }
+        self.transactions = transactions.sorted { TransactionPlace($0) > TransactionPlace($1) }
     }
 
     var newest: JWSTransactionDecodedPayload? { transactions.first }

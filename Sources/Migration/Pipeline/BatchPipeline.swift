@@ -30,9 +30,13 @@ struct BatchPipeline {
                 var companions: [Int: Companion] = [:]
                 var finished: [Int: BatchOutput] = [:]
                 var isExhausted = false
+                // The batches before the error are written first.
+                var failure: MigrationError?
                 while true {
                     while !isExhausted, running < jobs, read - written < 2 * jobs {
-                        guard let (batch, companion) = try next() else {
+                        var following: (batch: InputBatch, companion: Companion)?
+                        do throws(MigrationError) { following = try next() } catch { failure = error }
+                        guard let (batch, companion) = following else {
                             isExhausted = true
                             break
                         }
@@ -56,6 +60,7 @@ struct BatchPipeline {
                         written += 1
                     }
                 }
+                if let failure { throw failure }
             }
         } catch let error as MigrationError {
             throw error

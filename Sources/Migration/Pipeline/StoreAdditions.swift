@@ -59,15 +59,9 @@ final class VerifiedReceipts: Sendable {
         }
     }
 
-    /// The user beside a receipt.
-    private struct Beside: Hashable, Sendable {
-        let receipt: [UInt8]
-        let user: UserColumns.User
-    }
-
     private let trust: [UInt8]
     private let receipts = Mutex(Recent<[UInt8], VerifiedReceipt>())
-    private let users = Mutex(Recent<Beside, Bool>())
+    private let users = Mutex(Recent<[UInt8], Bool>())
 
     init(trust: TrustPolicy) { self.trust = trust.digest }
 
@@ -85,7 +79,10 @@ final class VerifiedReceipts: Sendable {
 
     /// Whether this run has not filed the user of this receipt yet, as far as it remembers. The next call returns false.
     func isNew(_ user: UserColumns.User, of key: [UInt8]) -> Bool {
-        let beside = Beside(receipt: key, user: user)
+        // The length marks where the id ends. The hash keeps long columns out of memory.
+        let beside = Fingerprint(
+            of: key + Array("\(user.id.utf8.count):".utf8) + Array(user.id.utf8) + Array(user.carried.utf8)
+        ).bytes
         return users.withLock { users in
             guard users.value(beside) == nil else { return false }
             users.add(beside, true)

@@ -52,15 +52,23 @@ struct LeftHashTable {
     func erased(in step: () -> MigrationStep) throws -> ErasedIdentities {
         let secrets = try secrets()
         guard !secrets.isEmpty else { return ErasedIdentities() }
-        return try ErasedIdentities(in: step(), secrets: secrets) { hashes in
-            let rows = try session.run(Self.find, Self.parameters(hashes))
-            var known: Set<LeftHash> = []
-            for row in 0..<rows.count {
-                let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
-                if hashes.indices.contains(place) { known.insert(hashes[place]) }
-            }
-            return known
+        return try ErasedIdentities(in: step(), secrets: secrets, known: known)
+    }
+
+    /// The erased ids among transactions that the App Store does not know.
+    func erased(in transactions: [UnknownTransaction]) throws -> ErasedIdentities {
+        try ErasedIdentities(in: transactions, secrets: secrets(), known: known)
+    }
+
+    /// Those of the hashes that the table has.
+    private func known(_ hashes: [LeftHash]) throws -> Set<LeftHash> {
+        let rows = try session.run(Self.find, Self.parameters(hashes))
+        var known: Set<LeftHash> = []
+        for row in 0..<rows.count {
+            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+            if hashes.indices.contains(place) { known.insert(hashes[place]) }
         }
+        return known
     }
 
     /// Adds hashes and returns those that were missing.

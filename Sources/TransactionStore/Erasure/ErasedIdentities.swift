@@ -33,11 +33,31 @@ public struct ErasedIdentities: Sendable {
                 named.insert(ScopedIdentity(scope: receipt.scope, identity: identity))
             }
         }
+        try self.init(named: named, secrets: secrets, known: known)
+    }
+
+    /// Finds the erased ids among transactions that the App Store does not know. The parameters are those of the
+    /// initializer for a step.
+    public init(
+        in transactions: [UnknownTransaction], secrets: [[UInt8]],
+        known: ([LeftHash]) throws -> Set<LeftHash>
+    ) rethrows {
+        try self.init(named: Set(transactions.map(\.identity)), secrets: secrets, known: known)
+    }
+
+    private init(
+        named: Set<ScopedIdentity>, secrets: [[UInt8]], known: ([LeftHash]) throws -> Set<LeftHash>
+    ) rethrows {
         var hashes: [LeftHash: ScopedIdentity] = [:]
         for each in named where each.identity.kind.leavesHash {
             for secret in secrets { hashes[LeftHash(of: each.identity, in: each.scope, secret: secret)] = each }
         }
-        identities = Set(try known(Array(hashes.keys)).compactMap { hashes[$0] })
+        identities = hashes.isEmpty ? [] : Set(try known(Array(hashes.keys)).compactMap { hashes[$0] })
+    }
+
+    /// The transactions that were not erased.
+    public func remaining(of transactions: [UnknownTransaction]) -> [UnknownTransaction] {
+        isEmpty ? transactions : transactions.filter { !identities.contains($0.identity) }
     }
 
     /// Finds the erased identities in documents. The parameters are those of the initializer for a step.
@@ -72,8 +92,16 @@ public struct ErasedIdentities: Sendable {
     ///   - result: counts what is left out.
     public func remaining(of set: FactSet, _ result: inout AppliedFacts) -> FactSet? {
         guard !isEmpty else { return set }
-        let transactions = set.transactions.filter { !isErased($0, set.scope) }
-        let renewalInfos = set.renewalInfos.filter { !contains($0.payload.originalTransactionId, set.scope) }
+        // After a migration between apps, only some of the documents name the erased id beside the new one.
+        let removed = Set(set.transactions.lazy.filter { isErased($0, set.scope) }.map(\.storedOriginalTransactionId))
+        func stays(_ fact: TransactionFact) -> Bool {
+            !isErased(fact, set.scope) && !removed.contains(fact.storedOriginalTransactionId)
+        }
+        let transactions = set.transactions.filter(stays)
+        let renewalInfos = set.renewalInfos.filter { info in
+            let id = info.payload.originalTransactionId
+            return !contains(id, set.scope) && id.map(removed.contains) != true
+        }
         let namesErased =
             transactions.count < set.transactions.count || set.identities.contains { contains($0, set.scope) }
         let notificationNamesErased = set.notification.map { areNamed(in: $0.body, set.scope) } ?? false
@@ -82,8 +110,6 @@ public struct ErasedIdentities: Sendable {
         let losesPurchase =
             transactions.count + renewalInfos.count < set.transactions.count + set.renewalInfos.count
             || set.identities.contains { $0.kind == .originalTransactionId && contains($0, set.scope) }
-        // Only facts that stay can bring the id of a purchase back.
-        let removed = Set(set.transactions.lazy.filter { isErased($0, set.scope) }.map(\.storedOriginalTransactionId))
         let others = set.identities.filter { identity in
             guard identity.kind == .originalTransactionId else { return true }
             return !contains(identity, set.scope) && !removed.contains(identity.value)
@@ -96,7 +122,7 @@ public struct ErasedIdentities: Sendable {
             return nil
         }
         // The event and the seats of a notification belong to the first transaction.
-        let keepsFirst = set.transactions.first.map { !isErased($0, set.scope) } ?? true
+        let keepsFirst = set.transactions.first.map(stays) ?? true
         let rest = FactSet(
             scope: set.scope, identities: others, transactions: transactions, renewalInfos: renewalInfos,
             appTransaction: set.appTransaction.flatMap { isErased($0, set.scope) ? nil : $0 },

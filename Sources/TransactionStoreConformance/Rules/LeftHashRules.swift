@@ -82,6 +82,31 @@ extension StoreConformance {
                 try await expect(store.customer(original: "8") == nil)
             }
         },
+        StoreRule(opened: "after a migration between apps, nothing under the new id comes back beside another purchase")
+        {
+            store in
+            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            _ = try await erase(Samples.original("1"), from: store)
+            let named = Samples.fact("9", original: "8", source: .signedTransaction) {
+                $0.previousOriginalTransactionId = "1"
+            }
+            let renewed = Samples.fact("10", original: "8", source: .signedTransaction)
+            let set = Samples.set(named, renewed, Samples.fact("5"), renewals: [Samples.renewal("8")])
+            try await expect(store.apply([set]).erased, equals: 3)
+            try await expect(store.customer(original: "8") == nil)
+            let customer = try require(try await store.customer(original: "5"))
+            try expect(customer.identities, equals: [Samples.original("5")])
+            try expect(customer.renewalInfos.isEmpty)
+        },
+        StoreRule(opened: "no answer about an erased transaction that the App Store does not know is stored") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            _ = try await erase(Samples.original("1"), from: store)
+            let answers = ["1", "2"].map {
+                UnknownTransaction(scope: Samples.scope, transactionId: $0, answeredDate: 7)
+            }
+            try await store.remember(answers)
+            try await expect(store.unknownTransactions(["1", "2"], in: Samples.scope) == [answers[1]])
+        },
         StoreRule(opened: "a new purchase of an erased customer is stored, with its account token and app transaction")
         {
             store in

@@ -63,8 +63,8 @@ extension VerifyReceiptEndpoint {
                     throw UnknownPurchases(
                         count: unknownNow.count, refusal: coverage.refusal(ofUnknown: unknownNow))
                 }
-                // The store takes no answer about an erased customer (LeftHash): the reply contains the receipt alone.
-                guard knowledge != nil || asked.isEmpty else { return }
+                // The store takes no answer about an erased purchase (LeftHash), so the reply states it from the receipt.
+                guard asked.keys.allSatisfy({ knowledge?.hasPurchase($0) == true }) else { return }
                 if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
                 return
             }
@@ -124,6 +124,12 @@ extension VerifyReceiptEndpoint {
             case .tooManyRounds: "each answer led to further purchases"
             }
         }
+    }
+}
+
+extension Customer {
+    fileprivate func hasPurchase(_ originalTransactionId: String) -> Bool {
+        identities.contains(CustomerIdentity(.originalTransactionId, originalTransactionId))
     }
 }
 

@@ -90,7 +90,9 @@ struct CustomerErasure {
             ("verified receipts", rows.verifiedReceipts), ("records in quarantine", rows.quarantined),
         ]
         lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")
-        if leavingHashes {
+        if leavingHashes, rows.leftHashes == 0 {
+            lines.append("Hashes left: 0.")
+        } else if leavingHashes {
             lines.append(
                 """
                 Hashes left: \(rows.leftHashes). Documents about these purchases are not stored again; --remove-hashes \

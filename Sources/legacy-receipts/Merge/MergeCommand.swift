@@ -9,7 +9,8 @@ struct MergeCommand: AsyncParsableCommand {
         abstract: "Merge stores into one, such as those of shards that were migrated on several machines.",
         discussion: """
             Merges the customers, your user ids with their carried columns, the quarantine, the receipts that are known to be \
-            genuine, the ids of processed notifications, and the hashes of erased customers (customer --leave-hashes). What \
+            genuine, the ids of processed notifications, the transactions that the App Store did not know, and the hashes of \
+            erased customers (customer --leave-hashes). What \
             the store of --into has about an erased customer is removed. The rules are those of migrate --into: each transaction \
             once, the newest document of each kind. So any order and grouping of merges gives the same exports, and a \
             merge that runs again changes nothing.
@@ -102,10 +103,13 @@ struct MergeCommand: AsyncParsableCommand {
     }
 
     private static func text(_ summary: StoreMergeSummary, into destination: String) throws -> String {
-        let names = [
-            "stores", "customers in them", "users at purchases", "verified receipts", "quarantined", "notifications",
-            "hashes of erased customers", "facts new or newer", "facts there before", "not stored, of erased customers",
+        let labels = [
+            "customers": "customers in them", "userClaims": "users at purchases",
+            "verifiedReceipts": "verified receipts", "unknownTransactions": "unknown to the App Store",
+            "leftHashes": "hashes of erased customers", "factsChanged": "facts new or newer",
+            "factsUnchanged": "facts there before", "erased": "not stored, of erased customers",
         ]
+        let names = summary.counts.map { labels[$0.name] ?? $0.name }
         let counts = summary.counts.map { String($0.count) }
         let width = names.reduce(0) { max($0, $1.count) }
         let digits = counts.reduce(0) { max($0, $1.count) }

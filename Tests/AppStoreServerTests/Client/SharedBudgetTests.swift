@@ -12,6 +12,8 @@ import Testing
             var takes: [Int] = []
             var bursts: Set<Int> = []
             var isAway = false
+            /// How long an answer takes.
+            var delay = Duration.zero
         }
 
         private let clock: TestClock
@@ -23,10 +25,12 @@ import Testing
         init(_ clock: TestClock) { self.clock = clock }
 
         func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
+        func setDelay(_ delay: Duration) { state.withLock { $0.delay = delay } }
 
         func take(_ count: Int, of limit: SharedRateLimit) async throws -> SharedRatePermits {
             struct Away: Error {}
             let now = clock.elapsed
+            defer { clock.advance(by: state.withLock { $0.delay }) }
             return try state.withLock { state in
                 guard !state.isAway else { throw Away() }
                 state.level = min(Double(limit.burst), state.level + (now - state.time) / limit.interval)
@@ -134,6 +138,18 @@ import Testing
         budget.setAway(false)
         _ = try await client.getRefundHistory("1")
         #expect(budget.takes.count == 1)
+    }
+
+    @Test(
+        "Permits that arrive after their time are not requested again and again: the client goes on with half of the limit"
+    )
+    func late() async throws {
+        let clock = TestClock()
+        let budget = Budget(clock)
+        budget.setDelay(SharedRateLimit.lifetime)
+        let client = try Self.client(ScriptedTransport([.json("{}")]), budget, clock)
+        _ = try await client.getTransactionInfo("1")
+        #expect(budget.takes == [1])
     }
 
     @Test("A call that would wait too long for the shared budget fails, says until when, and is not sent")

@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import LegacyReceipts
 import Migration
+import Purchases
 import ReceiptForge
 import SQLiteTransactionStore
 import TestSupport
@@ -96,6 +97,20 @@ struct EmbeddedReceiptTests {
 
     private static func texts(_ rows: [JSONValue], _ column: String) -> [String] {
         rows.map { $0[column]?.string ?? "-" }
+    }
+
+    @Test("belong to the customers whose purchases they state, also without a user beside them")
+    func customers() async throws {
+        let shop = try Shop()
+        _ = try await shop.migrate([["body": Self.reply(try Self.receipt())]])
+        func keys(_ id: String) async throws -> Int {
+            let identities = [CustomerIdentity(.originalTransactionId, id)]
+            return try await CustomerQuarantine.keys(of: identities, users: [], userColumn: nil, in: shop.store).count
+        }
+        #expect(try await keys("530000000000001") == 1)
+        #expect(try await keys("530000000000002") == 1)
+        #expect(try await keys("530000000000003") == 0)
+        try await shop.store.close()
     }
 
     @Test("are kept with their reason, and a retry verifies, files and releases them", arguments: [true, false])

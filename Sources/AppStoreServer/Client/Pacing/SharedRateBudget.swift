@@ -94,11 +94,19 @@ actor SharedPermits {
             try Task.checkCancellation()
             if use(limit.endpoint) { return .now }
             guard let permits = await fetch(limit) else { return .unavailable }
-            guard permits.count == 0 else { continue }
+            guard permits.count == 0 else {
+                // Permits that arrive after their lifetime help nobody: the store is too slow to share through.
+                if isExpired(limit.endpoint) { return .unavailable }
+                continue
+            }
             let wait = max(permits.wait, Self.leastWait)
             if let maximumWait, clock.uptime() - start + wait > maximumWait { return .later(wait) }
             try await clock.sleep(wait)
         }
+    }
+
+    private func isExpired(_ endpoint: APIEndpoint) -> Bool {
+        states[endpoint]?.begin.map { clock.uptime() - $0 >= SharedRateLimit.lifetime } ?? false
     }
 
     private func use(_ endpoint: APIEndpoint) -> Bool {
