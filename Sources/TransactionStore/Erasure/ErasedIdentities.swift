@@ -22,7 +22,7 @@ public struct ErasedIdentities: Sendable {
         in step: MigrationStep, secrets: [[UInt8]], known: ([LeftHash]) throws -> Set<LeftHash>
     ) rethrows {
         guard !secrets.isEmpty else {
-            identities = []
+            self.init()
             return
         }
         var named: Set<ScopedIdentity> = []
