@@ -78,7 +78,10 @@ public struct RequestBucket: Sendable {
     public init(fullAt: Int64) { self.fullAt = fullAt }
 
     /// Takes at most `count` permits, as many as there are without the reserve.
-    /// - Parameter now: microseconds since 1970-01-01T00:00:00Z, by the store's clock.
+    /// - Parameters:
+    ///   - count: the number of permits that the caller wants.
+    ///   - budget: the budget of the bucket.
+    ///   - now: microseconds since 1970-01-01T00:00:00Z, by the store's clock.
     public mutating func take(_ count: Int, of budget: RequestBudget, now: Int64) -> RequestPermits {
         let capacity = Int64(budget.burst) * budget.interval
         let (empty, isTooLate) = now.addingReportingOverflow(capacity)
