@@ -23,25 +23,11 @@ tests() {
     env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" "$@" 2>&1 | tee "$log" || status=$?
     [ "$status" -ne 0 ] || return 0
     step "Failed"
-    timed_out=no
     if [ "$status" -ge 124 ]; then
-        timed_out=yes
         echo "The tests did not end within $limit seconds. Those that had not ended:"
         python3 tools/unended_tests.py "$log"
     fi
     grep -aE '✘|recorded an issue|error:' "$log" | cut -c1-400 | tail -n 100
-    return 1
-}
-
-# The PostgreSQL tests take one or two minutes, but sometimes stand still for a reason that is not known yet. A run that
-# reaches the limit is repeated; a run in which a test fails is not.
-postgres_tests() {
-    local attempt
-    for attempt in 1 2 3; do
-        if tests 300 bash tools/postgres.sh run "$@"; then return 0; fi
-        [ "$timed_out" = yes ] || return 1
-        echo "Attempt $attempt of the PostgreSQL tests stood still."
-    done
     return 1
 }
 
@@ -67,7 +53,7 @@ step "Tests, debug"
 swift build --build-tests
 tests 1500 swift test --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-postgres_tests swift test --skip-build --filter PostgreSQL
+tests 900 bash tools/postgres.sh run swift test --skip-build --filter PostgreSQL
 
 step "Documentation"
 bash tools/docs.sh
@@ -79,7 +65,7 @@ step "Tests, release"
 swift build -c release --build-tests
 tests 1500 swift test -c release --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-postgres_tests swift test -c release --skip-build --filter PostgreSQL
+tests 900 bash tools/postgres.sh run swift test -c release --skip-build --filter PostgreSQL
 
 command=$(swift build -c release --show-bin-path)/legacy-receipts
 
