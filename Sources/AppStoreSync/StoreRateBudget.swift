@@ -10,7 +10,7 @@ public import TransactionStore
 public final class StoreRateBudget: SharedRateBudget {
     /// Who takes permits.
     public enum Priority: Sendable {
-        /// A request that somebody waits for. It may take all permits.
+        /// A request of a client that waits for the answer. It may take all permits.
         case interactive
         /// Work without a deadline. It leaves half of a burst for interactive requests, so it gets what they leave.
         case background

@@ -69,7 +69,7 @@ public struct RequestPermits: Hashable, Sendable {
 /// The state of a budget, and the rule that grants permits: a token bucket, stored as a single point in time (the generic cell
 /// rate algorithm). Engines store ``fullAt``; a budget without a row is full.
 public struct RequestBucket: Sendable {
-    /// When the bucket is full again if nobody takes anything, in microseconds since 1970-01-01T00:00:00Z.
+    /// When the bucket is full again if no permits are taken, in microseconds since 1970-01-01T00:00:00Z.
     public private(set) var fullAt: Int64
     /// Whether the engine has to store ``fullAt``.
     public private(set) var hasChanged = false

@@ -24,7 +24,7 @@ public struct UnknownTransaction: Hashable, Sendable {
     }
 }
 
-/// Keeps the App Store's answers that it does not know a transaction, so that it is not queried about it in every run.
+/// Stores which transactions the App Store does not know. Later runs skip them.
 /// Every engine implements it.
 ///
 /// An answer is no statement about the purchase: no reply, table or ledger entry depends on it.

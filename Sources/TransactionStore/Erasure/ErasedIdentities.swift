@@ -194,7 +194,7 @@ extension FactSet {
 }
 
 extension ProcessedNotification {
-    /// The id, the type and the date, which name nobody.
+    /// The id, the type and the date. They do not identify the customer.
     fileprivate var withoutBody: ProcessedNotification {
         ProcessedNotification(
             notificationUUID: notificationUUID, notificationType: notificationType, subtype: subtype,

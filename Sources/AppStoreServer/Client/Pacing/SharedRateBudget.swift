@@ -95,7 +95,7 @@ actor SharedPermits {
             if use(limit.endpoint) { return .now }
             guard let permits = await fetch(limit) else { return .unavailable }
             guard permits.count == 0 else {
-                // Permits that arrive after their lifetime help nobody: the store is too slow to share through.
+                // The permits expired before they arrived: the store is too slow to share through.
                 if isExpired(limit.endpoint) { return .unavailable }
                 continue
             }
