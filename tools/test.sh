@@ -13,7 +13,7 @@ export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
 
-step() { printf '\n== %s\n' "$1"; }
+step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
 # Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
 # order in the tests, as in a released program.

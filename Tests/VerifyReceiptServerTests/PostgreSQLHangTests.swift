@@ -73,7 +73,7 @@ struct PostgreSQLHangTests {
             try await eventually("both are answered", within: 60) {
                 stored.answers["200 0", default: 0] > 50 && local.answers["200 0", default: 0] > 20
             }
-            try await Wire.run { try database.control("freeze") }
+            try await database.control("freeze")
             // The calls that were under way fail at the deadline.
             try await eventually("the hang is noticed", within: 30) {
                 server.server.metricsText.contains("legacy_receipts_store_reading_hangs 1\n")
@@ -89,7 +89,7 @@ struct PostgreSQLHangTests {
             let readiness = try await Hang.ready(server)
             #expect(readiness.status == (whenStoreFails == .unavailable ? 503 : 200))
             #expect(readiness.body != "ok\n")
-            try await Wire.run { try database.control("thaw") }
+            try await database.control("thaw")
             try await eventually("the store is used again", within: 60) {
                 server.server.metricsText.contains("legacy_receipts_store_reading_hangs 0\n")
             }

@@ -63,7 +63,7 @@ extension ServerTests {
                             seen.answers[fromStore, default: 0] > 20
                         }
                         seen.begin()
-                        try database.control(command)
+                        try await database.control(command)
                         try await eventually("it is seen", within: 60) { seen.answers[meanwhile, default: 0] > 20 }
                         // What readiness found is kept for a second. Where every answer is good, nothing is unready.
                         try await eventually("the store is known not to be there") {
@@ -76,7 +76,7 @@ extension ServerTests {
                         }
                         #expect(Set(seen.answers.keys).isSubset(of: [fromStore, meanwhile]), "\(seen.answers)")
                         seen.begin()
-                        try database.control("resume")
+                        try await database.control("resume")
                         try await eventually("the store answers again", within: 60) {
                             seen.answers[fromStore, default: 0] > 20
                         }

@@ -70,11 +70,11 @@ struct PostgreSQLServerOutageTests {
                     try await Self.ask(server.port, seen) { finished.count("lane") == lanes.count }
                 }
                 try await eventually("the load runs") { seen.count("notification 200") > 30 }
-                try await Wire.run { try database.control(command) }
+                try await database.control(command)
                 try await eventually("clients are told to come again") {
                     seen.count("notification 503") > 3 && seen.count("receipt 200 21005") > 0
                 }
-                try await Wire.run { try database.control("resume") }
+                try await database.control("resume")
                 try await group.waitForAll()
             }
         }

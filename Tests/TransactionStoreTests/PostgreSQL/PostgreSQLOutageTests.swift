@@ -56,9 +56,9 @@ struct PostgreSQLOutageTests {
                     let before = await load.acknowledged
                     try await eventually("more is acknowledged") { await load.acknowledged > before + 50 }
                     let failures = await load.codes[.unavailable, default: 0]
-                    try server.control(command)
+                    try await server.control(command)
                     try await eventually("calls fail") { await load.codes[.unavailable, default: 0] > failures + 3 }
-                    try server.control("resume")
+                    try await server.control("resume")
                     let then = await load.acknowledged
                     try await eventually("more is acknowledged") { await load.acknowledged > then + 50 }
                 }
@@ -81,11 +81,11 @@ struct PostgreSQLOutageTests {
         try await PostgreSQLServer.with { server in
             let store = try await PostgreSQLTransactionStore.open(url: server.url)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
-            try server.control("stop")
-            try server.control("resume")
+            try await server.control("stop")
+            try await server.control("resume")
             #expect(try await store.customer(original: "1")?.transactions.count == 1)
-            try server.control("stop")
-            try server.control("resume")
+            try await server.control("stop")
+            try await server.control("resume")
             #expect(try await store.apply([StoreSamples.set(StoreSamples.fact("2"))]).changed == 1)
             try await store.close()
         }
@@ -94,11 +94,11 @@ struct PostgreSQLOutageTests {
     @Test("A store made before its server is there works once it is")
     func startedBeforeServer() async throws {
         try await PostgreSQLServer.with { server in
-            try server.control("stop")
+            try await server.control("stop")
             let store = try PostgreSQLTransactionStore(url: server.url)
             #expect(await storeErrorCode { try await store.checkReadiness() } == .unavailable)
             #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .unavailable)
-            try server.control("resume")
+            try await server.control("resume")
             try await store.checkReadiness()
             try await store.close()
         }
@@ -141,9 +141,9 @@ struct PostgreSQLOutageTests {
         try await PostgreSQLServer.with { server in
             let store = try await PostgreSQLTransactionStore.open(url: server.url)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
-            try server.control("stop")
+            try await server.control("stop")
             try Data().write(to: URL(fileURLWithPath: server.directory + "/data/standby.signal"))
-            try server.control("resume")
+            try await server.control("resume")
             let readOnly = {
                 await storeErrorCode { _ = try await store.apply([StoreSamples.set(StoreSamples.fact("2"))]) }
             }
@@ -163,7 +163,7 @@ struct PostgreSQLOutageTests {
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             let backend = { try server.sql(Self.backends) }
             let before = try backend()
-            try server.control("freeze")
+            try await server.control("freeze")
             let begin = ContinuousClock.now
             let code = await storeErrorCode { _ = try await store.customer(original: "1") }
             let waited = begin.duration(to: .now)
@@ -171,7 +171,7 @@ struct PostgreSQLOutageTests {
             // Without a second attempt, which would first wait for a connection.
             #expect(waited > .milliseconds(900) && waited < .seconds(10), "\(waited)")
             #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .unavailable)
-            try server.control("thaw")
+            try await server.control("thaw")
             try await eventually("the server answers again") {
                 await storeErrorCode { _ = try await store.customer(original: "1") } == nil
             }

@@ -154,20 +154,10 @@ struct PostgreSQLReplicaTests {
             let store = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
             let holder = try await schema.open()
             _ = try await holder.apply([StoreSamples.set(StoreSamples.fact("1"))])
-            // On a thread of its own: those of the pool are needed to see what happens meanwhile.
-            let blocker = Task.detached(executorPreference: BlockingThreads.shared) {
-                try BlockingThreads.wait {
-                    try schema.server.sql(
-                        "BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(3); COMMIT")
-                }
-            }
-            var code: TransactionStoreError.Code?
-            // The lock is there a moment after psql was started.
-            while code == nil {
-                code = await storeErrorCode { _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))]) }
+            let code = try await schema.server.locking("\(schema.name).identities") {
+                await storeErrorCode { _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))]) }
             }
             #expect(code == .busy)
-            _ = try await blocker.value
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("2"))])
             try await store.close()
             try await holder.close()
@@ -180,29 +170,22 @@ struct PostgreSQLReplicaTests {
             var options = schema.options()
             options.maximumConnections = 1
             options.connectionTimeout = 0.2
-            options.lockTimeout = 2
             let store = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
             let codes = SeenCodes()
-            let deadline = ContinuousClock.now + .seconds(300)
-            // Other tests may hold the threads of the pool for as long as the lock is held. Then it is held once more.
-            while !codes.contains(.busy), ContinuousClock.now < deadline {
-                let blocker = Task.detached(executorPreference: BlockingThreads.shared) {
-                    try BlockingThreads.wait {
-                        try schema.server.sql(
-                            "BEGIN; LOCK TABLE \(schema.name).identities; SELECT pg_sleep(1.5); COMMIT")
-                    }
-                }
-                let end = ContinuousClock.now + .seconds(3)
-                await withTaskGroup(of: Void.self) { group in
-                    // One after the other: look-ups that come at once share a statement, and so a connection.
-                    while !codes.contains(.busy), ContinuousClock.now < end {
-                        group.addTask {
-                            codes.add(await storeErrorCode { _ = try await store.customer(original: "1") })
+            await withTaskGroup(of: Void.self) { group in
+                do {
+                    try await schema.server.locking("\(schema.name).identities") {
+                        try await eventually("a call finds no connection") {
+                            // One after the other: look-ups that come at once share a statement, and so a connection.
+                            group.addTask {
+                                codes.add(await storeErrorCode { _ = try await store.customer(original: "1") })
+                            }
+                            return codes.contains(.busy)
                         }
-                        try? await Task.sleep(for: .milliseconds(20))
                     }
+                } catch {
+                    Issue.record(error)
                 }
-                _ = try await blocker.value
             }
             #expect(codes.contains(.busy))
             #expect(try await store.customer(original: "1") == nil)
