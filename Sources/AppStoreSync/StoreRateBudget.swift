@@ -57,7 +57,10 @@ public final class StoreRateBudget: SharedRateBudget {
             reserve: priority == .interactive ? 0 : limit.burst / 2)
         let call = Task { [store] in try? await store.takePermits(count, of: budget) }
         guard let answer = await withTimeout(timeout, waitingFor: call) else {
-            state.withLock { $0.hanging += 1 }
+            state.withLock {
+                $0.hanging += 1
+                $0.pausedUntil = .now + Self.pause
+            }
             Task { [self] in
                 _ = await call.value
                 state.withLock { $0.hanging -= 1 }

@@ -41,6 +41,21 @@ struct ConsumptionAnswerTests {
             """, in: folder)
     }
 
+    @Test("backfill and answer take their permits from the budget that the programs of a store share")
+    func sharedLimit() async throws {
+        let folder = try Folder()
+        let outcome = try await run(
+            """
+            printf 'transactionId,customerConsented\\n%s,true\\n' $ada > consents.csv
+            answer
+            """, in: folder)
+        #expect(outcome.output.contains("Transactions answered: 1"), "\(outcome)")
+        #expect(
+            try await SharedLimits.used(in: folder.file("store.sqlite")) == [
+                "Sandbox com.example.app getNotificationHistory", "Sandbox com.example.app sendConsumptionInformation",
+            ])
+    }
+
     @Test("answer sends what the rules say, for customers who consented, and only these requests are answered")
     func answers() async throws {
         let folder = try Folder()

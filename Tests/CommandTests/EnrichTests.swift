@@ -144,18 +144,8 @@ struct EnrichTests {
         let folder = try Folder()
         let outcome = try await Self.shell("migrate; enrich --quiet", in: folder)
         #expect(outcome.output.contains("2 customers completed"), "\(outcome)")
-        let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
-        let rows = try await queue.read { db in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT environment || ' ' || bundle_id || ' ' || endpoint FROM request_budgets
-                    WHERE full_at > 1600000000000000 ORDER BY endpoint
-                    """)
-        }
-        try queue.close()
         #expect(
-            rows == [
+            try await SharedLimits.used(in: folder.file("store.sqlite")) == [
                 "Sandbox com.example.app getAllSubscriptionStatuses", "Sandbox com.example.app getTransactionHistory",
             ])
     }
@@ -233,5 +223,23 @@ struct EnrichTests {
         let customer = try await store.customer([.init(.originalTransactionId, ada)], in: Self.scope)
         #expect(customer?.transactions.count == 1)
         try await store.close()
+    }
+}
+
+/// The rate limits that programs share through a store.
+enum SharedLimits {
+    /// The limits of which a program took permits.
+    static func used(in path: String) async throws -> [String] {
+        let queue = try DatabaseQueue(path: path)
+        let rows = try await queue.read { db in
+            try String.fetchAll(
+                db,
+                sql: """
+                    SELECT environment || ' ' || bundle_id || ' ' || endpoint FROM request_budgets
+                    WHERE full_at > 1600000000000000 ORDER BY endpoint
+                    """)
+        }
+        try queue.close()
+        return rows
     }
 }

@@ -283,6 +283,7 @@ private final class MergeWriter {
     func finish() async throws {
         try await write()
         try await wait()
+        if summary.changed > 0 { try? await destination.migrationEnded() }
     }
 
     /// Waits for the step in progress and ignores its errors.

@@ -97,6 +97,7 @@ public struct StoreMigration: Sendable {
         work.finish(source.statistics, resumed.position)
         try await work.commit(to: store)
         try await work.finishCommit()
+        if work.applied.changed > 0 { try? await store.migrationEnded() }
         try options.migration.check(records: work.progress.summary.recordsRead)
         return try work.result()
     }

@@ -30,6 +30,15 @@ public protocol MigrationStore: Sendable {
     ///   - key: the key of the last record of the previous page; nil to start at the beginning.
     ///   - limit: 1 to 1,000. Other values are clamped to this range. A page may be shorter if its records are long.
     func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord]
+
+    /// Called after a migration or a merge that added facts. An engine can update the statistics of its query planner
+    /// here. By default, this does nothing.
+    /// - Throws: ``TransactionStoreError``, which does not make the migration fail.
+    func migrationEnded() async throws
+}
+
+extension MigrationStore {
+    public func migrationEnded() async throws {}
 }
 
 /// One step of a migration: the content of some consecutive records, and the position after them.

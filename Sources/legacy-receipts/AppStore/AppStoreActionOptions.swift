@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import ArgumentParser
 import Foundation
+import TransactionStore
 
 /// What every subcommand of `app-store` takes.
 struct AppStoreActionOptions: ParsableArguments {
@@ -28,11 +29,13 @@ struct AppStoreActionOptions: ParsableArguments {
         try finish(answer.notGenuine, answer.hasSucceeded)
     }
 
-    /// - Parameter share: the part of Apple's rate limits to use, more than 0 and at most 1.
+    /// - Parameters:
+    ///   - share: the part of Apple's rate limits to use, more than 0 and at most 1.
+    ///   - store: a store through which programs share the rate limits.
     /// - Throws: `CommandFailure` for the key, the server's address or a root certificate.
-    func session(share: Double = 1) async throws -> AppStoreSession {
+    func session(share: Double = 1, sharedThrough store: (any RequestBudgets)? = nil) async throws -> AppStoreSession {
         AppStoreSession(
-            client: try server.client(share: share), verifier: try trust.verifier(),
+            client: try server.client(share: share, sharedThrough: store), verifier: try trust.verifier(),
             expectation: SignedDataExpectation(
                 bundleId: server.bundleId, appAppleId: appleId,
                 environments: [server.appStoreEnvironment ?? .production]),

@@ -1,7 +1,10 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import ArgumentParser
 import Foundation
+import Purchases
+import TransactionStore
 
 /// The app and the key for the App Store Server API.
 struct AppStoreServerOptions: ParsableArguments {
@@ -45,14 +48,24 @@ struct AppStoreServerOptions: ParsableArguments {
         return Int64(Date().timeIntervalSince1970 * 1_000)
     }
 
-    /// - Parameter share: the part of Apple's rate limits to use, more than 0 and at most 1.
+    /// - Parameters:
+    ///   - share: the part of Apple's rate limits to use, more than 0 and at most 1.
+    ///   - store: a store through which `serve`, `enrich` and this command share the rate limits. The command leaves
+    ///     `serve` what it needs.
     /// - Throws: `CommandFailure` for a key that is none, or an address that is none.
-    func client(share: Double = 1) throws -> AppStoreServerAPIClient {
+    func client(share: Double = 1, sharedThrough store: (any RequestBudgets)? = nil) throws -> AppStoreServerAPIClient {
         let key = try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
+        let environment = appStoreEnvironment ?? .production
         do {
             return try AppStoreServerAPIClient(
-                key: key, bundleID: bundleId, environment: appStoreEnvironment ?? .production,
-                configuration: APIClientConfiguration(baseURL: serverURL, rateBudgets: RateBudgets(share: share)))
+                key: key, bundleID: bundleId, environment: environment,
+                configuration: APIClientConfiguration(
+                    baseURL: serverURL, rateBudgets: RateBudgets(share: share),
+                    sharedBudget: store.map { store in
+                        StoreRateBudget(
+                            store, scope: StoreScope(environment: environment, bundleId: bundleId),
+                            priority: .background, timeout: .seconds(5))
+                    }))
         } catch {
             throw CommandFailure("The App Store Server API cannot be used: \(error)")
         }

@@ -57,11 +57,17 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
         let start = try since.map(Self.milliseconds) ?? earliest
         guard start < now else { throw ValidationError("--since takes a date in the past.") }
-        let client = try server.client()
         let receiver = NotificationReceiver(
             verifier: try trust.verifier(),
             apps: NotificationApps([.init(bundleId: server.bundleId, appleId: appleId)]))
         let store = try open()
+        let client: AppStoreServerAPIClient
+        do {
+            client = try server.client(sharedThrough: store)
+        } catch {
+            try? await store.close()
+            throw error
+        }
         let counts: NotificationBackfill.Counts
         do {
             counts = try await NotificationBackfill(
@@ -79,7 +85,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         if counts.refusedInAll > 0 { throw ExitStatus.someRefused }
     }
 
-    private func open() throws -> any TransactionStore {
+    private func open() throws -> any CompleteTransactionStore {
         do {
             return try StoreOpener.open(store)
         } catch {

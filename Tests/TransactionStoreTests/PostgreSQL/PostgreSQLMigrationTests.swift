@@ -64,6 +64,18 @@ struct PostgreSQLMigrationTests {
         }
     }
 
+    @Test("At the end of a migration, the planner learns how large the tables are")
+    func statistics() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
+            try await store.migrationEnded()
+            try await store.close()
+            let size = "SELECT reltuples FROM pg_class WHERE oid = '\(schema.name).transactions'::regclass"
+            #expect(try schema.server.sql(size) == "3")
+        }
+    }
+
     @Test("An erasure whose hashes the server rejects removes nothing")
     func rejectedHashes() async throws {
         try await TestSchema.with { schema in

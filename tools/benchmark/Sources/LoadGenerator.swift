@@ -85,7 +85,9 @@ struct LoadGenerator {
             }.start()
         }
         threads.wait()
-        let elapsed = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        // The start is a moment ahead. If no connection is made, it has not come yet.
+        let end = DispatchTime.now().uptimeNanoseconds
+        let elapsed = end > start ? Double(end - start) / 1e9 : 0
         let (latencies, failures) = all.withLock { ($0.latencies.sorted(), $0.failures) }
         guard !latencies.isEmpty else { return Result(failures: failures) }
         let at = { (share: Double) in Double(latencies[Int(Double(latencies.count - 1) * share)]) / 1e6 }

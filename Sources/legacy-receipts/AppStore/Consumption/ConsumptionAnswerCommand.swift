@@ -55,13 +55,14 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
     func run() async throws {
         let consent = try ConsumptionConsentFile(file: customerConsented)
         let rules = try ConsumptionRules(file: self.rules, consumer: consumer)
-        let session = try await options.session()
-        let scope = StoreScope(environment: session.client.environment, bundleId: options.server.bundleId)
-        let start = ContinuousClock.now
-        let clock: @Sendable () -> Int64 = { [date = session.now] in
-            date + Int64((ContinuousClock.now - start) / .milliseconds(1))
-        }
-        let outcome = try await StoreOpener.withExisting(store) { [consumer, dryRun] store in
+        let environment = options.server.appStoreEnvironment ?? .production
+        let scope = StoreScope(environment: environment, bundleId: options.server.bundleId)
+        let outcome = try await StoreOpener.withExisting(store) { [options, consumer, dryRun] store in
+            let session = try await options.session(sharedThrough: store)
+            let start = ContinuousClock.now
+            let clock: @Sendable () -> Int64 = { [date = session.now] in
+                date + Int64((ContinuousClock.now - start) / .milliseconds(1))
+            }
             let cases = try await ConsumptionCase.all(in: store, scope: scope, consumer: consumer)
             let answers = ConsumptionAnswers(
                 client: session.client, store: store, rules: rules, consent: { consent.rows[$0] }, isDryRun: dryRun,
@@ -69,7 +70,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
             return try await answers.answer(cases)
         }
         try Terminal.output(
-            options.json ? try outcome.json(session.client.environment) : try outcome.text(isDryRun: dryRun))
+            options.json ? try outcome.json(environment) : try outcome.text(isDryRun: dryRun))
         for (id, problem) in outcome.problems { Terminal.error("\(Printable.text(id)): \(problem.text)") }
         if let stopped = outcome.stopped {
             Terminal.error("Stopped, run the same command to go on. \(AppStoreErrorText.text(stopped))")
