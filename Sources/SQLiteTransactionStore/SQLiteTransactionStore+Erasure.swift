@@ -19,6 +19,10 @@ extension SQLiteTransactionStore: CustomerEraser {
             let known = try Self.scopeId(scope, db)
             if let scopeId = try known ?? (leaves ? FactWriter(db).scopeId(scope) : nil) {
                 erased = try Erasure(db: db, scope: scope, scopeId: scopeId).run(asked, leavingHashes: leaves)
+            } else {
+                // The store has no document of the app, but may know what the App Store does not.
+                let ids = asked.filter { $0.kind == .originalTransactionId }.map(\.value)
+                erased.unknownTransactions = try Self.forget(ids, in: scope, db)
             }
             let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
             for key in quarantined {

@@ -43,14 +43,17 @@ extension SQLiteTransactionStore: UnknownTransactions {
     }
 
     public func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
-        try await write { db in
-            let delete = try SQLStatement(db, "DELETE FROM unknown_transactions \(Self.ofTransaction)")
-            try delete.bind(1, scope.environment.rawValue)
-            try delete.bind(2, scope.bundleId)
-            for id in ids {
-                try delete.bind(3, id)
-                try delete.run()
-            }
+        try await write { _ = try Self.forget(ids, in: scope, $0) }
+    }
+
+    /// The number of answers that are removed.
+    static func forget(_ ids: [String], in scope: StoreScope, _ db: Database) throws -> Int64 {
+        let delete = try SQLStatement(db, "DELETE FROM unknown_transactions \(ofTransaction)")
+        try delete.bind(1, scope.environment.rawValue)
+        try delete.bind(2, scope.bundleId)
+        return try ids.reduce(0) { count, id in
+            try delete.bind(3, id)
+            return count + Int64(try delete.run())
         }
     }
 

@@ -8,10 +8,11 @@ import TransactionStore
     import PostgreSQLTransactionStore
 #endif
 
-// Loads batches of facts for ever and prints the number of each batch once it is applied, so that a test can kill it at
-// any moment and see what the store kept.
+// Loads batches of facts and prints the number of each batch once it is applied, so that a test can kill it at any moment
+// and see what the store kept. After the last batch it waits to be killed: on a loaded machine, a test may take seconds
+// to do it, and then has more to check than it has time for.
 //
-//     legacy-receipts-store-loader STORE-URL FIRST-BATCH [SCHEMA]
+//     legacy-receipts-store-loader STORE-URL FIRST-BATCH LAST-BATCH [SCHEMA]
 
 func open(_ url: StoreURL, schema: String?) async throws -> any TransactionStore {
     switch url {
@@ -28,19 +29,20 @@ func open(_ url: StoreURL, schema: String?) async throws -> any TransactionStore
 }
 
 let arguments = Array(CommandLine.arguments.dropFirst())
-guard arguments.count >= 2, let first = Int(arguments[1]) else {
-    FileHandle.standardError.write(Data("legacy-receipts-store-loader STORE-URL FIRST-BATCH [SCHEMA]\n".utf8))
+guard arguments.count >= 3, let first = Int(arguments[1]), let last = Int(arguments[2]), first <= last else {
+    FileHandle.standardError.write(
+        Data("legacy-receipts-store-loader STORE-URL FIRST-BATCH LAST-BATCH [SCHEMA]\n".utf8))
     exit(2)
 }
-let store = try await open(StoreURL(arguments[0]), schema: arguments.count > 2 ? arguments[2] : nil)
-var batch = first
-while true {
+let store = try await open(StoreURL(arguments[0]), schema: arguments.count > 3 ? arguments[3] : nil)
+for batch in first...last {
     _ = try await store.apply(LoadedBatch(number: batch).sets)
     // One call of write(2) per line, so that no line is half printed.
     let line = Array("\(batch)\n".utf8)
     guard write(1, line, line.count) == line.count else { exit(3) }
-    batch += 1
 }
+try await Task.sleep(for: .seconds(300))
+exit(4)
 
 /// What the loader makes of a number. `CrashTests` checks it by its shape.
 struct LoadedBatch {

@@ -103,6 +103,10 @@ extension StoreConformance {
             try expect(erased.unknownTransactions, equals: 3)
             try await expect(dates(["1", "2", "3", "4", "5"], store), equals: ["3": 1, "5": 1])
             try await expect(dates(["1"], in: sandbox, store), equals: ["1": 1])
+            // The store has no documents of this app and environment.
+            try await expect(
+                store.erase([Samples.original("1")], in: sandbox, quarantined: []).unknownTransactions, equals: 1)
+            try await expect(dates(["1"], in: sandbox, store), equals: [:])
         },
         StoreRule("a closed store says so about unknown transactions") { place in
             let store = try await place.open()
