@@ -5,14 +5,15 @@
 # no notification, and the endpoint finds them through the App Store Server API.
 # A test authority signed these receipts, so the commands below name its root as trusted.
 # DEMO_COMMAND names a built command. Without it, this script installs missing
-# requirements and builds the command without optimization, which takes half the time and is fast enough for so few receipts.
+# requirements and builds the command without optimization, which takes half the time and is fast enough for so few receipts,
+# and without an index, which only editors and the tests need.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 command=${DEMO_COMMAND:-}
 if [ -z "$command" ]; then
     source tools/install.sh
     install_packages libxml2-dev libsqlite3-dev libpq-dev libbz2-dev libzstd-dev zlib1g-dev pkg-config curl python3
-    swift build --product legacy-receipts
+    swift build --disable-index-store --product legacy-receipts
     command=$(swift build --show-bin-path)/legacy-receipts
 fi
 output=$(mktemp -d)

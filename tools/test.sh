@@ -59,7 +59,8 @@ step "Documentation"
 bash tools/docs.sh
 
 step "Demonstration"
-bash tools/demo.sh
+# With the command that is built: a build with the flags of demo.sh would compile everything again.
+DEMO_COMMAND=$(swift build --show-bin-path)/legacy-receipts bash tools/demo.sh
 
 step "Tests, release"
 swift build -c release --build-tests
