@@ -321,8 +321,8 @@ public final class VerifyReceiptServer: Service {
 }
 
 extension VerifyReceiptServer {
-    /// Applies a new configuration: apps, secrets, catalogs, trust, replies, notifications and TLS certificates. Connections
-    /// stay open, and requests in flight finish with the old configuration. If the new configuration is invalid, the old one
+    /// Applies a new configuration: apps, secrets, keys of the App Store Server API, catalogs, trust, replies, notifications and
+    /// TLS certificates. Connections stay open, and requests in flight finish with the old configuration. If the new configuration is invalid, the old one
     /// stays in use.
     ///
     /// - Returns: the names of changed settings that need a restart.
@@ -337,6 +337,7 @@ extension VerifyReceiptServer {
             let prepared = try certificates.map { (channels[$0.index], try TLSSetup.configuration($0.tls)) }
             for (channel, tls) in prepared { try channel.replace(tls) }
             if let lookUp, let tokens = new.lookUp?.tokens { lookUp.responder.replace(tokens, new.appStore) }
+            consumption?.replace(new.appStore)
             state.replace(
                 with: .init(endpoint: endpoint, sandboxHosts: new.sandboxHosts, notifications: notifications))
         } catch {
@@ -389,6 +390,7 @@ extension VerifyReceiptServer {
         if new.storeURL != configuration.storeURL { names.append("store.url") }
         if new.spool != configuration.spool { names.append("spool") }
         if new.shadow != configuration.shadow { names.append("shadow") }
+        if new.consumption != configuration.consumption { names.append("consumption") }
         return names
     }
 }

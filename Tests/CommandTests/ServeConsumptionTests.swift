@@ -60,6 +60,50 @@ struct ServeConsumptionTests {
         #expect(log.contains(#""message":"consumption requests""#) && !log.contains("BEGIN"))
     }
 
+    @Test("A reload replaces the key with which serve answers, also under the same key identifier")
+    func reload() async throws {
+        let folder = try Folder()
+        try folder.write(
+            "rules.json",
+            #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":true,"refundPreference":"DECLINE"}}]}"#
+                .utf8)
+        let outcome = try await AppStoreShell.run(
+            """
+            printf 'transactionId,customerConsented\\n%s,true\\n' $coins > consents.csv
+            openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out current.p8 2> /dev/null
+            cat > serve.yaml <<END
+            listeners: [{port: 0}]
+            admin: {port: 0}
+            store: {url: "sqlite:store.sqlite"}
+            apps: [{bundle-id: com.example.app}]
+            app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: current.p8, sandbox-url: "$address"}
+            consumption: {rules: rules.json, customer-consented: consents.csv, interval: 1}
+            trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+            END
+            : > log
+            "$COMMAND" serve --config serve.yaml 2> log &
+            serve=$!
+            pids="$pids $serve"
+            port() { sed -n "/\\"role\\":\\"$1\\"/s/.*\\"port\\":\\"\\{0,1\\}\\([0-9]*\\).*/\\1/p" log; }
+            until [ -n "$(port both)" ] && [ -n "$(port admin)" ]; do sleep 0.1; done
+            curl -sf -X PUT -d "{\\"url\\": \\"http://127.0.0.1:$(port both)/notifications/v2\\"}" \\
+                $address/sandbox/v1/notifications/url > /dev/null
+            shop transactions/$coins/request-refund '{"reason": "OTHER"}' > /dev/null
+            sent() { curl -sf $address/sandbox/v1/transactions/$coins | grep -c '"consumptionInformation":{' || true; }
+            # waits COMMAND…: until the command is true, 40 seconds at most.
+            waits() { tries=0; until "$@" || [ $tries -ge 400 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            waits grep -q '"left":"\\{0,1\\}1' log
+            sent
+            cp key.p8 current.p8
+            kill -HUP $serve
+            is_sent() { [ "$(sent)" = 1 ]; }
+            waits is_sent
+            sent
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "0\n1\n", "\(outcome) \(log)")
+    }
+
     @Test("Rules without consents are an error of the configuration, and the other way round")
     func configuration() async throws {
         let folder = try Folder()

@@ -9,16 +9,16 @@ import VerifyReceiptServer
 /// Answers the open consumption requests of `serve` as `app-store consumption --answer` does. The rules and the consents are read
 /// again for each round.
 final class StoreConsumption: ConsumptionAnswering {
-    private struct ClientKey: Hashable {
-        let bundleID: String
-        let keyID: String
-        let environment: Environment
+    private struct Client {
+        let key: InAppPurchaseKey
+        let server: String?
+        let client: AppStoreServerAPIClient
     }
 
     private let store: any CompleteTransactionStore
     private let settings: VerifyReceiptServerConfiguration.ConsumptionAnswers
     /// Kept, so that their rate budgets and tokens last longer than a round.
-    private let clients = Mutex<[ClientKey: AppStoreServerAPIClient]>([:])
+    private let clients = Mutex<[StoreScope: Client]>([:])
 
     init(_ store: any CompleteTransactionStore, _ settings: VerifyReceiptServerConfiguration.ConsumptionAnswers) {
         self.store = store
@@ -63,16 +63,17 @@ final class StoreConsumption: ConsumptionAnswering {
     private func client(
         _ credentials: AppStoreCredentials, _ environment: Environment
     ) throws -> AppStoreServerAPIClient {
-        let key = ClientKey(bundleID: credentials.bundleID, keyID: credentials.key.keyID, environment: environment)
-        if let known = clients.withLock({ $0[key] }) { return known }
+        let scope = StoreScope(environment: environment, bundleId: credentials.bundleID)
+        let server = credentials.server(environment)
+        // A reload of the configuration can bring another key under the same identifier.
+        if let known = clients.withLock({ $0[scope] }), known.server == server, known.key.isSame(as: credentials.key) {
+            return known.client
+        }
         let client = try AppStoreServerAPIClient(
             key: credentials.key, bundleID: credentials.bundleID, environment: environment,
             configuration: APIClientConfiguration(
-                baseURL: environment == .production ? credentials.productionURL : credentials.sandboxURL,
-                sharedBudget: StoreRateBudget(
-                    store, scope: StoreScope(environment: environment, bundleId: credentials.bundleID),
-                    priority: .interactive)))
-        clients.withLock { $0[key] = client }
+                baseURL: server, sharedBudget: StoreRateBudget(store, scope: scope, priority: .interactive)))
+        clients.withLock { $0[scope] = Client(key: credentials.key, server: server, client: client) }
         return client
     }
 }
