@@ -27,7 +27,9 @@ public enum CustomerQuarantine {
             last = end.key
             for record in page {
                 let line = QuarantineLine(record.line[...])
-                let user = line.flatMap { columns.userId($0.columns) }
+                let user = line.flatMap { line in
+                    (columns.user == nil ? line.roles?.users ?? columns : columns).userId(line.columns)
+                }
                 if user.map(users.contains) == true || mentioned.areNamed(in: record.line)
                     || line.map({ states(ids, $0) }) == true
                 {

@@ -27,7 +27,7 @@ package struct DocumentStatements: Sendable {
         let place = RecordPlace(input: "", position: .file, byteOffset: 0)
         let record = InputRecord(
             place: place, original: bytes[...], length: bytes.count, carried: [], payload: recognition.payload,
-            members: [], table: nil, path: "")
+            members: [], table: nil, path: "", roles: nil)
         var output = BatchOutput()
         migrator.migrate(record, into: &output)
         return Self.groups(output.additions.facts).compactMap { Customer(resolving: $0) }

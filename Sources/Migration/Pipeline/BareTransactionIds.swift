@@ -57,7 +57,7 @@ public struct BareTransactionIds: Sendable {
                     guard case .purchase(let purchase, let scope)? = answers[id] else { continue }
                     let identity = CustomerIdentity(.originalTransactionId, purchase)
                     guard identity.isMeaningful else { continue }
-                    step.users += users.claims(line.record.carried, on: [(scope, [identity])])
+                    step.users += users(of: line.record).claims(line.record.carried, on: [(scope, [identity])])
                 }
                 guard line.isBare, let id = line.ids.first, let answer = answers[id],
                     !(line.isUnknown && answer == .unknown)
@@ -68,9 +68,14 @@ public struct BareTransactionIds: Sendable {
             return step
         }
 
+        private func users(of record: InputRecord) -> UserColumns {
+            let run = ColumnRoles(users: users, documents: DocumentColumns(), receipt: nil)
+            return record.roles?.overridden(by: run).users ?? users
+        }
+
         private func unknown(_ record: InputRecord) -> QuarantinedRecord {
             var writer = JSONWriter()
-            record.writeQuarantine(.unknownTransactionId, kind: .transactionId, to: &writer)
+            record.writeQuarantine(.unknownTransactionId, kind: .transactionId, roles: record.roles, to: &writer)
             var line = writer.finish()
             if line.last == UInt8(ascii: "\n") { line.removeLast() }
             return QuarantinedRecord(line: line)

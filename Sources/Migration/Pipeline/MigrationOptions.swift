@@ -14,6 +14,8 @@ public struct MigrationOptions: Sendable {
     public var recordFormat: InputFormat
     /// The CSV column or JSON member that holds the receipt; detected when nil.
     public var receiptColumn: String?
+    /// The columns that state something about the documents beside them.
+    public var documentColumns: DocumentColumns
     /// What is known about the tables among the inputs.
     public var table: TableOptions
     /// Only records of these environments are migrated, the others quarantined; nil for all.
@@ -35,7 +37,8 @@ public struct MigrationOptions: Sendable {
 
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
-        recordFormat: InputFormat = .auto, receiptColumn: String? = nil, table: TableOptions = TableOptions(),
+        recordFormat: InputFormat = .auto, receiptColumn: String? = nil,
+        documentColumns: DocumentColumns = DocumentColumns(), table: TableOptions = TableOptions(),
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
         jobs: Int = 1, query: RowQuery? = nil, maximumRecords: Int? = nil,
         expectedRecords: Int? = nil
@@ -45,6 +48,7 @@ public struct MigrationOptions: Sendable {
         self.catalog = catalog
         self.recordFormat = recordFormat
         self.receiptColumn = receiptColumn
+        self.documentColumns = documentColumns
         self.table = table
         self.environments = environments
         self.bundleIds = bundleIds
@@ -64,7 +68,8 @@ extension MigrationOptions {
         // Base64 with line breaks and other columns takes less than twice the size of the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
-            format: recordFormat, receiptColumn: receiptColumn, table: table,
+            format: recordFormat, receiptColumn: receiptColumn, otherColumns: documentColumns.names.values.sorted(),
+            table: table,
             maximumRecordSize: max(InputLimits.recordSize, 2 * receipt), maximumRecords: maximumRecords)
     }
 

@@ -111,6 +111,15 @@ public struct MigrationSummary: Sendable, Equatable {
         }
     }
 
+    /// The names of columns that no record has.
+    public func missing(_ columns: [String]) -> [String] {
+        // Of more paths, only the number is kept.
+        guard recordsRead > 0, members["(other)"] == nil else { return [] }
+        return columns.filter { column in
+            !members.keys.contains { $0 == column || $0.hasSuffix("." + column) }
+        }
+    }
+
     /// All members in the order of the output.
     private static let layout: [Member] = [
         .number("recordsRead", \.recordsRead),

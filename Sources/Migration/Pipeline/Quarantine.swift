@@ -116,7 +116,8 @@ struct UnverifiedReceipt: Sendable {
     func record(userColumn: CarriedColumn?) -> InputRecord {
         InputRecord(
             place: .none, original: text[...], length: text.count, carried: userColumn.map { [$0] } ?? [],
-            payload: .receipt(text[...], wrapping: .none), members: [], table: nil, path: MemberPath.embedded)
+            payload: .receipt(text[...], wrapping: .none), members: [], table: nil, path: MemberPath.embedded,
+            roles: nil)
     }
 }
 
@@ -132,9 +133,12 @@ extension InputRecord {
     /// Writes one line of `quarantine.ndjson`: the reason, the place, and the record's own bytes, as text if they are
     /// UTF-8, else as base64.
     ///
-    /// - Parameter document: the one document of the record that was not migrated; nil for the whole record.
+    /// - Parameters:
+    ///   - document: the one document of the record that was not migrated; nil for the whole record.
+    ///   - roles: the roles that the caller gave to columns.
     func writeQuarantine(
-        _ reason: QuarantineReason, kind: RecordKind, document: QuarantinedDocument? = nil, to writer: inout JSONWriter
+        _ reason: QuarantineReason, kind: RecordKind, document: QuarantinedDocument? = nil, roles: ColumnRoles?,
+        to writer: inout JSONWriter
     ) {
         let original = document?.original[...] ?? self.original
         let length = document?.original.count ?? self.length
@@ -160,6 +164,10 @@ extension InputRecord {
         if !columns.isEmpty {
             writer.key("record")
             writer.raw(columns)
+        }
+        if let roles, !roles.isEmpty {
+            writer.key("roles")
+            roles.write(to: &writer)
         }
         if document == nil, let table {
             writer.key("table")

@@ -13,6 +13,8 @@ struct RecordMigrator: Sendable {
     let options: MigrationOptions
     /// How the records are filed in a store; nil if their results are written as lines.
     let filing: Filing?
+    /// The roles that this run gives to columns.
+    private let roles: ColumnRoles
 
     /// How records are filed in a store.
     struct Filing: Sendable {
@@ -25,6 +27,9 @@ struct RecordMigrator: Sendable {
     init(_ options: MigrationOptions, filing: Filing? = nil) throws(MigrationError) {
         self.options = options
         self.filing = filing
+        roles = ColumnRoles(
+            users: filing?.users ?? UserColumns(user: nil, carried: []), documents: options.documentColumns,
+            receipt: options.receiptColumn)
         do {
             verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
             signedData = try SignedDataReader(options.trust)
@@ -55,9 +60,15 @@ struct RecordMigrator: Sendable {
     private func quarantine(
         _ record: InputRecord, _ reason: QuarantineReason, _ kind: RecordKind, into output: inout BatchOutput
     ) {
-        record.writeQuarantine(reason, kind: kind, to: &output.quarantine)
+        record.writeQuarantine(reason, kind: kind, roles: keptRoles(of: record), to: &output.quarantine)
         output.counts.quarantined(kind, reason)
     }
+
+    /// The roles of the columns of a record.
+    private func roles(of record: InputRecord) -> ColumnRoles { record.roles?.overridden(by: roles) ?? roles }
+
+    /// The roles that a quarantined record keeps. Lines of a stream are migrated again by the caller, who has the options.
+    private func keptRoles(of record: InputRecord) -> ColumnRoles? { filing == nil ? nil : roles(of: record) }
 
     // MARK: Receipts
 
@@ -124,7 +135,7 @@ struct RecordMigrator: Sendable {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
                 return quarantine(record, reason, known.kind, into: &output)
             }
-            if let user = filing.users.named(record.carried), filing.verified.isNew(user, of: keyed.key) {
+            if let user = roles(of: record).users.named(record.carried), filing.verified.isNew(user, of: keyed.key) {
                 output.additions.users += user.claims(on: known.identities, in: known.scope)
             }
             return output.counts.migrated(known.kind, known.scope.environment)
@@ -135,7 +146,7 @@ struct RecordMigrator: Sendable {
         guard let set = sets.first, let receipt = set.receipt else {
             return quarantine(record, .notFiled, verified.kind, into: &output)
         }
-        output.additions.add(sets, record.carried, filing.users)
+        output.additions.add(sets, record.carried, roles(of: record).users)
         let known = VerifiedReceipt(
             key: keyed.key, scope: set.scope, form: receipt.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
@@ -188,7 +199,7 @@ struct RecordMigrator: Sendable {
     /// excluded.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = ReadDocuments()
-        for document in documents { self.read(document, into: &read, &output.counts) }
+        for document in documents { self.read(document, of: record, into: &read, &output.counts) }
         read.finish(mapper)
         if let reason = excluded(read) {
             return quarantine(record, reason, read.kind, into: &output)
@@ -214,7 +225,7 @@ struct RecordMigrator: Sendable {
         }
         output.counts.migrated(read.kind, read.environment)
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
-        if let filing { quarantine(read.unverified, of: record, filing, into: &output) }
+        if filing != nil { quarantine(read.unverified, of: record, into: &output) }
     }
 
     /// Stores the documents of a record. Those that cannot be stored are rejected.
@@ -226,13 +237,18 @@ struct RecordMigrator: Sendable {
         read.receipts = []
         // A JWS of renewal information does not state its app; the transaction beside it does.
         let signedData = receipts.compactMap(\.verified.signed)
-        let signedSets = signedData.isEmpty ? [] : [FactSet](signedData)
+        let roles = roles(of: record)
         let besideSigned = receipts.filter { $0.verified.signed != nil }.flatMap(\.carried)
-        output.additions.add(signedSets, record.carried + besideSigned, filing.users)
+        let columns = record.carried + besideSigned
+        let signedSets =
+            signedData.isEmpty
+            ? [] : [FactSet](signedData, bundleId: roles.documents.surroundings(columns).bundleId?.value)
+        output.additions.add(signedSets, columns, roles.users)
+        let filedSignedData = FiledSignedDocuments(signedSets)
         for receipt in receipts {
             let isSignedData = receipt.verified.signed != nil
             let sets = isSignedData ? signedSets : receipt.verified.document?.facts(importedAt: filing.date) ?? []
-            if sets.isEmpty {
+            if sets.isEmpty || receipt.verified.signed.map(filedSignedData.contain) == false {
                 // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
                 if let document = receipt.document {
                     read.refused.append(
@@ -242,7 +258,7 @@ struct RecordMigrator: Sendable {
                 }
                 continue
             }
-            if !isSignedData { output.additions.add(sets, record.carried + receipt.carried, filing.users) }
+            if !isSignedData { output.additions.add(sets, record.carried + receipt.carried, roles.users) }
             read.receipts.append(receipt)
         }
         let recorded = read.recorded
@@ -271,14 +287,19 @@ struct RecordMigrator: Sendable {
                 read.refused.append(document.refused(.notFiled))
             }
             guard !sets.isEmpty else { continue }
-            output.additions.add(sets, record.carried + document.carriedColumns, filing.users)
+            output.additions.add(sets, record.carried + document.carriedColumns, roles.users)
             read.recorded.append(document)
         }
     }
 
-    private func read(_ document: InputDocument, into read: inout ReadDocuments, _ counts: inout BatchCounts) {
+    private func read(
+        _ document: InputDocument, of record: InputRecord, into read: inout ReadDocuments, _ counts: inout BatchCounts
+    ) {
         func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
             read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
+        }
+        var surroundings: RecordedSurroundings {
+            roles(of: record).documents.surroundings(record.carried + document.carried)
         }
         switch document.payload {
         case .receipt(let stored, _):
@@ -289,9 +310,9 @@ struct RecordMigrator: Sendable {
                 read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
                 refuse(QuarantineReason(error.error), error.kind)
             }
-        case .reply(let value): self.read(value, .verifyReceiptReply, document, into: &read, &counts)
-        case .transactions(let value): self.read(value, .latestReceiptInfo, document, into: &read, &counts)
-        case .notification(let value): self.read(value, .notificationV1, document, into: &read, &counts)
+        case .reply(let value): self.read(value, .verifyReceiptReply, document, surroundings, into: &read, &counts)
+        case .transactions(let value): self.read(value, .latestReceiptInfo, document, surroundings, into: &read, &counts)
+        case .notification(let value): self.read(value, .notificationV1, document, surroundings, into: &read, &counts)
         case .jws(let text):
             do throws(SignedDataReader.Refused) {
                 read.receipts.append(
@@ -303,26 +324,27 @@ struct RecordMigrator: Sendable {
             do throws(SignedDataReader.Refused) {
                 let recorded = try RecordedStoreKit2(object, kind)
                 if case .transaction(let payload) = recorded {
-                    read.storeKit2.append((payload, document))
+                    read.storeKit2.append((payload, surroundings, document))
                 } else {
                     read.recorded.append(
-                        ReadRecorded(mapping: mapper.map(recorded), kind: .storeKit2JSON, document: document))
+                        ReadRecorded(
+                            mapping: mapper.map(recorded, beside: surroundings), kind: .storeKit2JSON, document: document))
                 }
             } catch {
                 refuse(error.reason, error.kind)
             }
         case .transactionID: refuse(.bareTransactionId, .transactionId)
-        case .several(let documents): for inner in documents { self.read(inner, into: &read, &counts) }
+        case .several(let documents): for inner in documents { self.read(inner, of: record, into: &read, &counts) }
         case .unrecognized(let problem): refuse(QuarantineReason(problem), .unrecognized)
         }
     }
 
     private func read(
-        _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, into read: inout ReadDocuments,
-        _ counts: inout BatchCounts
+        _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, _ surroundings: RecordedSurroundings,
+        into read: inout ReadDocuments, _ counts: inout BatchCounts
     ) {
         do throws(RecordedReplyError) {
-            var mapping = mapper.map(try RecordedReply(value))
+            var mapping = mapper.map(try RecordedReply(value, beside: surroundings))
             for row in mapping.otherStoreRows {
                 read.refused.append(RefusedDocument(otherStoreRow: row, of: document))
             }
@@ -371,13 +393,16 @@ struct RecordMigrator: Sendable {
     /// Keeps the receipts inside the documents of a migrated record that were not verified, so that they can be verified
     /// later. A receipt that is also a document of its own is quarantined as that.
     private func quarantine(
-        _ receipts: [UnverifiedReceipt], of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
+        _ receipts: [UnverifiedReceipt], of record: InputRecord, into output: inout BatchOutput
     ) {
         for receipt in receipts {
             let columns = record.carried + receipt.carried
-            let user = filing.users.userId(columns) == nil ? nil : filing.users.userColumn(columns)
+            let users = roles(of: record).users
+            let user = users.userId(columns) == nil ? nil : users.userColumn(columns)
+            let roles = ColumnRoles(
+                users: UserColumns(user: users.user, carried: []), documents: DocumentColumns(), receipt: nil)
             receipt.record(userColumn: user)
-                .writeQuarantine(receipt.reason, kind: receipt.kind, to: &output.quarantine)
+                .writeQuarantine(receipt.reason, kind: receipt.kind, roles: roles, to: &output.quarantine)
             output.counts.quarantinedDocument(receipt.reason)
         }
     }
@@ -387,7 +412,9 @@ struct RecordMigrator: Sendable {
         let quarantined = QuarantinedDocument(
             path: document.path.isEmpty ? MemberPath.whole : document.path, carried: document.carried,
             original: document.original)
-        record.writeQuarantine(refused.reason, kind: refused.kind, document: quarantined, to: &output.quarantine)
+        record.writeQuarantine(
+            refused.reason, kind: refused.kind, document: quarantined, roles: keptRoles(of: record),
+            to: &output.quarantine)
         output.counts.quarantinedDocument(refused.reason)
     }
 
@@ -589,7 +616,8 @@ private struct ReadDocuments {
     var receipts: [ReadReceipt] = []
     var recorded: [ReadRecorded] = []
     /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
-    var storeKit2: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
+    var storeKit2:
+        [(payload: JWSTransactionDecodedPayload, surroundings: RecordedSurroundings, document: InputDocument)] = []
     /// Valid recorded documents that grant nothing.
     var silent: [RefusedDocument] = []
     var refused: [RefusedDocument] = []
@@ -602,7 +630,7 @@ private struct ReadDocuments {
     /// which repeats it.
     mutating func finish(_ mapper: ReceiptMapper) {
         if let first = storeKit2.first {
-            let (mapping, places) = mapper.map(recorded: storeKit2.map(\.payload))
+            let (mapping, places) = mapper.map(recorded: storeKit2.map { ($0.payload, $0.surroundings) })
             let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
             recorded.append(
                 ReadRecorded(mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows))

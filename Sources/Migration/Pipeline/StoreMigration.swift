@@ -68,7 +68,7 @@ public struct StoreMigration: Sendable {
         var work = try await begin(inputs, store)
         let position = work.progress.row
         var input = options.migration.input
-        input.otherColumns = [options.userColumn].compactMap(\.self) + options.carriedColumns.sorted()
+        input.otherColumns += [options.userColumn].compactMap(\.self) + options.carriedColumns.sorted()
         let source = RecordSource(arguments.map { $0.continued(after: position) }, options: input)
         let resumed = ResumedSource(source, after: work.checkpoint, work.progress)
         let migrator = try migrator()
@@ -232,6 +232,9 @@ public struct StoreMigration: Sendable {
         list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
         list([migration.receiptColumn, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
         list(options.carriedColumns.sorted())
+        let names = migration.documentColumns.names
+        // An earlier version had no such names; its positions stay valid.
+        if !names.isEmpty { list(names.map { "\($0.key.rawValue)=\($0.value)" }.sorted()) }
         let table = migration.table
         list([table.dialect?.rawValue ?? "", table.delimiter.map { "\($0.value)" } ?? "", "\(table.hasHeader)"])
         list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])

@@ -45,7 +45,9 @@ struct UserColumns: Sendable {
     func named(_ columns: [CarriedColumn]) -> User? {
         guard !columns.isEmpty else { return nil }
         let id = userId(columns) ?? ""
-        let kept = columns.filter { carried.contains($0.name) }.sorted { $0.name < $1.name }
+        let kept = carried.isEmpty ? [] : carried.sorted().compactMap { name in
+            columns.last { $0.isNamed(name) }.map { CarriedColumn(name: name, value: $0.value) }
+        }
         guard !id.isEmpty || !kept.isEmpty else { return nil }
         return User(id: id, carried: String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self))
     }
@@ -57,29 +59,11 @@ struct UserColumns: Sendable {
     }
 
     /// The id of the user, exactly as it was written; nil if the columns have none.
-    func userId(_ columns: [CarriedColumn]) -> String? { userColumn(columns).flatMap(Self.text) }
+    func userId(_ columns: [CarriedColumn]) -> String? { userColumn(columns)?.content }
 
     /// The column that counts as the user's; nil if there is none.
     func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {
-        if let user { return columns.first { $0.name == user } }
-        var best: (rank: Int, column: CarriedColumn)?
-        for column in columns {
-            let name = String(
-                decoding: column.name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }, as: UTF8.self
-            )
-            guard let rank = Self.names.firstIndex(of: name), rank < best?.rank ?? .max else { continue }
-            best = (rank, column)
-        }
-        return best?.column
-    }
-
-    /// The id as text. An object, an array or null is no id.
-    private static func text(_ column: CarriedColumn) -> String? {
-        switch column.value {
-        case .text(let text): return text.isEmpty ? nil : text
-        case .json(let json):
-            guard let first = json.utf8.first, first != 0x5B, first != 0x7B, json != "null" else { return nil }
-            return json
-        }
+        if let user { return columns.last { $0.isNamed(user) } }
+        return columns.nearest { Self.names.firstIndex(of: $0) }
     }
 }

@@ -36,6 +36,8 @@ public struct MigrationPlan: Sendable {
         public let isUser: Bool
         /// Whether `--carry` keeps it beside the user.
         public let isKept: Bool
+        /// What it states about documents that do not state it themselves; nil if nothing.
+        public let role: DocumentColumns.Role?
         /// Why it is read; nil if it is not.
         public let cause: Cause?
     }

@@ -73,6 +73,7 @@ extension MigrationPlan.Source {
             writer.boolean(column.isUser)
             writer.key("isKept")
             writer.boolean(column.isKept)
+            writer.member("role", column.role?.rawValue)
             writer.endObject()
         }
         writer.endArray()

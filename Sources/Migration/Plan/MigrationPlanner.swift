@@ -69,19 +69,19 @@ public struct MigrationPlanner: Sendable {
         // One more record shows whether the sample is all.
         options.maximumRecords = maximum == .max ? nil : maximum + 1
         if case .store(let user, let carried, _) = destination {
-            options.otherColumns = [user].compactMap(\.self) + carried.sorted()
+            options.otherColumns += [user].compactMap(\.self) + carried.sorted()
         }
         let arguments = try self.options.arguments([input])
         let source = RecordSource(arguments, options: options)
         var counts = MigrationSummary()
-        var users: Set<String> = []
+        var used = UsedColumns()
         var read = 0
         while maximum > 0,
             let batch = try work.measured({ () throws(MigrationError) in try source.nextBatchUnlessCanceled() })
         {
             let count = min(batch.count, maximum - read)
             guard count > 0 else { break }
-            counts.add(work.migrate(batch, first: count, &users))
+            counts.add(work.migrate(batch, first: count, &used))
             read += count
         }
         let statistics = source.statistics
@@ -100,22 +100,23 @@ public struct MigrationPlanner: Sendable {
         }
         return MigrationPlan.Source(
             name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes,
-            records: records, columns: columns(counts.members, users))
+            records: records, columns: columns(counts.members, used))
     }
 
     // MARK: Columns
 
-    private func columns(_ members: [String: [String: Int]], _ users: Set<String>) -> [MigrationPlan.Column] {
+    private func columns(_ members: [String: [String: Int]], _ used: UsedColumns) -> [MigrationPlan.Column] {
         var kept: Set<String> = []
         if case .store(_, let carried, _) = destination { kept = carried }
         return members.sorted { $0.key < $1.key }.map { path, fates in
             // Columns of tables can have full stops in their names.
             let name = path.split(separator: ".").last.map(String.init) ?? path
             let isCarried = [MemberFate.carriedAlong, .carriedAsBase64].contains { fates[$0.rawValue] != nil }
-            let isUser = isCarried && (users.contains(path) || users.contains(name))
+            let isUser = isCarried && (used.users.contains(path) || used.users.contains(name))
             return MigrationPlan.Column(
                 path: path, fates: fates, isUser: isUser,
                 isKept: isCarried && (kept.contains(path) || kept.contains(name)),
+                role: isCarried && !isUser ? used.roles[path] ?? used.roles[name] : nil,
                 cause: cause(path, name, fates, isUser: isUser))
         }
     }
@@ -186,6 +187,12 @@ extension MemberFate {
     }
 }
 
+/// The columns that the migration uses, by name.
+private struct UsedColumns {
+    var users: Set<String> = []
+    var roles: [String: DocumentColumns.Role] = [:]
+}
+
 /// The results of all sources so far.
 private struct Work {
     struct Reason {
@@ -217,17 +224,19 @@ private struct Work {
     }
 
     /// Migrates the first records of a batch.
-    mutating func migrate(_ batch: InputBatch, first count: Int, _ users: inout Set<String>) -> MigrationSummary {
+    mutating func migrate(_ batch: InputBatch, first count: Int, _ used: inout UsedColumns) -> MigrationSummary {
         var output = BatchOutput()
         for index in 0..<count {
             let start = ContinuousClock.now
             let record = batch.record(index)
             migrator.migrate(record, into: &output)
             duration += ContinuousClock.now - start
-            if let filing = migrator.filing {
-                let documents = record.payload.documents.map(\.carried)
-                for columns in documents.isEmpty ? [record.carried] : documents {
-                    if let column = filing.users.userColumn(record.carried + columns) { users.insert(column.name) }
+            let documents = record.payload.documents.map(\.carried)
+            for columns in documents.isEmpty ? [[]] : documents {
+                let columns = record.carried + columns
+                if let column = migrator.filing?.users.userColumn(columns) { used.users.insert(column.name) }
+                for role in DocumentColumns.Role.allCases {
+                    if let column = options.documentColumns.column(role, columns) { used.roles[column.name] = role }
                 }
             }
             if !output.quarantine.bytes.isEmpty { keepExamples(&output.quarantine, record) }

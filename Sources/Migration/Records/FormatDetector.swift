@@ -31,6 +31,13 @@ struct FormatDetector {
                     "\(input) has no member \(column). The members of its first record are: \(TableDetector.list(names))."
             )
         }
+        for column in options.otherColumns {
+            guard let name = nameLike(column, framing) else { continue }
+            throw InputError(
+                code: .columnNotFound, input: input,
+                message:
+                    "\(input) has no member \(column) in its first records, but the member \(name). Is that the one?")
+        }
         return framing
     }
 
@@ -73,6 +80,46 @@ struct FormatDetector {
             names = names ?? members
         }
         return names
+    }
+
+    /// The name of a member that differs from `column` by a typing error, if none of the first records has `column`. A record
+    /// may lack a member, so its absence alone proves nothing.
+    private func nameLike(_ column: String, _ framing: InputFraming) -> String? {
+        var names: [String] = []
+        for record in firstRecords(framing) {
+            let text = Array(head[record])[...]
+            guard text.first == UInt8(ascii: "{") else { continue }
+            guard QuarantineLine(text) == nil else { return nil }
+            let recognition = RecordReader(receiptColumn: options.receiptColumn).read(text: text, depth: 0)
+            let carried = recognition.carried + recognition.payload.documents.flatMap(\.carried)
+            if carried.contains(where: { $0.isNamed(column) }) { return nil }
+            if recognition.members.contains(where: { $0.path == column }) { return nil }
+            for column in carried where !names.contains(column.name) && names.count < 1_000 {
+                names.append(column.name)
+            }
+        }
+        return names.first { Self.differByTyping(column, $0) }
+    }
+
+    /// Whether at most two letters of two names were added, left out or changed; case and separators do not count.
+    static func differByTyping(_ left: String, _ right: String) -> Bool {
+        func plain(_ name: String) -> [UInt8] {
+            name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }
+        }
+        let (left, right) = (plain(left), plain(right))
+        let allowed = min(2, (max(left.count, right.count) - 1) / 3)
+        guard left.count <= InputLimits.memberNameBytes, abs(left.count - right.count) <= allowed else { return false }
+        var distances = Array(0...right.count)
+        for (row, letter) in left.enumerated() {
+            var diagonal = distances[0]
+            distances[0] = row + 1
+            for (column, other) in right.enumerated() {
+                let change = diagonal + (letter == other ? 0 : 1)
+                diagonal = distances[column + 1]
+                distances[column + 1] = min(change, diagonal + 1, distances[column] + 1)
+            }
+        }
+        return distances[right.count] <= allowed
     }
 
     /// The records at the beginning that can be JSON objects and are complete; none of a table or a single record.

@@ -25,7 +25,7 @@ package struct InputBatch: Sendable {
         if let problem = frame.problem {
             return InputRecord(
                 place: context.place(of: frame), original: original, length: frame.length, carried: [],
-                payload: .unrecognized(problem), members: [], table: context.table, path: "")
+                payload: .unrecognized(problem), members: [], table: context.table, path: "", roles: nil)
         }
         let reader = RecordReader(receiptColumn: receiptColumn)
         if context.table == nil, let line = QuarantineLine(original) {
@@ -34,7 +34,8 @@ package struct InputBatch: Sendable {
         let recognition = reader.read(original, table: context.table)
         return InputRecord(
             place: context.place(of: frame), original: original, length: frame.length, carried: recognition.carried,
-            payload: recognition.payload, members: recognition.membersOfRecord, table: context.table, path: "")
+            payload: recognition.payload, members: recognition.membersOfRecord, table: context.table, path: "",
+            roles: nil)
     }
 }
 

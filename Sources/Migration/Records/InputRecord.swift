@@ -72,4 +72,6 @@ package struct InputRecord: Sendable {
     let table: TableLayout?
     /// The path of `original` in its record, if it was quarantined alone.
     let path: String
+    /// The roles that an earlier run gave to columns, if the record was quarantined.
+    let roles: ColumnRoles?
 }

@@ -22,7 +22,7 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case carriedAsBase64
     /// A document that `--column` excludes; carried along too.
     case leftOut
-    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element that is not a document.
+    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element of an array without a document.
     case ignored
     /// Empty, in a column with a receipt's name.
     case empty

@@ -31,17 +31,23 @@ struct QuarantineLine {
 
     /// The quarantined record. If it is quarantined again, its line is the same.
     func record(place: RecordPlace, receiptColumn: String?) -> InputRecord {
+        let roles = roles
         // The option names the record's own column. The column "original" of the quarantine is always read.
-        let column = receiptColumn == "original" ? nil : receiptColumn
+        let named = receiptColumn == "original" ? nil : receiptColumn
+        // A document that was quarantined alone is what that column had.
+        let column = named ?? (path.isEmpty ? roles?.receipt : nil)
         let table = TableLayout(quarantined: object["table"])
-        let path = object["source"]?["path"]?.string ?? ""
         let recognition = recognition(RecordReader(receiptColumn: column), table)
         // A document that was quarantined alone has the columns beside it in a separate member.
         let carried = path.isEmpty ? recognition.carried : columns + recognition.carried
         return InputRecord(
             place: place, original: original[...], length: length, carried: carried, payload: recognition.payload,
-            members: recognition.membersOfRecord, table: table, path: path)
+            members: recognition.membersOfRecord, table: table, path: path, roles: roles)
     }
+
+    /// The roles that the caller gave to columns; nil if none.
+    var roles: ColumnRoles? { object["roles"].map(ColumnRoles.init(quarantined:)) }
+    private var path: String { object["source"]?["path"]?.string ?? "" }
 
     /// The quarantined record, with the place where it was first read.
     func record(receiptColumn: String?) -> InputRecord {

@@ -203,10 +203,13 @@ struct RecordReader {
         }
     }
 
-    /// The recognized elements of an array.
+    /// The elements of an array.
     private struct SeveralElements {
         var rows: [JSONValue] = []
         private var documents: [InputDocument] = []
+        /// Elements that may be no documents: bare ids, and what was not recognized. Beside documents they count, so that
+        /// nothing is lost.
+        private var others: [(element: Recognition, text: ArraySlice<UInt8>)] = []
         private var members: [MemberPath] = []
 
         /// Adds a row that contains documents. A signed document in it counts, and the row is copied to the output, as
@@ -226,11 +229,17 @@ struct RecordReader {
 
         mutating func add(_ element: Recognition, of text: ArraySlice<UInt8>) {
             guard element.isUnmistakable, !element.isWeak else {
-                let holdsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
-                let isEmpty = element.payload.fate == .empty
-                members.append(MemberPath("[]", holdsTraces ? .looksLikeDocument : isEmpty ? .empty : .ignored))
+                if element.payload.fate == .empty {
+                    members.append(MemberPath("[]", .empty))
+                } else {
+                    others.append((element, text))
+                }
                 return
             }
+            append(element, of: text)
+        }
+
+        private mutating func append(_ element: Recognition, of text: ArraySlice<UInt8>) {
             if element.members.isEmpty {
                 members.append(MemberPath("[]", element.payload.fate))
             } else {
@@ -249,7 +258,16 @@ struct RecordReader {
         }
 
         var recognition: Recognition {
-            var (documents, members) = (documents, members)
+            var result = self
+            if !documents.isEmpty || !rows.isEmpty {
+                for (element, text) in others { result.append(element, of: text) }
+            } else {
+                for (_, text) in others {
+                    let holdsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
+                    result.members.append(MemberPath("[]", holdsTraces ? .looksLikeDocument : .ignored))
+                }
+            }
+            var (documents, members) = (result.documents, result.members)
             if !rows.isEmpty {
                 documents.append(InputDocument(payload: .transactions(.array(rows)), path: "[]", carried: [], text: []))
                 members.append(MemberPath("[]", .readAsRows))

@@ -97,9 +97,10 @@ extension [FactSet] {
     /// and notification. Being in one record does not make two purchases belong to one customer; only signed ids, such
     /// as `appTransactionId`, do.
     ///
-    /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription. Data
-    /// without an app, or from an environment that a store does not accept, is left out.
-    package init(_ documents: [SignedDocument]) {
+    /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription, or if the
+    /// caller knows the app. Data without an app, or from an environment that a store does not accept, is left out.
+    /// - Parameter bundleId: the app of renewal info without a transaction; nil if it is unknown.
+    package init(_ documents: [SignedDocument], bundleId: String? = nil) {
         self = []
         var order: [Purchase] = []
         var transactions: [Purchase: [Verified<JWSTransactionDecodedPayload>]] = [:]
@@ -126,6 +127,13 @@ extension [FactSet] {
                 if let set { append(set) }
             }
         }
+        let subscriptions = Set(order.map(\.originalTransactionId))
+        for (id, infos) in renewals.sorted(by: { $0.key < $1.key }) where !subscriptions.contains(id) {
+            for info in infos {
+                guard let scope = StoreScope(info.payload.environment, bundleId) else { continue }
+                append(FactSet(scope: scope, source: .signedTransaction, renewalInfos: [info]))
+            }
+        }
         for purchase in order {
             append(
                 FactSet(
@@ -139,6 +147,33 @@ extension [FactSet] {
     private struct Purchase: Hashable {
         let scope: StoreScope
         let originalTransactionId: String
+    }
+}
+
+/// Which signed documents of a record are in the sets that were made of them.
+package struct FiledSignedDocuments {
+    private var transactions: Set<String?> = []
+    private var renewalInfos: Set<String?> = []
+    private var apps: Set<String?> = []
+    private var notifications: Set<String?> = []
+
+    package init(_ sets: [FactSet]) {
+        for set in sets {
+            for fact in set.transactions { transactions.insert(fact.payload.transactionId) }
+            for fact in set.renewalInfos { renewalInfos.insert(fact.payload.originalTransactionId) }
+            if let app = set.appTransaction { apps.insert(app.payload.bundleId) }
+            if let notification = set.notification { notifications.insert(notification.notificationUUID) }
+        }
+    }
+
+    package func contain(_ document: SignedDocument) -> Bool {
+        switch document {
+        case .transaction(let transaction): transactions.contains(transaction.payload.transactionId)
+        case .renewalInfo(let info): renewalInfos.contains(info.payload.originalTransactionId)
+        case .appTransaction(let app): apps.contains(app.payload.bundleId)
+        case .notification(let notification, _, _, _, _):
+            notifications.contains(notification.payload.notificationUUID?.lowercased())
+        }
     }
 }
 

@@ -19,6 +19,8 @@ public struct RecordedMapping: Sendable {
     public let notes: [MappingNote]
     /// The environment that the document states.
     public let environment: Environment?
+    /// The app that the document as a whole states.
+    package let bundleId: String?
     /// When the reply was made, in milliseconds since 1970-01-01T00:00:00Z, which is the date of the renewal
     /// information; nil if it does not state that.
     public let recordedAt: Int64?
@@ -54,7 +56,7 @@ extension ReceiptMapper {
             kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,
             renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },
             embeddedReceipts: reply.embeddedReceipts, notes: reply.notes, environment: reply.context.environment,
-            recordedAt: reply.context.recordedAt, asOf: Self.asOf(reply),
+            bundleId: reply.context.bundleId, recordedAt: reply.context.recordedAt, asOf: Self.asOf(reply),
             statements: statements, otherStoreRows: reply.otherStoreRows)
     }
 

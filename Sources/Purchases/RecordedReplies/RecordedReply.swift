@@ -72,13 +72,17 @@ extension RecordedReply {
     }
 
     /// Reads a recorded document from parsed JSON.
-    package init(_ value: JSONValue) throws(RecordedReplyError) {
-        let builder: RecordedReplyBuilder
+    /// - Parameter surroundings: what is known about the document from beside it.
+    package init(
+        _ value: JSONValue, beside surroundings: RecordedSurroundings = RecordedSurroundings()
+    ) throws(RecordedReplyError) {
+        var builder: RecordedReplyBuilder
         switch value {
         case .object(let object): builder = try RecordedReplyBuilder(document: object)
         case .array(let values): builder = try RecordedReplyBuilder(rows: values)
         default: throw RecordedReplyError(.notRecognized)
         }
+        builder.complete(surroundings)
         self = try builder.reply()
     }
 }

@@ -63,6 +63,18 @@ struct RecordedReplyBuilder {
         try addEmbedded(unified)
     }
 
+    mutating func complete(_ surroundings: RecordedSurroundings) {
+        context.complete(surroundings)
+        for index in rows.indices { rows[index].complete(surroundings) }
+        guard !isDated, let date = surroundings.recordedAt?.value else { return }
+        // A document cannot be older than what it states.
+        var events = [context.recordedAt, newestEvent].compactMap(\.self)
+        for row in rows { events += [row.facts.purchaseDate, row.facts.cancellationDate].compactMap(\.self) }
+        guard events.allSatisfy({ $0 <= date }) else { return }
+        context.recordedAt = date
+        isDated = true
+    }
+
     func reply() throws(RecordedReplyError) -> RecordedReply {
         guard !rows.isEmpty || !renewals.isEmpty || appTransaction != nil || !embedded.isEmpty else {
             throw RecordedReplyError(otherStoreRows.isEmpty ? .nothingInside : .otherStore)

@@ -9,12 +9,16 @@ package enum RecordedStoreKit2: Sendable {
 
 extension ReceiptMapper {
     /// Maps one object of unsigned StoreKit 2 JSON.
-    package func map(_ recorded: RecordedStoreKit2) -> RecordedMapping {
+    /// - Parameter surroundings: what is known about the object from beside it.
+    package func map(
+        _ recorded: RecordedStoreKit2, beside surroundings: RecordedSurroundings = RecordedSurroundings()
+    ) -> RecordedMapping {
         switch recorded {
-        case .transaction(let payload): map(recorded: [payload]).mapping
+        case .transaction(let payload): map(recorded: [(payload, surroundings)]).mapping
         case .renewalInfo(let payload):
             RecordedMapping(
-                storeKit2: payload.environment,
+                storeKit2: payload.environment ?? surroundings.environment?.value,
+                bundleId: surroundings.bundleId?.value,
                 renewalInfos: [MappedRenewalInfo(payload, .recordedStoreKit2, .recorded)],
                 asOf: payload.signedDate.map { AsOf(date: $0, kind: .recorded) })
         case .appTransaction(let payload):
@@ -29,7 +33,10 @@ extension ReceiptMapper {
     /// the newest state.
     ///
     /// - Returns: the mapping, and for each of its transactions the index of its payload.
-    package func map(recorded payloads: [JWSTransactionDecodedPayload]) -> (mapping: RecordedMapping, places: [Int]) {
+    package func map(
+        recorded objects: [(payload: JWSTransactionDecodedPayload, surroundings: RecordedSurroundings)]
+    ) -> (mapping: RecordedMapping, places: [Int]) {
+        let payloads = objects.map(\.payload)
         var places: [Int] = []
         var known: [PurchaseIdentity: Int] = [:]
         var merged: Set<Int> = []
@@ -46,13 +53,15 @@ extension ReceiptMapper {
             merged.insert(row)
             if payload.isNewer(than: payloads[places[row]]) { places[row] = place }
         }
-        let statements = places.map { PurchaseStatement(payloads[$0], .recordedStoreKit2) }
+        let statements = places.map {
+            PurchaseStatement(payloads[$0], .recordedStoreKit2, beside: objects[$0].surroundings)
+        }
         var transactions = resolve(statements, .recorded)
         for row in merged { transactions[row].note(.mergedRows) }
         let dates = places.compactMap { AsOf(recorded: payloads[$0]) }
         let newest = dates.max { ($0.date, $0.kind.rawValue) < ($1.date, $1.kind.rawValue) }
         let mapping = RecordedMapping(
-            storeKit2: payloads.lazy.compactMap(\.environment).first, transactions: transactions,
+            storeKit2: statements.lazy.compactMap(\.context.environment).first, transactions: transactions,
             statements: statements, asOf: newest)
         return (mapping, places)
     }
@@ -83,13 +92,13 @@ extension JWSTransactionDecodedPayload {
 
 extension RecordedMapping {
     fileprivate init(
-        storeKit2 environment: Environment?, transactions: [MappedTransaction] = [],
+        storeKit2 environment: Environment?, bundleId: String? = nil, transactions: [MappedTransaction] = [],
         statements: [PurchaseStatement] = [], renewalInfos: [MappedRenewalInfo] = [],
         appTransaction: MappedAppTransaction? = nil, asOf: AsOf?
     ) {
         self.init(
             kind: .storeKit2, transactions: transactions, appTransaction: appTransaction, renewalInfos: renewalInfos,
-            embeddedReceipts: [], notes: [], environment: environment, recordedAt: nil, asOf: asOf,
+            embeddedReceipts: [], notes: [], environment: environment, bundleId: bundleId, recordedAt: nil, asOf: asOf,
             statements: statements, otherStoreRows: [])
     }
 }

@@ -27,7 +27,7 @@ extension [FactSet] {
             origin: FactOrigin(source: source, signedDate: Swift.min(stated, importedAt)), importedAt: importedAt)
         for statement in mapping.statements { document.add(statement) }
         document.add(mapping.appTransaction)
-        for info in mapping.renewalInfos { document.add(info) }
+        for info in mapping.renewalInfos { document.add(info, mapping) }
         self = document.sets
     }
 }
@@ -107,9 +107,13 @@ private struct RecordedDocument {
         parts[index].appTransaction = AppTransactionFact(payload: appTransaction.payload, origin: origin)
     }
 
-    mutating func add(_ info: MappedRenewalInfo) {
+    mutating func add(_ info: MappedRenewalInfo, _ mapping: RecordedMapping) {
         let original = info.payload.originalTransactionId ?? ""
-        guard let index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil) else { return }
+        var index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil)
+        if index == nil, parts.isEmpty {
+            index = self.index(info.payload.environment ?? mapping.environment, mapping.bundleId)
+        }
+        guard let index else { return }
         parts[index].renewalInfos.append(
             RenewalInfoFact(payload: info.payload, origin: origin(info.payload.signedDate)))
     }

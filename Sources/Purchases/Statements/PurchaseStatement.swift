@@ -32,14 +32,21 @@ package struct PurchaseStatement: Sendable {
     }
 
     /// What StoreKit 2 data states, signed or not.
-    init(_ payload: JWSTransactionDecodedPayload, _ form: RecordForm) {
+    init(
+        _ payload: JWSTransactionDecodedPayload, _ form: RecordForm,
+        beside surroundings: RecordedSurroundings = RecordedSurroundings()
+    ) {
         self.payload = payload
         self.form = form
         notes = []
         var context = RecordContext()
         let provenance = form.modernProvenance ?? .absent
-        (context.bundleId, context.bundleIdProvenance) = (payload.bundleId, provenance)
-        (context.environment, context.environmentProvenance) = (payload.environment, provenance)
+        if payload.bundleId != nil { (context.bundleId, context.bundleIdProvenance) = (payload.bundleId, provenance) }
+        if payload.environment != nil {
+            (context.environment, context.environmentProvenance) = (payload.environment, provenance)
+        }
+        context.complete(surroundings)
+        (self.payload.bundleId, self.payload.environment) = (context.bundleId, context.environment)
         context.recordedAt = payload.signedDate
         self.context = context
         // Xcode writes 0 into every receipt it makes.
@@ -105,11 +112,10 @@ package struct PurchaseStatement: Sendable {
 
     /// Which part of the document states a field.
     func provenance(of field: TransactionField) -> Provenance {
-        if let provenance = form.modernProvenance { return provenance }
-        return switch field {
+        switch field {
         case .bundleId: context.bundleIdProvenance
         case .environment: context.environmentProvenance
-        default: fact(of: field).map { form.provenance($0) } ?? .absent
+        default: form.modernProvenance ?? fact(of: field).map { form.provenance($0) } ?? .absent
         }
     }
 

@@ -96,7 +96,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("no-header"),
-        help: "The tables have no header; name the columns by number in --column, --user-column and --carry, from 1.")
+        help: "The tables have no header; name the columns by number in --column, --user-column, --carry and so on, from 1.")
     var noHeader = false
 
     @Option(
@@ -174,6 +174,34 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp("A column or member to keep beside the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
+
+    @Option(
+        name: .customLong("bundle-id-column"),
+        help: ArgumentHelp(
+            "The column or member with the app of documents that state none (default: found by its name).",
+            valueName: "name"))
+    var bundleIdColumn: String?
+
+    @Option(
+        name: .customLong("environment-column"),
+        help: ArgumentHelp(
+            "The column or member with the environment of documents that state none (default: found by its name).",
+            valueName: "name"))
+    var environmentColumn: String?
+
+    @Option(
+        name: .customLong("account-token-column"),
+        help: ArgumentHelp(
+            "The column or member with the appAccountToken of documents that state none (default: found by its name).",
+            valueName: "name"))
+    var accountTokenColumn: String?
+
+    @Option(
+        name: .customLong("recorded-at-column"),
+        help: ArgumentHelp(
+            "The column or member with the date of documents that state none (default: found by its name).",
+            valueName: "name"))
+    var recordedAtColumn: String?
 
     @Option(
         help: ArgumentHelp(
@@ -339,6 +367,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 reporter.finish()
                 if let path = destination.summary { try OutputFile.write(summary.json(), to: path) }
                 try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
+                if !retry, let text = missingText(summary.records) { Terminal.error(text) }
                 if let html = destination.report {
                     let date = Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
                     let report = try await interruption.run {
@@ -367,9 +396,9 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
             throw CommandFailure(error.message + advice)
         }
-        if summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead > 0 {
-            throw ExitStatus.someQuarantined
-        }
+        let notMigrated =
+            summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead
+        if notMigrated > 0 || (!retry && missingText(summary.records) != nil) { throw ExitStatus.someQuarantined }
     }
 
     private var resumption: String {
@@ -383,6 +412,25 @@ struct MigrateCommand: AsyncParsableCommand {
         return "\nRecords after the first \(limit) were not read (--limit)."
     }
 
+    private var documentColumns: DocumentColumns {
+        let names: [DocumentColumns.Role: String?] = [
+            .bundleId: bundleIdColumn, .environment: environmentColumn, .appAccountToken: accountTokenColumn,
+            .recordedAt: recordedAtColumn,
+        ]
+        return DocumentColumns(names.compactMapValues { $0.map(columnName) })
+    }
+
+    /// A mistyped name must not go unnoticed: the users would be missing.
+    func missingText(_ summary: MigrationSummary) -> String? {
+        let names = [userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()
+        let missing = summary.missing(names.map(columnName))
+        guard !missing.isEmpty else { return nil }
+        return """
+            No record has \(missing.map { "the column or member \(Printable.text($0))" }.joined(separator: ", or ")). If a \
+            name is wrong, run again with the right one and --start-over.
+            """
+    }
+
     func columnName(_ text: String) -> String { FormatArguments.columnName(text, hasHeader: !noHeader) }
 
     func migrationOptions() throws -> MigrationOptions {
@@ -390,7 +438,7 @@ struct MigrateCommand: AsyncParsableCommand {
         limits.maximumSize = maximumSize
         return MigrationOptions(
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
-            recordFormat: inputFormat, receiptColumn: column.map(columnName),
+            recordFormat: inputFormat, receiptColumn: column.map(columnName), documentColumns: documentColumns,
             table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,

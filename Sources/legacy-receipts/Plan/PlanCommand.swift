@@ -76,7 +76,9 @@ struct PlanCommand: AsyncParsableCommand {
         } else {
             try Terminal.output(PlanText(plan: plan, isStore: isStore, command: command).text)
         }
-        if !plan.isClean { throw ExitStatus.someQuarantined }
+        let missing = migrate.missingText(plan.summary)
+        if let missing { Terminal.error(missing) }
+        if !plan.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 }
 
