@@ -34,6 +34,11 @@ struct UsageTests {
             $0.hasPrefix("  ") && !$0.hasPrefix("  See 'legacy-receipts help ") && $0.count > 80
         }
         #expect(folded.isEmpty)
+        // A line break that a help text lost leaves the indentation of the next line within a command.
+        let joined = outcome.output.split(separator: "\n").filter {
+            $0.hasPrefix("  legacy-receipts ") && $0.dropFirst(2).contains("   ")
+        }
+        #expect(joined.isEmpty)
         let same = try await Command.run(["help"] + command)
         #expect(same.output == outcome.output)
     }

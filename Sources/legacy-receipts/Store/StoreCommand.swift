@@ -36,7 +36,7 @@ struct StoreBackupCommand: AsyncParsableCommand {
             EXAMPLES:
               legacy-receipts store backup --store sqlite:purchases.sqlite \\
                 --to purchases-2026-01-31.sqlite
-              legacy-receipts store backup --store postgres://db/receipts \
+              legacy-receipts store backup --store postgres://db/receipts \\
                 --to receipts-2026-01-31.dump
               pg_restore --no-owner --dbname postgres://db/new receipts-2026-01-31.dump
             """)
