@@ -101,9 +101,11 @@ package struct ConsumptionConsent: Equatable, Sendable {
 }
 
 /// Why a case gets no answer.
-package struct ConsumptionProblem: Error {
+package struct ConsumptionProblem: Error, CustomStringConvertible {
     /// One sentence.
     package let message: String
+
+    package var description: String { message }
 }
 
 extension ConsumptionCase {
