@@ -66,9 +66,10 @@ extension ServerTests {
         }
 
         private static func ask(
-            _ port: Int, _ path: String, method: String = "GET", token: String? = Self.token, body: String? = nil
+            _ port: Int, _ path: String, method: String = "GET", token: String? = Self.token, headers: [String] = [],
+            body: String? = nil
         ) async throws -> HTTPText {
-            var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"]
+            var lines = ["\(method) \(path) HTTP/1.1", "Host: localhost", "Connection: close"] + headers
             if let token { lines.append("Authorization: Bearer \(token)") }
             if let body { lines.append("Content-Length: \(body.utf8.count)") }
             let request = lines.joined(separator: "\r\n") + "\r\n\r\n" + (body ?? "")
@@ -206,6 +207,24 @@ extension ServerTests {
                 for secret in ["user-4711", Self.token, "not-the-token"] {
                     #expect(!text.contains(secret), "\(secret)")
                 }
+            }
+        }
+
+        @Test("The log has the request's id, which the answer has too, and the trace id of traceparent")
+        func names() async throws {
+            try await Self.run { server, port in
+                let trace = "4bf92f3577b34da6a3ce929d0e0e4736"
+                let named = try await Self.ask(
+                    port, "/v1/customers/7",
+                    headers: ["X-Request-Id: ticket-4711", "traceparent: 00-\(trace)-00f067aa0ba902b7-01"])
+                #expect(named.headers["x-request-id"] == "ticket-4711")
+                let unnamed = try await Self.ask(port, "/v1/customers/7", token: "not-the-token")
+                let name = try #require(unnamed.headers["x-request-id"])
+                let lines = try server.log.text.split(separator: "\n").filter { $0.contains(#""message":"look-up""#) }
+                    .map { try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any]) }
+                try #require(lines.count == 2)
+                #expect(lines[0]["requestId"] as? String == "ticket-4711" && lines[0]["traceId"] as? String == trace)
+                #expect(lines[1]["requestId"] as? String == name && lines[1]["traceId"] == nil)
             }
         }
 

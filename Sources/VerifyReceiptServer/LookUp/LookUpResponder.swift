@@ -93,6 +93,7 @@ final class LookUpResponder: Sendable {
 
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
         let start = ContinuousClock.now
+        let requestId = RequestName.of(request.head)
         var name: String?
         let status: HTTPResponse.Status
         var answer: Answer
@@ -100,26 +101,28 @@ final class LookUpResponder: Sendable {
             try checkToken(request)
             let question = try await question(request)
             name = question.name
-            answer = try await self.answer(question)
+            answer = try await self.answer(question, requestId)
             status = .ok
         } catch {
             status = error.status
             answer = await refused(error, request)
         }
         responses.add(String(status.code))
-        logger.info(
-            "look-up",
-            metadata: [
-                "route": "\(Self.route(request))", "status": .stringConvertible(status.code),
-                "sha256": "\(name.map { String($0.prefix(12)) } ?? "")",
-                "milliseconds": .stringConvertible((ContinuousClock.now - start) / .milliseconds(1)),
-            ])
+        var fields: Logger.Metadata = [
+            "route": "\(Self.route(request))", "status": .stringConvertible(status.code),
+            "sha256": "\(name.map { String($0.prefix(12)) } ?? "")",
+            "milliseconds": .stringConvertible((ContinuousClock.now - start) / .milliseconds(1)),
+        ]
+        fields.set("requestId", requestId)
+        fields.set("traceId", RequestName.traceId(of: request.head))
+        logger.info("look-up", metadata: fields)
         var head = HTTPResponse(status: status, headerFields: answer.fields)
         head.headerFields[.contentType] = answer.type
         head.headerFields[.contentLength] = String(answer.body.count)
         head.headerFields[.cacheControl] = "no-store"
         head.headerFields[.xContentTypeOptions] = "nosniff"
         head.headerFields[.date] = state.httpDate()
+        if let header = RequestName.header { head.headerFields[header] = requestId }
         guard request.method != .head else { return try await writer.writeResponse(head) }
         try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
     }
@@ -312,7 +315,7 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    private func answer(_ question: Question) async throws(Refusal) -> Answer {
+    private func answer(_ question: Question, _ requestId: String) async throws(Refusal) -> Answer {
         let isTaken = questions.withLock { count in
             guard count < Self.maximumQuestions else { return false }
             count += 1
@@ -351,10 +354,10 @@ final class LookUpResponder: Sendable {
             case .notEligible(let reason): throw Refusal(status: .conflict, reason: reason)
             }
         case .failure(let error as TransactionStoreError):
-            logger.warning("a look-up failed", metadata: ["error": "\(error)"])
+            logger.warning("a look-up failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])
             throw Self.unavailable("the store cannot be read: \(error.code.rawValue)")
         case .failure(let error):
-            logger.error("a look-up failed", metadata: ["error": "\(error)"])
+            logger.error("a look-up failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])
             throw Refusal(status: .internalServerError, reason: "the question cannot be answered; the log says why")
         case nil: throw Self.unavailable("the answer takes too long")
         }
