@@ -83,7 +83,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         }
     }
 
-    /// The genuine receipt of a request; the facts of the exchange name it.
+    /// The genuine receipt of a request. The facts of the exchange name it, also if it is of the other environment.
     /// - Throws: ``Refusal``
     func genuineSubmission(_ text: ArraySlice<UInt8>, _ exchange: Exchange) throws -> Submission {
         let container = try reader.container(text)
@@ -92,10 +92,14 @@ public final class VerifyReceiptEndpoint: Sendable {
         let started = ContinuousClock.now
         let outcome = Result { try genuineSubmission(container, name, text: text, exchange) }
         exchange.facts.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
-        let submission = try outcome.get()
-        exchange.facts.bundleId = submission.receipt.payload.bundleId
-        exchange.facts.isConfiguredApp = submission.receipt.payload.bundleId.map(hasConfigured) ?? false
-        return submission
+        let bundleId: String? =
+            switch outcome {
+            case .success(let submission): submission.receipt.payload.bundleId
+            case .failure(let error): (error as? Refusal)?.genuineBundleId
+            }
+        exchange.facts.bundleId = bundleId
+        exchange.facts.isConfiguredApp = bundleId.map(hasConfigured) ?? false
+        return try outcome.get()
     }
 
     /// A sandbox receipt at production is answered as the sandbox if its app is

@@ -3,6 +3,7 @@ import Foundation
 import MetricsTestKit
 import NIOCore
 import NIOSSL
+import ReceiptForge
 import TestSupport
 import Testing
 import VerifyReceipt
@@ -121,7 +122,7 @@ extension ServerTests {
                 let text = try await Wire.ask(server.adminPort, Sent.get("/metrics")).body
                 let name = "legacy_receipts_requests_total"
                 #expect(text.contains(name + #"{environment="production",status="0",app="other"} 1"#))
-                #expect(text.contains(name + #"{environment="sandbox",status="21008",app="none"} 1"#))
+                #expect(text.contains(name + #"{environment="sandbox",status="21008",app="other"} 1"#))
                 #expect(text.contains(name + #"{environment="production",status="21002",app="none"} 1"#))
                 #expect(text.contains(#"legacy_receipts_request_duration_seconds_count{environment="production"} 2"#))
                 #expect(text.contains("legacy_receipts_verification_duration_seconds_count 3\n"))
@@ -139,6 +140,36 @@ extension ServerTests {
             }
             let name = "legacy_receipts_requests_total{environment=\"production\",status=\"21004\""
             #expect(text.contains("\(name),app=\"\(Sent.bundleId)\"} 1\n"))
+        }
+
+        @Test func aGenuineReceiptOfTheOtherEnvironmentCountsToItsConfiguredApp() async throws {
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [AppConfiguration(bundleId: Sent.bundleId)]
+                $0.endpoint.apps[0].answersValidations = true
+            }
+            let created = ForgedInstant(2024, 3, 15, 10, 20, 30)
+            var bytes = try ForgedAppReceipt.sandbox(bundleId: Sent.bundleId, created: created).signedData(.g5)
+                .encoded()
+            let genuine = Data(bytes).base64EncodedString()
+            bytes[bytes.count - 9] ^= 1
+            let damaged = Data(bytes).base64EncodedString()
+            let transaction = #"{"type":"ios-appstore","appStoreReceipt":"\#(genuine)"}"#
+            let validation = #"{"id":"\#(Sent.bundleId)","type":"application","transaction":\#(transaction)}"#
+            let text = try await TestServer.run(configuration) { server in
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body(genuine)))
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body(damaged)))
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body(), path: "/sandbox/verifyReceipt"))
+                _ = try await Wire.ask(server.port, Sent.post(validation, path: "/validate"))
+                return server.server.metricsText
+            }
+            for (counter, result, app) in [
+                (#"requests_total{environment="production""#, #"status="21007""#, Sent.bundleId),
+                (#"requests_total{environment="production""#, #"status="21007""#, "none"),
+                (#"requests_total{environment="sandbox""#, #"status="21008""#, Sent.bundleId),
+                (#"validations_total{environment="production""#, #"code="6777017""#, Sent.bundleId),
+            ] {
+                #expect(text.contains("legacy_receipts_\(counter),\(result),app=\"\(app)\"} 1\n"), "\(result) \(app)")
+            }
         }
 
         @Test func aBackendOfSwiftMetricsGetsTheNumbersOfMetrics() async throws {

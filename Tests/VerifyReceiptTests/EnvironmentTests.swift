@@ -25,6 +25,19 @@ import VerifyReceipt
         #expect(try await testEndpoint().ask(body(damaged(appReceipt())), at: .production).status == 21003)
     }
 
+    /// Again from the cache of genuine receipts.
+    @Test func theFactsNameTheAppOfAGenuineReceiptOfTheOtherEnvironment() async throws {
+        let endpoint = try testEndpoint { $0.apps = [AppConfiguration(bundleId: bundleId)] }
+        let receipt = try sandboxReceipt()
+        for _ in 1...2 {
+            let facts = try await endpoint.ask(body(receipt), at: .production).reply.facts
+            #expect(facts.bundleId == bundleId && facts.isConfiguredApp)
+            #expect(try await endpoint.ask(body(receipt), at: .sandbox).status == 0)
+        }
+        let unsigned = try await endpoint.ask(body(damaged(receipt)), at: .production).reply.facts
+        #expect(unsigned.bundleId == nil && !unsigned.isConfiguredApp)
+    }
+
     @Test func theEnvironmentIsJudgedBeforeThePassword() async throws {
         let endpoint = try testEndpoint { $0.accountSecrets = [SharedSecret("s3cret")] }
         #expect(try await endpoint.ask(body(sandboxReceipt([month(0)])), at: .production).status == 21007)

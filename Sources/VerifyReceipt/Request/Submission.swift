@@ -43,7 +43,7 @@ struct SubmissionReader: Sendable {
     ) throws -> Submission {
         var submitted = isLenient ? ReceiptText.bytes(container.bytes) : .verbatim(text)
         if let known = cache.entry(name) {
-            try Self.checkEnvironment(of: known.receipt.payload, at: endpoint)
+            try Self.checkEnvironment(ofGenuine: known.receipt.payload, at: endpoint)
             return Submission(entry: known, text: submitted)
         }
         var (receipt, bytes, name) = (try verified(container, at: endpoint), container.bytes, name)
@@ -78,7 +78,7 @@ struct SubmissionReader: Sendable {
             if receipt.payload.environment == .xcode, !acceptsXcodeReceipts {
                 throw Refusal(.xcodeReceipt, ReceiptError(.xcodeReceipt).message)
             }
-            try Self.checkEnvironment(of: receipt.payload, at: endpoint)
+            try Self.checkEnvironment(ofGenuine: receipt.payload, at: endpoint)
             return receipt
         } catch let error as ReceiptError {
             guard error.verdict == .notGenuine else { throw Self.refusal(error) }
@@ -96,6 +96,17 @@ struct SubmissionReader: Sendable {
         case .empty, .invalidBase64: Refusal(.receiptDataNotBase64, error.message)
         case .tooLarge: Refusal(.receiptTooLarge, error.message)
         default: Refusal(.notAReceipt, error.message)
+        }
+    }
+
+    /// The same for a verified receipt: the refusal names its app, which logs and metrics may contain then.
+    private static func checkEnvironment(ofGenuine receipt: LegacyReceipt, at endpoint: EndpointEnvironment) throws {
+        do {
+            try checkEnvironment(of: receipt, at: endpoint)
+        } catch let refusal as Refusal {
+            var named = refusal
+            named.genuineBundleId = receipt.bundleId
+            throw named
         }
     }
 

@@ -44,6 +44,8 @@ struct Refusal: Error, Sendable {
     /// The status, if a condition has a range of them.
     var code: Int?
     var isRetryable: Bool?
+    /// The app of the genuine receipt that was refused; nil if none was verified, or it has none.
+    var genuineBundleId: String?
 
     init(_ condition: StatusCondition, _ reason: String, code: Int? = nil, isRetryable: Bool? = nil) {
         self.condition = condition
