@@ -140,6 +140,26 @@ struct ServeSignatureTests {
         #expect(answers[1].body["situation"] != nil)
     }
 
+    @Test("Nothing is signed for a customer with the transaction of another one")
+    func transactionOfAnother() async throws {
+        let folder = try Folder()
+        func request(_ transaction: String, _ more: String = "") -> String {
+            let members = "\"productId\":\"premium\",\"transactionId\":\"\(transaction)\",\"customer\":\"201\""
+            return "{\(Self.app),\(members)\(more)}"
+        }
+        let offer = ",\"offerIdentifier\":\"o\""
+        let answers = try await ask(
+            [
+                ("introductory-eligibility", request("101")), ("promotional-offer", request("101", offer)),
+                ("promotional-offer", request("999", offer)),
+                // The first period of the customer, which is the original transaction too.
+                ("introductory-eligibility", request("200")), ("promotional-offer", request("201", offer)),
+            ], in: folder)
+        #expect(answers.map(\.status) == ["409", "409", "409", "200", "200"], "\(answers)")
+        #expect((answers[0].body["error"] as? String)?.contains("no transaction") == true)
+        #expect(answers[0].body["compactJWS"] == nil)
+    }
+
     @Test("A request that cannot be signed says why, and names the member")
     func mistakes() async throws {
         let folder = try Folder()

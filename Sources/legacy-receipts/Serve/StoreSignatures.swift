@@ -154,7 +154,8 @@ struct StoreSignatures {
         return group
     }
 
-    /// The purchases of the customer that the request names; nil if it names none.
+    /// The purchases of the customer that the request names; nil if it names none. If the request also names a transaction, it
+    /// must be the customer's: StoreKit gives the offer to the customer of the transaction.
     private func history(_ request: JSONMembers, _ app: App) async throws -> PurchaseHistory? {
         guard let id = try request.text("customer") else { return nil }
         let environment = try request.known("environment", as: AppStoreModels.Environment.self) ?? .production
@@ -168,7 +169,18 @@ struct StoreSignatures {
         guard found.count == 1, search.isComplete else {
             throw LookUpRefusal.notEligible("Several customers of the app have the id.")
         }
+        if let id = try request.text("transactionId"), !Self.isOf(customer, id) {
+            throw LookUpRefusal.notEligible("The customer has no transaction and no app transaction with this id.")
+        }
         return customer.purchaseHistory(catalog: app.catalog)
+    }
+
+    /// Whether an id that StoreKit takes as `transactionId` is of the customer: of any transaction, or the appTransactionId.
+    private static func isOf(_ customer: Customer, _ id: String) -> Bool {
+        customer.transactions.contains { $0.payload.transactionId == id }
+            || customer.identities.contains {
+                ($0.kind == .originalTransactionId || $0.kind == .appTransactionId) && $0.value == id
+            }
     }
 
     private static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
