@@ -1,17 +1,21 @@
 #!/usr/bin/env python3
-"""Renders the inspector's pages in headless Chromium, in a phone-sized and a wide window, light and dark. Fails if the browser prints
-to its console, for example about a blocked style or script, or a resource from another host.
+"""Chooses and drops files on the inspector's page in headless Chromium, and checks that the page says that they are genuine. Then renders
+the pages in a phone-sized and a wide window, light and dark. Fails if the browser prints to its console, for example about a blocked
+style or script, or a resource from another host.
 
     tools/judges/inspector_page.py PATH/TO/legacy-receipts [FOLDER]
 
-The pictures go to FOLDER (default: a temporary folder). Headless Chromium cannot send a form, so this program sends the forms and
-serves the answers to Chromium unchanged, with their headers.
+The pictures go to FOLDER (default: a temporary folder). For them, this program sends the forms and serves the answers to Chromium
+unchanged, with their headers.
 """
 import base64
+import fcntl
 import http.server
 import json
 import os
+import re
 import secrets
+import select
 import subprocess
 import sys
 import tempfile
@@ -36,6 +40,166 @@ def look_up_port(log, server):
     sys.exit("The look-up listener did not start.")
 
 
+class Refused(Exception):
+    """An error of Chromium, for example because a page is being replaced."""
+
+
+class Browser:
+    """A page of headless Chromium, driven over its pipe for the DevTools protocol: file descriptors 3 and 4, a zero byte after each
+    message."""
+
+    def __init__(self, profile):
+        (to_read, self.to), (self.of, to_write) = os.pipe(), os.pipe()
+        # High numbers: the descriptors 3 and 4 of the child may be the ones that a pipe got.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (to_read, to_write)]
+        os.close(to_read)
+        os.close(to_write)
+        self.chromium = subprocess.Popen(
+            ["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}', "bash", "chromium", "--headless", "--no-sandbox",
+             "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe"],
+            pass_fds=ends, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for end in ends:
+            os.close(end)
+        self.received, self.count, self.session, self.said = b"", 0, None, []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for domain in ("Page", "DOM", "Runtime", "Log"):
+            self.call(f"{domain}.enable")
+
+    def close(self):
+        self.chromium.terminate()
+        self.chromium.wait(timeout=PATIENCE)
+
+    def message(self):
+        end = time.monotonic() + PATIENCE
+        while b"\0" not in self.received:
+            if not select.select([self.of], [], [], max(0, end - time.monotonic()))[0]:
+                sys.exit("Chromium does not answer.")
+            piece = os.read(self.of, 1 << 16)
+            if not piece:
+                sys.exit("Chromium ended.")
+            self.received += piece
+        text, _, self.received = self.received.partition(b"\0")
+        message = json.loads(text)
+        if message.get("method") in ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown"):
+            self.said.append(json.dumps(message["params"]))
+        return message
+
+    def call(self, method, **parameters):
+        self.count += 1
+        request = {"id": self.count, "method": method, "params": parameters}
+        if self.session:
+            request["sessionId"] = self.session
+        rest = json.dumps(request).encode() + b"\0"
+        while rest:
+            rest = rest[os.write(self.to, rest):]
+        while True:
+            message = self.message()
+            if message.get("id") == self.count:
+                if "error" in message:
+                    raise Refused(f"{method}: {message['error']}")
+                return message["result"]
+
+    def value(self, script):
+        result = self.call("Runtime.evaluate", expression=script, returnByValue=True)
+        if "exceptionDetails" in result:
+            raise Refused(f"{script[:100]}: {result['exceptionDetails']}")
+        return result["result"].get("value")
+
+    def wait(self, condition):
+        end = time.monotonic() + PATIENCE
+        while time.monotonic() < end:
+            try:
+                if self.value(condition):
+                    return
+            except Refused:
+                pass
+            time.sleep(0.05)
+        sys.exit(f"This did not become true: {condition}")
+
+    def await_load(self, action):
+        """Waits for the page that replaces the present one."""
+        self.value("window.isEarlier = true")
+        action()
+        self.wait('!window.isEarlier && document.readyState === "complete"')
+
+    def choose(self, path):
+        field = self.call("Runtime.evaluate", expression='document.getElementById("file")')["result"]["objectId"]
+        self.call("DOM.setFileInputFiles", objectId=field, files=[path])
+
+    def drop(self, path):
+        with open(path, "rb") as file:
+            content = json.dumps(base64.b64encode(file.read()).decode())
+        self.value(
+            f"""{{
+                const transfer = new DataTransfer();
+                transfer.items.add(new File([Uint8Array.from(atob({content}), (c) => c.charCodeAt(0))], "document"));
+                document.getElementById("document").dispatchEvent(
+                    new DragEvent("drop", {{dataTransfer: transfer, bubbles: true, cancelable: true}}));
+            }}""")
+
+    def verdicts(self, page, path, action):
+        """What the page says about a file and the documents in it."""
+        self.await_load(lambda: self.call("Page.navigate", url=page))
+        action(path)
+        self.wait('document.getElementById("document").value !== ""')
+        self.await_load(lambda: self.value('document.querySelector("form button").click()'))
+        return self.value('Array.from(document.querySelectorAll(".verdict"), (verdict) => verdict.textContent)')
+
+
+def files(binary, work):
+    """Documents of a local App Store, whose roots are in roots.pem: the paths of files that an operator may have."""
+    with open(os.path.join(work, "sandbox"), "w+", encoding="utf-8") as log:
+        sandbox = subprocess.Popen(
+            [binary, "sandbox", "--port", "0", "--products", "LegacyFixtures/products.yaml", "--root-out", f"{work}/roots.pem"],
+            stdout=log, stderr=log)
+        try:
+            end = time.monotonic() + PATIENCE
+            found = None
+            while not found and time.monotonic() < end and sandbox.poll() is None:
+                time.sleep(0.1)
+                log.seek(0)
+                found = re.search(r"listens at (http://[0-9.:]+[0-9])", log.read())
+            if not found:
+                sys.exit("The local App Store did not start.")
+
+            def control(path, body=None):
+                data = None if body is None else json.dumps(body).encode()
+                with urllib.request.urlopen(f"{found[1]}/sandbox/v1/{path}", data, timeout=PATIENCE) as answer:
+                    return json.load(answer)
+
+            control("purchases", {"customer": "ada", "productId": "com.example.orchard.premium.monthly"})
+            receipt = control("customers/ada/receipt")["receipt-data"]
+            notification = control("notifications")["notifications"][0]["signedPayload"]
+        finally:
+            sandbox.terminate()
+            sandbox.wait(timeout=PATIENCE)
+    contents = {
+        "receipt.der": base64.b64decode(receipt), "receipt.b64": receipt.encode(), "payload.jws": notification.encode(),
+        "notification.json": json.dumps({"signedPayload": notification}).encode(),
+        "request.json": json.dumps({"receipt-data": receipt, "password": "s3cret"}).encode(),
+    }
+    for name, content in contents.items():
+        with open(os.path.join(work, name), "wb") as file:
+            file.write(content)
+    return [os.path.join(work, name) for name in contents]
+
+
+def check_files(port, token, paths, work):
+    browser = Browser(os.path.join(work, "profile"))
+    try:
+        for action in (browser.choose, browser.drop):
+            for path in paths:
+                verdicts = browser.verdicts(f"http://judge:{token}@127.0.0.1:{port}/", path, action)
+                if not verdicts or not verdicts[0].startswith("Genuine"):
+                    sys.exit(f"{action.__name__} {os.path.basename(path)}: {verdicts}")
+        if browser.said:
+            sys.exit("\n".join(browser.said))
+    finally:
+        browser.close()
+    print("Files that are chosen or dropped arrive as they are: receipts, JWS, notifications and requests.")
+
+
 def page(port, token, form=None):
     """The headers and the body of the page."""
     request = urllib.request.Request(
@@ -55,6 +219,7 @@ def main():
         token = secrets.token_hex(32)
         with open(os.path.join(work, "token"), "w", encoding="ascii") as file:
             file.write(token)
+        paths = files(binary, work)
         trust = ["--trust-root", "LegacyFixtures/trust/root.der"]
         store = f"sqlite:{work}/store.sqlite"
         # Some records of the fixtures are quarantined on purpose: status 1.
@@ -65,9 +230,10 @@ def main():
             server = subprocess.Popen(
                 [binary, "serve", "--port", "0", "--store", store, "--set", "admin.enabled=false",
                  "--set", "look-up.enabled=true", "--set", "look-up.port=0", "--set", f"look-up.token-files={work}/token",
-                 "--set", "trust.roots=LegacyFixtures/trust/root.der"], stderr=log)
+                 "--set", f"trust.roots=LegacyFixtures/trust/root.der,{work}/roots.pem"], stderr=log)
         try:
             port = look_up_port(os.path.join(work, "log"), server)
+            check_files(port, token, paths, work)
             with open("LegacyFixtures/auto-renewable/receipt.b64", encoding="ascii") as file:
                 receipt = file.read()
             pages = {

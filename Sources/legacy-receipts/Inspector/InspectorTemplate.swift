@@ -28,14 +28,22 @@ enum InspectorTemplate {
         pre{background:var(--panel);border:1px solid var(--line);border-radius:.5rem;padding:.6rem .75rem;white-space:pre-wrap;overflow-wrap:anywhere;font:.85rem/1.45 ui-monospace,monospace;margin:.4rem 0}
         """#
 
-    /// Reads a file that is chosen or dropped into the text field. Without it, documents are pasted.
+    /// Reads a file that is chosen or dropped into the text field: text as it is, because only receipts may be base64, and bytes
+    /// as base64. Without it, documents are pasted.
     static let script = #"""
         const field = document.getElementById("document"), file = document.getElementById("file");
+        const text = (bytes) => {
+          try {
+            const decoded = new TextDecoder("utf-8", {fatal: true}).decode(bytes);
+            if (!decoded.includes("\0")) return decoded;
+          } catch {}
+          return btoa(bytes.reduce((binary, byte) => binary + String.fromCharCode(byte), ""));
+        };
         const read = (chosen) => {
           if (!chosen) return;
           const reader = new FileReader();
-          reader.onload = () => { field.value = reader.result.slice(reader.result.indexOf(",") + 1); field.focus(); };
-          reader.readAsDataURL(chosen);
+          reader.onload = () => { field.value = text(new Uint8Array(reader.result)); field.focus(); };
+          reader.readAsArrayBuffer(chosen);
         };
         document.getElementById("files").hidden = false;
         file.addEventListener("change", () => read(file.files[0]));
