@@ -10,13 +10,13 @@ struct ServeInspectorTests {
     private static let hostile = #"<script>alert(1)</script>{{x}}"'&"#
 
     /// Runs commands while a server listens. `form` posts a form as a browser would; `$page` is the page.
-    private static func serve(_ commands: String, in folder: Folder) async throws -> Outcome {
+    private static func serve(_ commands: String, _ options: String = "", in folder: Folder) async throws -> Outcome {
         try folder.write("token", String(repeating: "k", count: 40).utf8)
         let outcome = try await Command.shell(
             """
             : >log
             "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
-                --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der 2>log &
+                --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der \(options) 2>log &
             server=$!
             tries=0
             until grep -q '"look-up"' log; do
@@ -35,16 +35,31 @@ struct ServeInspectorTests {
         return outcome
     }
 
-    private static func receipt(product: String) throws -> String {
+    /// - Parameter periods: the number of months, of which the last one begins with the receipt.
+    private static func receipt(product: String = "com.example.apple", periods: Int64 = 1) throws -> String {
         let created = ForgedInstant(2024, 3, 15, 10, 20, 30)
+        let first = created.adding(months: 1 - periods)
         let receipt = ForgedAppReceipt.production(bundleId: "com.example.orchard", created: created).with {
-            $0.purchases = [
-                ForgedPurchase(.autoRenewable, product: product, id: "530000000000001", at: created).with {
-                    $0.expiresDate = .seconds(created.adding(months: 1))
-                }
-            ]
+            $0.purchases = (0..<periods).map { period in
+                ForgedPurchase(
+                    .autoRenewable, product: product, id: String(530_000_000_000_001 + period),
+                    at: first.adding(months: period), originalId: "530000000000001", originallyAt: first
+                ).with { $0.expiresDate = .seconds(first.adding(months: period + 1)) }
+            }
         }
         return Forged.base64(try receipt.signedData(.g5).encoded())
+    }
+
+    private static func request(_ receipt: String, _ more: String = "") -> String {
+        #"{"receipt-data":"\#(receipt)","password":"0123456789abcdef0123456789abcdef"\#(more)}"#
+    }
+
+    private static func recordedReply(_ receipt: String) -> String {
+        """
+        {"status":0,"environment":"Production","latest_receipt":"\(receipt)","receipt":{"bundle_id":"com.example.orchard",\
+        "in_app":[{"quantity":"1","product_id":"com.example.apple","transaction_id":"530000000000001",\
+        "original_transaction_id":"530000000000001","purchase_date_ms":"1710498030000"}]}}
+        """
     }
 
     @Test("The page needs the token as a password, and its policy lets nothing in but its own style and script")
@@ -115,6 +130,78 @@ struct ServeInspectorTests {
         #expect(try !folder.text("log").contains("530000000000001"))
     }
 
+    @Test("The reply is that to the receipt in a request or a recorded reply")
+    func embedded() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        let receipt = try Self.receipt()
+        try folder.write("request", Self.request(receipt).utf8)
+        try folder.write("reply", Self.recordedReply(receipt).utf8)
+        try folder.write("damaged", Self.recordedReply(String(receipt.dropLast(40)) + "AAAA").utf8)
+        _ = try await Self.serve(
+            "for name in request reply damaged; do form --data-urlencode document@$name >$name.html; done", in: folder)
+        for name in ["request", "reply"] {
+            let html = try folder.text("\(name).html")
+            #expect(html.contains("Status 0 at /verifyReceipt"), "\(name): \(html)")
+            #expect(html.components(separatedBy: "The verifyReceipt reply").count == 2, "\(name)")
+        }
+        #expect(try folder.text("reply.html").contains("The verifyReceipt reply to latest_receipt"))
+        #expect(try !folder.text("damaged.html").contains("Status 0"))
+    }
+
+    @Test("A document that no app can send gets no reply", arguments: ["junk", "reply", "transaction"])
+    func withoutReply(kind: String) async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        let documents = [
+            "junk": "hello", "reply": Self.recordedReply("placeholder"), "transaction": try Self.signedTransaction(),
+        ]
+        try folder.write("document", try #require(documents[kind]).utf8)
+        _ = try await Self.serve("form --data-urlencode document@document >page", in: folder)
+        let html = try folder.text("page")
+        #expect(html.contains("The document") && !html.contains("The verifyReceipt reply"), "\(html)")
+    }
+
+    private static func signedTransaction() throws -> String {
+        let json = """
+            {"transactionId":"530000000000009","originalTransactionId":"530000000000009","bundleId":"com.example.orchard",\
+            "productId":"com.example.tree","purchaseDate":1748735995000,"originalPurchaseDate":1748735995000,"quantity":1,\
+            "type":"Non-Consumable","inAppOwnershipType":"PURCHASED","signedDate":1748736000000,"environment":"Production"}
+            """
+        return try TestSignedDataAuthority.standard.sign(payload: Array(json.utf8))
+    }
+
+    @Test("A signed transaction gets a reply if the server answers signed transactions")
+    func signedTransactionReply() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write("jws.der", TestSignedDataAuthority.standard.rootCertificate)
+        try folder.write("document", Self.signedTransaction().utf8)
+        _ = try await Self.serve(
+            "form --data-urlencode document@document >page",
+            "--set endpoint.answer-signed-transactions=true --set trust.signed-data-roots=jws.der", in: folder)
+        let html = try folder.text("page")
+        #expect(html.contains("Status 0 at /verifyReceipt"), "\(html)")
+    }
+
+    @Test("The reply to a request omits old transactions if the request says so")
+    func exclusion() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        let receipt = try Self.receipt(periods: 2)
+        try folder.write("all", Self.request(receipt).utf8)
+        try folder.write("newest", Self.request(receipt, #","exclude-old-transactions":true"#).utf8)
+        _ = try await Self.serve(
+            "for name in all newest; do form --data-urlencode document@$name >$name.html; done", in: folder)
+        let counts = try ["all", "newest"].map { name in
+            try folder.text("\(name).html").components(
+                separatedBy: "&quot;transaction_id&quot; : &quot;530000000000001&quot;"
+            ).count - 1
+        }
+        // in_app has every transaction of the receipt either way.
+        #expect(counts[0] == counts[1] + 1, "\(counts)")
+    }
+
     @Test("What a document says stays text", arguments: ["receipt", "reply", "junk"])
     func escaped(kind: String) async throws {
         let folder = try Folder.withRoot()
@@ -160,7 +247,25 @@ struct ServeInspectorTests {
         for text in ["Found by", "<svg", "subscriptions", "entitlements", "periods", "documents", #"value="201""#] {
             #expect(html.contains(text), "\(text)")
         }
+        #expect(
+            html.contains("The modern transactions") && html.contains("&quot;transactionId&quot; : &quot;201&quot;"))
+        // The store has no receipt of the customer.
+        #expect(!html.contains("The verifyReceipt reply"))
         #expect(try folder.text("nobody").contains("No customer has the id nobody."))
         #expect(try folder.text("malformed").contains("<form"))
+    }
+
+    @Test("A customer of whom the store kept a receipt gets the reply to it, with what the store knows")
+    func customerWithReceipt() async throws {
+        let folder = try Folder.withRoot()
+        let receipt = try Self.receipt()
+        try folder.write("records.ndjson", #"{"user":"u-1","receipt":"\#(receipt)"}"#.utf8)
+        let migrated = try await folder.migrate("records.ndjson", "--into", "sqlite:store.sqlite")
+        #expect(migrated.status == 0, "\(migrated)")
+        _ = try await Self.serve("form --data id=530000000000001 >page", in: folder)
+        let html = try folder.text("page")
+        #expect(html.contains("The verifyReceipt reply to the stored app receipt"), "\(html)")
+        #expect(html.contains("Status 0 at /verifyReceipt") && html.contains("&quot;latest_receipt_info&quot;"))
+        #expect(html.contains("&quot;transactionId&quot; : &quot;530000000000001&quot;"))
     }
 }

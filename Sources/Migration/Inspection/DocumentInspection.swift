@@ -62,8 +62,8 @@ package struct RecordedInspection: Sendable {
 /// Finds the documents in an input as `migrate` does, and inspects each. Signatures are verified at the date of
 /// signing.
 package struct DocumentInspector: Sendable {
-    private let receipts: ReceiptVerifier
-    private let signedData: StoredSignedDataVerifier
+    let receipts: ReceiptVerifier
+    let signedData: StoredSignedDataVerifier
     private let bundleId: String?
 
     /// - Parameters:

@@ -61,10 +61,20 @@ struct StoreLookUp: LookUpAnswers {
             if search.matches.isEmpty {
                 page.add(heading: "No customer", CustomerText.notFound(search), isFailure: true)
             }
+            var replies = 0
             for match in search.matches {
                 let report = CustomerReport(match, catalog: endpoint.catalog(of: match.customer), date: date)
                 let kinds = match.kinds.map(\.rawValue).joined(separator: ", ")
                 page.add(report, heading: "Customer", "Found by \(kinds), as of \(DateText.iso(date)).", now: date)
+                page.add(
+                    folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(match.customer)))
+                for receipt in [match.customer.newestAppReceipt, match.customer.newestTransactionReceipt] {
+                    guard let receipt, replies < Self.maximumReplies else { continue }
+                    replies += 1
+                    let name = receipt.form == .app ? "app receipt" : "transaction receipt"
+                    try await show(
+                        replyTo: .receipt(receipt.bytes), named: "the stored \(name)", at: date, endpoint, on: &page)
+                }
             }
         case .document(let document): try await show(document, at: date, endpoint, on: &page)
         }
@@ -83,8 +93,29 @@ struct StoreLookUp: LookUpAnswers {
             )
             page.add(folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(customer)))
         }
-        guard let (reply, path) = try await reply(to: document, at: date, endpoint) else { return }
-        page.add(heading: "The verifyReceipt reply", "Status \(reply.status) at \(path), with what the store knows.")
+        let submittable = try DocumentInspector(trust: endpoint.trust).submittable(in: document).filter {
+            if case .signedTransaction = $0.content { endpoint.answersSignedTransactions } else { true }
+        }
+        let excludes = (try? JSONValue.parse(document).object)?[Self.exclusion]
+        for document in submittable.prefix(Self.maximumReplies) {
+            try await show(
+                replyTo: document.content, named: document.path, excludes: excludes, at: date, endpoint, on: &page)
+        }
+    }
+
+    /// How many replies a page shows: each of them reads the store.
+    private static let maximumReplies = 10
+    /// The member of a request, which the reply to a pasted request heeds.
+    private static let exclusion = "exclude-old-transactions"
+
+    private func show(
+        replyTo content: SubmittableDocument.Content, named name: String, excludes: JSONValue? = nil, at date: Int64,
+        _ endpoint: EndpointConfiguration, on page: inout InspectorPage
+    ) async throws {
+        let (reply, path) = try await reply(to: content, excludes: excludes, at: date, endpoint)
+        page.add(
+            heading: "The verifyReceipt reply" + (name.isEmpty ? "" : " to \(Printable.text(name))"),
+            "Status \(reply.status) at \(path), with what the store knows.")
         page.add(folded: "The reply", json: InspectorPage.pretty(reply.body))
     }
 
@@ -96,13 +127,11 @@ struct StoreLookUp: LookUpAnswers {
         return writer.finish()
     }
 
-    /// The reply of the endpoint that knows the receipt's environment; nil if the document is no receipt. Nothing is stored or
-    /// asked, and no password is needed: whoever may look customers up may see it.
+    /// The reply of the endpoint that knows the document's environment. Nothing is stored or asked, and no password is needed:
+    /// whoever may look customers up may see it.
     private func reply(
-        to document: [UInt8], at date: Int64, _ endpoint: EndpointConfiguration
-    ) async throws -> (reply: VerifyReceiptReply, path: String)? {
-        let container: ReceiptContainer
-        do throws(ReceiptError) { container = try ReceiptContainer(stored: document) } catch { return nil }
+        to content: SubmittableDocument.Content, excludes: JSONValue?, at date: Int64, _ endpoint: EndpointConfiguration
+    ) async throws -> (reply: VerifyReceiptReply, path: String) {
         var configuration = endpoint
         configuration.learnsFromReceipts = false
         configuration.accountSecrets = []
@@ -113,7 +142,14 @@ struct StoreLookUp: LookUpAnswers {
         }
         var request = JSONWriter()
         request.beginObject()
-        request.member("receipt-data", Data(container.bytes).base64EncodedString())
+        switch content {
+        case .receipt(let bytes): request.member("receipt-data", Data(bytes).base64EncodedString())
+        case .signedTransaction(let jws): request.member("receipt-data", jws)
+        }
+        if let excludes {
+            request.key(Self.exclusion)
+            request.value(excludes)
+        }
         request.endObject()
         let body = request.finish()
         let answering = try VerifyReceiptEndpoint(configuration: configuration, store: store)
