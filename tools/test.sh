@@ -12,6 +12,8 @@ export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
+# The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine.
+database=(--filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
@@ -53,7 +55,7 @@ step "Tests, debug"
 swift build --build-tests
 tests 1500 swift test --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 900 bash tools/postgres.sh run swift test --skip-build --filter PostgreSQL
+tests 1200 bash tools/postgres.sh run swift test --skip-build "${width[@]}" "${database[@]}"
 
 step "Documentation"
 bash tools/docs.sh
@@ -66,7 +68,7 @@ step "Tests, release"
 swift build -c release --build-tests
 tests 1500 swift test -c release --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 900 bash tools/postgres.sh run swift test -c release --skip-build --filter PostgreSQL
+tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${width[@]}" "${database[@]}"
 
 command=$(swift build -c release --show-bin-path)/legacy-receipts
 

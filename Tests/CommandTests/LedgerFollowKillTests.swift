@@ -29,7 +29,7 @@ struct LedgerFollowKillTests {
     @Test(
         "Each entry is delivered at least once and in order, whatever is killed: PostgreSQL",
         .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
-    func postgreSQL() async throws {
+    func followedOnPostgreSQL() async throws {
         let folder = try Folder()
         try await PostgreSQLServer.with { server in
             try await check(server.url, in: folder) { try await PostgreSQLTransactionStore.open(url: server.url) }

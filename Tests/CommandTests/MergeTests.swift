@@ -131,7 +131,7 @@ struct MergeTests {
     @Test(
         "Two migrations into one PostgreSQL at once give the tables of one",
         .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
-    func together() async throws {
+    func togetherOnPostgreSQL() async throws {
         let server = try #require(PostgreSQLServer.shared)
         let folder = try Folder.withRoot()
         let dumps = try Self.dumps(1_500, in: folder)

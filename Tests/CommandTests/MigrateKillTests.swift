@@ -29,7 +29,7 @@ struct MigrateKillTests {
         "After kill -9 at any moment the same command goes on, to the same tables: PostgreSQL",
         .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"),
         arguments: [Source.ndjson, .standardInput, .postgreSQL])
-    func postgreSQL(source: Source) async throws {
+    func killedOnPostgreSQL(source: Source) async throws {
         let server = try #require(PostgreSQLServer.shared)
         let folder = try Folder.withRoot()
         let name = "kill_\(source.rawValue.lowercased())_\(UUID().uuidString.prefix(8).lowercased())"

@@ -51,7 +51,7 @@ struct TableExportTests {
     @Test(
         "are equal byte for byte from SQLite and PostgreSQL, and psql loads them",
         .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
-    func engines() async throws {
+    func equalFromPostgreSQL() async throws {
         var generator = SeededGenerator(seed: 8)
         let sets = Samples.sets + Self.randomSets(&generator)
         let (first, second) = (try TemporaryFolder(), try TemporaryFolder())

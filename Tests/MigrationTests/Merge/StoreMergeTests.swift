@@ -448,7 +448,7 @@ struct StoreMergeTests {
     @Test(
         "Hashes of erased customers are taken over from SQLite to PostgreSQL and back",
         .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
-    func leftHashesOfEngines() async throws {
+    func leftHashesOfPostgreSQL() async throws {
         typealias Samples = StoreSamples
         let server = try #require(PostgreSQLServer.shared)
         let name = "merge_" + UUID().uuidString.lowercased().filter { $0 != "-" }
@@ -480,7 +480,7 @@ struct StoreMergeTests {
     @Test(
         "SQLite and PostgreSQL merge into each other",
         .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
-    func engines() async throws {
+    func mergedWithPostgreSQL() async throws {
         let server = try #require(PostgreSQLServer.shared)
         let (shards, expected, inputs) = try await Self.migrated.value
         let name = "merge_" + UUID().uuidString.lowercased().filter { $0 != "-" }
