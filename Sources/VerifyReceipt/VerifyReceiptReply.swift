@@ -19,8 +19,8 @@ public struct ReplyFacts: Sendable {
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; nil if no receipt could be read.
     public var receiptName: String?
     public var bundleId: String?
-    /// Whether the configuration names the app. Only then may its bundle id be the label of a metric: anybody can send receipts
-    /// of any number of other apps.
+    /// Whether the configuration names the app. Only then may its bundle id be the label of a metric, because any client
+    /// can send receipts of any number of other apps.
     public var isConfiguredApp = false
     /// The reason of a refusal, for the operator. It is not part of the reply.
     public var reason: String?

@@ -20,8 +20,8 @@ package struct DocumentStatements: Sendable {
         options = migration.input
     }
 
-    /// The customers of the documents in an input: documents that share an identity are about one. Empty if no document can be
-    /// believed, or none names a purchase or an app.
+    /// The customers of the documents in an input: documents that share an identity are about one. Empty if no document is
+    /// trusted, or none names a purchase or an app.
     package func customers(in bytes: [UInt8]) -> [Customer] {
         let recognition = RecordReader(receiptColumn: nil).read(bytes[...], table: nil)
         let place = RecordPlace(input: "", position: .file, byteOffset: 0)

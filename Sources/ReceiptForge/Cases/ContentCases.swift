@@ -321,7 +321,7 @@ extension ForgedCase {
             ("preorder", "A receipt of an app ordered before its release (attribute 32).", preorder),
             ("ids-beyond-2-53", "Ids that a double cannot hold.", wide),
             ("unicode", "Texts beyond ASCII, with quotes and backslashes.", unicode),
-            ("unknown-attributes", "Attributes of types that nobody knows, which are kept as they are.", unknown),
+            ("unknown-attributes", "Attributes of unknown types, which are kept unchanged.", unknown),
             ("opaque-values-like-encodings", "Attributes 4, 6 and 7 that happen to look like ASN.1 values.", opaque),
         ]
     }

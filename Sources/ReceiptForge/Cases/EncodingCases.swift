@@ -227,7 +227,7 @@ extension ForgedCase {
                 "content-detached", "A signature whose content is elsewhere.", usual, detached, .notAReceipt,
                 "contentMissing", openSSL: false, expect: validated),
             foreign(
-                "pkcs7-data", "A PKCS#7 message of the type data: nobody signed it.", "notSignedData", base64(data),
+                "pkcs7-data", "A PKCS#7 message of the type data, without a signature.", "notSignedData", base64(data),
                 form: .base64),
             foreign(
                 "bare-content", "The content of a receipt without any signature around it.", "notSignedData",

@@ -140,7 +140,7 @@ extension ForgedCase {
                 { $0.keyUsage = .keyEncipherment }
             ),
             (
-                "leaf-unknown-critical-extension", "The leaf has a critical extension that nobody knows.",
+                "leaf-unknown-critical-extension", "The leaf has an unknown critical extension.",
                 "criticalExtension", false, { $0.unknownCriticalExtension = true }
             ),
             (
@@ -230,7 +230,7 @@ extension ForgedCase {
             ),
             (
                 "intermediate-unknown-critical-extension",
-                "The intermediate has a critical extension that nobody knows.",
+                "The intermediate has an unknown critical extension.",
                 "criticalExtension", false, { $0.unknownCriticalExtension = true }
             ),
             (
@@ -262,7 +262,8 @@ extension ForgedCase {
                     $0.signers.append(ForgedSigner(certificate: foreign[0], digest: .sha256))
                 }, .notGenuine, "signerCount"),
             try app(
-                "no-signers", "Nobody signed.", receipt, message.with { $0.signers = [] }, .notGenuine, "signerCount"),
+                "no-signers", "The message has no signers.", receipt, message.with { $0.signers = [] }, .notGenuine,
+                "signerCount"),
             try app(
                 "no-certificates", "No certificates are embedded.", receipt, message.with { $0.certificates = [] },
                 .notGenuine, "certificateMissing"),
