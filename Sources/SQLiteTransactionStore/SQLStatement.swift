@@ -1,17 +1,9 @@
 import GRDB
 import GRDBSQLite
-import Purchases
-import TransactionStore
 
 /// A connection that keeps its prepared statements.
 protocol StatementSource {
     func statement(_ sql: String) throws -> SQLStatement
-    /// The id of a scope; nil if the store does not have it.
-    func scopeId(_ scope: StoreScope) throws -> Int64?
-}
-
-extension StatementSource {
-    func scopeId(_ scope: StoreScope) throws -> Int64? { try SQLiteTransactionStore.scopeId(scope, self) }
 }
 
 extension Database: StatementSource {

@@ -11,7 +11,7 @@ import Synchronization
 /// |---|---|
 /// | the store answers | its answer |
 /// | the store has not answered any waiting call of this kind for ``deadline`` | `unavailable`, for all of them |
-/// | the store still hangs after that | `unavailable` at once, except for one trial call per ``pause`` |
+/// | the store still hangs after that | `unavailable` at once, except for one trial call in each half of the ``deadline`` |
 /// | one call waits for twice the ``deadline`` while the store answers others | `busy` |
 /// | ``maximumCalls`` calls are waiting | `busy` at once |
 ///
@@ -26,8 +26,6 @@ public final class BoundedTransactionStore: TransactionStore {
 
     /// How long calls wait without any answer from the store.
     public let deadline: Duration
-    /// How long calls fail at once before a trial call: half of the ``deadline``.
-    public var pause: Duration { deadline / 2 }
     /// How many calls of one kind may wait, including abandoned calls that have not ended.
     public static let maximumCalls = 1_024
 

@@ -29,11 +29,6 @@ public struct UnknownMembers: Hashable, Sendable {
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The members of the object at `decoder`, except those in `Keys`.
-    init<Keys: CodingKey>(from decoder: any Decoder, besides _: Keys.Type) throws {
-        try self.init(from: decoder) { Keys(stringValue: $0) != nil }
-    }
-
     /// The members of the object at `decoder`, except those with a known name.
     init(from decoder: any Decoder, besides isKnown: (String) -> Bool) throws {
         if let decoder = decoder as? JSONValueDecoder, let object = decoder.value.object {

@@ -40,10 +40,6 @@ struct RecordMigrator: Sendable {
         mapper = ReceiptMapper(catalog: options.catalog)
     }
 
-    func migrate(_ batch: InputBatch, into output: inout BatchOutput) {
-        for index in 0..<batch.count { migrate(batch.record(index), into: &output) }
-    }
-
     /// - Parameter receipt: the receipt of the record from ``keyedReceipts(_:)``, if there is one.
     func migrate(_ record: InputRecord, receipt: KeyedReceipt? = nil, into output: inout BatchOutput) {
         output.counts.read(record)

@@ -12,12 +12,6 @@ struct StoreAdditions: Sendable {
 
     mutating func removeAll() { self = StoreAdditions() }
 
-    mutating func add(_ other: consuming StoreAdditions) {
-        facts += other.facts
-        users += other.users
-        receipts += other.receipts
-    }
-
     /// Adds the facts of a document, and the users that the columns beside it name.
     mutating func add(_ sets: [FactSet], _ columns: [CarriedColumn], _ users: UserColumns) {
         facts += sets

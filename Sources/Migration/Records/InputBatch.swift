@@ -9,8 +9,6 @@ package struct InputBatch: Sendable {
 
     /// The number of records.
     package var count: Int { frames.count }
-    /// The number of stored bytes of the records.
-    package var byteCount: Int { storage.count }
 
     /// Recognizes every record, in the order of the input.
     package func records() -> [InputRecord] {

@@ -61,11 +61,6 @@ enum TypeID {
     static let int8: UInt32 = 20
     static let int2: UInt32 = 21
     static let int4: UInt32 = 23
-    static let text: UInt32 = 25
-    static let byteaArray: UInt32 = 1001
-    static let int2Array: UInt32 = 1005
-    static let int4Array: UInt32 = 1007
-    static let int8Array: UInt32 = 1016
 }
 
 /// One parameter of a statement, sent in binary and separate from the SQL text.
@@ -79,21 +74,7 @@ enum Parameter: Sendable {
     case int8s([Int64])
     case byteStrings([[UInt8]])
     /// Elements that are already encoded, each with its length before it.
-    case encoded(elementType: UInt32, arrayType: UInt32, count: Int, elements: [UInt8])
-
-    var type: UInt32 {
-        switch self {
-        case .int4: TypeID.int4
-        case .int8: TypeID.int8
-        case .text: TypeID.text
-        case .bytes: TypeID.bytea
-        case .int2s: TypeID.int2Array
-        case .int4s: TypeID.int4Array
-        case .int8s: TypeID.int8Array
-        case .byteStrings: TypeID.byteaArray
-        case .encoded(_, let arrayType, _, _): arrayType
-        }
-    }
+    case encoded(elementType: UInt32, count: Int, elements: [UInt8])
 
     func write(to buffer: inout BinaryBuffer) {
         switch self {
@@ -107,7 +88,7 @@ enum Parameter: Sendable {
         case .byteStrings(let values):
             buffer.arrayHeader(elementType: TypeID.bytea, count: values.count)
             for value in values { buffer.field(value) }
-        case .encoded(let elementType, _, let count, let elements):
+        case .encoded(let elementType, let count, let elements):
             buffer.arrayHeader(elementType: elementType, count: count)
             buffer.raw(elements)
         }

@@ -21,12 +21,12 @@ struct Table: Sendable {
             }
         }
 
-        fileprivate var types: (element: UInt32, array: UInt32) {
+        fileprivate var type: UInt32 {
             switch self {
-            case .int8: (TypeID.int8, TypeID.int8Array)
-            case .int4: (TypeID.int4, TypeID.int4Array)
-            case .int2: (TypeID.int2, TypeID.int2Array)
-            case .bytea: (TypeID.bytea, TypeID.byteaArray)
+            case .int8: TypeID.int8
+            case .int4: TypeID.int4
+            case .int2: TypeID.int2
+            case .bytea: TypeID.bytea
             }
         }
     }
@@ -198,8 +198,7 @@ struct RowBuffer {
 
     func insert(_ session: PostgreSQLSession) throws -> ResultRows {
         let parameters = zip(table.columns, buffers).map { column, buffer in
-            Parameter.encoded(
-                elementType: column.types.element, arrayType: column.types.array, count: count, elements: buffer.bytes)
+            Parameter.encoded(elementType: column.type, count: count, elements: buffer.bytes)
         }
         return try session.run(table.insert, parameters)
     }

@@ -166,9 +166,7 @@ struct FactWriter {
             Self.findIdentities,
             [
                 .int4s(batch.identities.map { scopeIds[$0.scope] }), .int2s(batch.identities.map(\.kind)),
-                .encoded(
-                    elementType: TypeID.bytea, arrayType: TypeID.byteaArray, count: batch.identities.count,
-                    elements: values.bytes),
+                .encoded(elementType: TypeID.bytea, count: batch.identities.count, elements: values.bytes),
             ])
         var joining: [Int: Set<Int64>] = [:]
         for row in 0..<known.count {

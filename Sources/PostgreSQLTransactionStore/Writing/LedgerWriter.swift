@@ -206,8 +206,7 @@ struct LedgerWriter {
     private func ids(_ ranges: [Range<Int>], _ bytes: [UInt8]) -> Parameter {
         var elements = BinaryBuffer(capacity: ranges.count * 24)
         for range in ranges { elements.field(bytes[range]) }
-        return .encoded(
-            elementType: TypeID.bytea, arrayType: TypeID.byteaArray, count: ranges.count, elements: elements.bytes)
+        return .encoded(elementType: TypeID.bytea, count: ranges.count, elements: elements.bytes)
     }
 
     /// Returns the number of appended entries.

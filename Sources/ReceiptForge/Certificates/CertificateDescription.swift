@@ -91,9 +91,6 @@ public struct ForgedCertificate: Hashable, Sendable {
     public let serial: [UInt8]
     /// The key of the certificate.
     public let key: TestKey
-
-    /// SHA-256 of the certificate, 32 bytes.
-    public var fingerprint: [UInt8] { ForgedDigest.sha256(der) }
 }
 
 extension CertificateDescription {

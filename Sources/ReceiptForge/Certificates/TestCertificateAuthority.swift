@@ -1,7 +1,7 @@
 /// A certificate authority with the structure of Apple's: one root, intermediates of three generations, and leaves that
 /// sign receipts (Reference.md V7). Every name begins with "Test", and every key is public.
 ///
-/// Tests trust it explicitly, with ``rootDER`` or ``rootFingerprint``.
+/// Tests trust it explicitly, with ``rootDER``.
 public struct TestCertificateAuthority: Sendable {
     /// Which of Apple's generations a receipt imitates.
     public enum Generation: String, CaseIterable, Hashable, Sendable {
@@ -68,8 +68,6 @@ public struct TestCertificateAuthority: Sendable {
 
     /// The root certificate to trust in tests, DER.
     public static var rootDER: [UInt8] { get throws { try shared().root.der } }
-    /// SHA-256 of ``rootDER``.
-    public static var rootFingerprint: [UInt8] { get throws { try shared().root.fingerprint } }
     /// The intermediate that a verifier of iOS 6 receipts of version 2 must supply, DER.
     public static var iTunesStoreIntermediateDER: [UInt8] { get throws { try shared().iTunesStoreIntermediate.der } }
     /// The intermediate that a verifier of iOS 6 receipts of version 3 must supply, DER.

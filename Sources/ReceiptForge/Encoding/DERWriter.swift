@@ -120,8 +120,6 @@ public enum DERWriter {
 
     public static func ia5String(_ text: String) -> [UInt8] { value(ASN1Tag.ia5String, Array(text.utf8)) }
 
-    public static func printableString(_ text: String) -> [UInt8] { value(ASN1Tag.printableString, Array(text.utf8)) }
-
     public static func objectIdentifier(_ identifier: ForgedObjectIdentifier) -> [UInt8] {
         value(ASN1Tag.objectIdentifier, identifier.contents)
     }

@@ -60,13 +60,6 @@ public struct ErasedIdentities: Sendable {
         isEmpty ? transactions : transactions.filter { !identities.contains($0.identity) }
     }
 
-    /// Finds the erased identities in documents. The parameters are those of the initializer for a step.
-    public init(
-        in sets: [FactSet], secrets: [[UInt8]], known: ([LeftHash]) throws -> Set<LeftHash>
-    ) rethrows {
-        try self.init(in: MigrationStep(facts: sets), secrets: secrets, known: known)
-    }
-
     /// Whether the documents name no erased identity, so that they are stored as they are.
     public var isEmpty: Bool { identities.isEmpty }
 

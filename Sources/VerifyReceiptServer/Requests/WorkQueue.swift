@@ -44,7 +44,6 @@ final class WorkQueue: Sendable {
         maximumAway = max(0, away)
     }
 
-    var working: Int { state.withLock { $0.working } }
     var waiting: Int { state.withLock { $0.waitingCount } }
     var away: Int { state.withLock { $0.away } }
     var inFlight: Int { state.withLock { $0.working + $0.away } }

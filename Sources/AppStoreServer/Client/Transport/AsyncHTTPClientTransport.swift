@@ -1,5 +1,5 @@
 #if canImport(AsyncHTTPClient)
-    public import AsyncHTTPClient
+    internal import AsyncHTTPClient
     internal import NIOCore
     internal import NIOPosix
 
@@ -14,7 +14,6 @@
     /// Sends requests with AsyncHTTPClient. It uses HTTP/2 if the server supports it, and keeps connections open.
     public final class AsyncHTTPClientTransport: APITransport {
         private let client: HTTPClient
-        private let isOwner: Bool
 
         /// A transport with its own HTTP client, which does not follow redirects.
         ///
@@ -27,23 +26,14 @@
             // The API client decides about retries. Retries here would not be counted.
             configuration.connectionPool.retryConnectionEstablishment = false
             client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-            isOwner = true
         }
 
-        /// A transport with the caller's HTTP client, which the caller shuts down. It should not follow redirects.
-        public init(client: HTTPClient) {
-            self.client = client
-            isOwner = false
-        }
+        deinit { client.shutdown { _ in } }
 
-        deinit {
-            if isOwner { client.shutdown { _ in } }
-        }
-
-        /// Closes the connections if the transport owns its HTTP client. Running requests fail.
+        /// Closes the connections. Running requests fail.
         public func shutdown() async {
             // Fails only if the client is already closed.
-            if isOwner { try? await client.shutdown() }
+            try? await client.shutdown()
         }
 
         /// Sends one request and reads the answer to its end.
