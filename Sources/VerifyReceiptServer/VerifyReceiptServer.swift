@@ -64,7 +64,6 @@ public final class VerifyReceiptServer: Service {
     ///   - logger: receives a line per request, and messages for operators.
     ///   - metricsFactory: the backend of swift-metrics that gets every number of `/metrics` too; counters and durations at
     ///     once, the others every ten seconds.
-    ///   - observer: receives each answered request.
     ///   - lookUpAnswers: answers on the look-up listener; nil for no such listener.
     ///   - consumptionAnswering: answers open consumption requests, if the configuration says how; nil to keep them open.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
@@ -73,8 +72,7 @@ public final class VerifyReceiptServer: Service {
     public init(
         configuration: VerifyReceiptServerConfiguration, store: (any TransactionStore)?,
         spool: (any FactSpool)? = nil, logger: Logger, metricsFactory: any MetricsFactory = MetricsSystem.factory,
-        observer: (any AnswerObserving)? = nil, lookUpAnswers: (any LookUpAnswers)? = nil,
-        consumptionAnswering: (any ConsumptionAnswering)? = nil,
+        lookUpAnswers: (any LookUpAnswers)? = nil, consumptionAnswering: (any ConsumptionAnswering)? = nil,
         clock: (@Sendable () -> Int64)? = nil, onListening: @escaping @Sendable (Addresses) -> Void = { _ in }
     ) throws {
         let metrics = ServerMetrics(backend: metricsFactory)
@@ -99,7 +97,7 @@ public final class VerifyReceiptServer: Service {
         if let shadow { metrics.add(shadow) }
         let state = ServerState(
             configuration: configuration, endpoint: endpoint, notifications: notifications, store: store,
-            observers: [observer].compactMap { $0 }, shadow: shadow, metrics: metrics, logger: logger, clock: clock)
+            shadow: shadow, metrics: metrics, logger: logger, clock: clock)
         metrics.add { [weak state] in state?.current.endpoint }
         hasMetricsBackend = !(metricsFactory is NOOPMetricsHandler)
         self.makeEndpoint = makeEndpoint

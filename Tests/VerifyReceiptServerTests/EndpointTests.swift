@@ -138,19 +138,6 @@ extension ServerTests {
                 #expect(outcomes.withLock { $0 } == [.nothingKnown])
             }
         }
-
-        @Test func observerIsToldOfAnswersOnly() async throws {
-            let observer = RecordingObserver()
-            try await TestServer.run(observer: observer) { server in
-                _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
-                _ = try await Wire.ask(server.port, Sent.get("/verifyReceipt"))
-                _ = try await Wire.ask(server.port, Sent.post("{}", path: "/other"))
-                _ = try await Wire.ask(server.port, Sent.post("{}", path: "/sandbox/verifyReceipt"))
-                try await eventually("two are told") { observer.all.count == 2 }
-            }
-            #expect(observer.all.map(\.status).sorted() == [0, 21002])
-            #expect(Set(observer.all.map(\.environment)) == [.production, .sandbox])
-        }
     }
 }
 

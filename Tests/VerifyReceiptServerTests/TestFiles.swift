@@ -1,8 +1,6 @@
 import Foundation
 import ReceiptForge
-import Synchronization
 import TestSupport
-import VerifyReceipt
 import VerifyReceiptServer
 
 enum TestRoot {
@@ -39,14 +37,4 @@ final class TestCertificate: Sendable {
 struct UncheckedBox<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }
-}
-
-final class RecordingObserver: AnswerObserving {
-    private let seen = Mutex<[(status: Int, environment: EndpointEnvironment)]>([])
-
-    var all: [(status: Int, environment: EndpointEnvironment)] { seen.withLock { $0 } }
-
-    func answered(_ body: [UInt8], at environment: EndpointEnvironment, with reply: VerifyReceiptReply) {
-        seen.withLock { $0.append((reply.status, environment)) }
-    }
 }

@@ -34,8 +34,8 @@ struct TestServer: Sendable {
     static func run<Result: Sendable>(
         _ configuration: VerifyReceiptServerConfiguration = .testing(), store: (any TransactionStore)? = nil,
         spool: (any FactSpool)? = nil, metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
-        observer: (any AnswerObserving)? = nil, lookUpAnswers: (any LookUpAnswers)? = nil,
-        clock: (@Sendable () -> Int64)? = nil, logLevel: Logger.Level = .info,
+        lookUpAnswers: (any LookUpAnswers)? = nil, clock: (@Sendable () -> Int64)? = nil,
+        logLevel: Logger.Level = .info,
         handler: (@Sendable (LogWriter) -> any LogHandler)? = nil, _ body: @Sendable (TestServer) async throws -> Result
     ) async throws -> Result {
         let log = try CapturedLog()
@@ -45,7 +45,7 @@ struct TestServer: Sendable {
         let (stream, continuation) = AsyncStream<VerifyReceiptServer.Addresses>.makeStream()
         let server = try VerifyReceiptServer(
             configuration: configuration, store: store, spool: spool, logger: logger,
-            metricsFactory: metricsFactory, observer: observer, lookUpAnswers: lookUpAnswers, clock: clock,
+            metricsFactory: metricsFactory, lookUpAnswers: lookUpAnswers, clock: clock,
             onListening: { continuation.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in

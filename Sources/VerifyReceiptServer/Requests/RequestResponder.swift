@@ -83,11 +83,10 @@ struct RequestResponder: Sendable {
         }
     }
 
-    /// Passes an answered request to observers and shadow mode.
+    /// Passes an answered request to shadow mode.
     private func observe(
         _ body: [UInt8], _ request: Request, _ environment: EndpointEnvironment, _ reply: VerifyReceiptReply
     ) {
-        for observer in state.observers { observer.answered(body, at: environment, with: reply) }
         guard let shadow = state.shadow else { return }
         let received = HTTPField.Name(ShadowForwarder.markHeader).flatMap { request.headers[$0] }
         shadow.submit(request: body, environment: environment, reply: reply, marks: received)
@@ -96,7 +95,7 @@ struct RequestResponder: Sendable {
     /// The result of a POST.
     private struct Outcome {
         let answer: Answer
-        /// The request's body, if the endpoint read it and there is an observer.
+        /// The request's body, if the endpoint read it and shadow mode needs it.
         var body: [UInt8]?
         /// Bytes of the budget.
         var held = 0
@@ -126,7 +125,7 @@ struct RequestResponder: Sendable {
             guard answer.isVerified else { return Outcome(answer: answer) }
             let size = answer.reply.body.count
             guard state.budget.take(size, of: size) else { return Outcome(answer: work.unavailable(closes: false)) }
-            guard state.isObserved, case .verifyReceipt = work else { return Outcome(answer: answer, held: size) }
+            guard state.shadow != nil, case .verifyReceipt = work else { return Outcome(answer: answer, held: size) }
             held = reader.taken
             return Outcome(answer: answer, body: body, held: size + held)
         } catch RequestBodyReader.Failure.tooLarge {

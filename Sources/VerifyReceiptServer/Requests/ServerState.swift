@@ -15,7 +15,6 @@ final class ServerState: Sendable {
     let trustedProxies: [IPNetwork]
     let logger: Logger
     let store: BoundedTransactionStore?
-    let observers: [any AnswerObserving]
     let shadow: ShadowForwarder?
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
@@ -44,12 +43,11 @@ final class ServerState: Sendable {
 
     init(
         configuration: VerifyReceiptServerConfiguration, endpoint: VerifyReceiptEndpoint,
-        notifications: NotificationIntake?, store: BoundedTransactionStore?, observers: [any AnswerObserving],
-        shadow: ShadowForwarder?, metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
+        notifications: NotificationIntake?, store: BoundedTransactionStore?, shadow: ShadowForwarder?,
+        metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
     ) {
         self.metrics = metrics
         self.store = store
-        self.observers = observers
         self.shadow = shadow
         self.logger = logger
         self.clock = clock
@@ -84,9 +82,6 @@ final class ServerState: Sendable {
             budget.current
         }
     }
-
-    /// Whether there are observers.
-    var isObserved: Bool { shadow != nil || !observers.isEmpty }
 
     /// The current state.
     var current: Replaceable { replaceable.withLock { $0 } }

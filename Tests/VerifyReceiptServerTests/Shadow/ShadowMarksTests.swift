@@ -38,6 +38,18 @@ extension ServerTests {
             }
         }
 
+        @Test func onlyAnswersOfTheEndpointAreCompared() async throws {
+            try await withShadowing { server, live in
+                _ = try await Wire.ask(server.port, Sent.get("/verifyReceipt"))
+                _ = try await Wire.ask(server.port, Sent.post("{}", path: "/other"))
+                _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
+                _ = try await Wire.ask(server.port, Sent.post("{}", path: "/sandbox/verifyReceipt"))
+                try await live.waitForRequests(2)
+                #expect(live.received.map(\.path).sorted() == ["/sandbox/verifyReceipt", "/verifyReceipt"])
+                #expect(server.server.metricsText.contains("shadow_requests_total{state=\"submitted\"} 2\n"))
+            }
+        }
+
         @Test func everyServerHasAMarkOfItsOwn() async throws {
             var marks: Set<String> = []
             for _ in 0..<2 {
