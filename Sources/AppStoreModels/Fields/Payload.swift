@@ -28,30 +28,23 @@ extension JSONModel {
     package static var keys: PayloadNames? { nil }
 }
 
-/// One of Apple's payloads. Its table numbers the members as fields, which have a source of their own and can be read and
-/// removed one at a time.
+/// One of Apple's payloads. Its table numbers the members as fields, which have a source of their own.
 ///
-/// The stored form, ``clear(_:)`` and ``texts()`` are visitors of the table too. A new member needs its declaration, its
-/// case of ``Field``, and one line in the table; all three are in the file of the payload.
+/// A new member needs its declaration, its case of ``Field``, and one line in the table; all three are in the file of the
+/// payload.
 package protocol Payload<Field>: JSONModel {
     associatedtype Field: PayloadField
 
     /// The names of the members, built from the table.
     static var names: PayloadNames { get }
 
-    // Each payload forwards these to `init(members:texts:)`, `clearMember` and `memberTexts`. A call from another
-    // module then runs code that was compiled for the payload. A generic default would be many times slower.
+    // Each payload forwards this to `init(members:texts:)`. A call from another module then runs code that was compiled
+    // for the payload. A generic default would be many times slower.
 
     /// Reads the output of `write(to:)`, and other JSON with the same members. Members with unknown names become
     /// ``unknownMembers``.
     /// - Parameter texts: strings of earlier payloads, to share them.
     init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError)
-
-    /// Removes the value of a field.
-    mutating func clear(_ field: Field)
-
-    /// The values as text for tables, indexed by the number of the field; nil for an absent field.
-    func texts() -> [String?]
 }
 
 /// A visitor of every member of a model. It may read or replace the values.
@@ -122,18 +115,6 @@ package protocol PayloadValue: Codable, Sendable {
 
     /// The value at the current position of the reader.
     init(reading reader: inout PayloadReader) throws(PayloadReadingError)
-
-    /// The value as text for tables: a string unchanged, everything else as JSON.
-    var text: String { get }
-}
-
-extension PayloadValue {
-    package var text: String {
-        var writer = JSONWriter()
-        var value = self
-        value.write(to: &writer)
-        return String(decoding: writer.bytes, as: UTF8.self)
-    }
 }
 
 extension JSONModel {
@@ -143,7 +124,6 @@ extension JSONModel {
 extension String: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.string(self) }
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.commonString() }
-    package var text: String { self }
 }
 
 extension Int64: PayloadValue {
@@ -222,40 +202,6 @@ package struct PayloadNames: Sendable {
     }
 }
 
-// MARK: - One field of any payload
-
 extension Payload {
     package static var keys: PayloadNames? { names }
-
-    mutating func clearMember(_ field: Field) {
-        var visitor = Clearing(field: field.rawValue)
-        visit(&visitor)
-    }
-
-    func memberTexts() -> [String?] {
-        var visitor = Texts(texts: Array(repeating: nil, count: Field.allCases.count))
-        var copy = self
-        copy.visit(&visitor)
-        return visitor.texts
-    }
-}
-
-private struct Clearing: PayloadVisitor {
-    let field: UInt8
-
-    mutating func member<Value: PayloadValue>(
-        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
-    ) {
-        if field.rawValue == self.field { value = nil }
-    }
-}
-
-private struct Texts: PayloadVisitor {
-    var texts: [String?]
-
-    mutating func member<Value: PayloadValue>(
-        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
-    ) {
-        texts[Int(field.rawValue)] = value?.text
-    }
 }

@@ -120,8 +120,6 @@ extension AppTransaction: Payload {
     }
 
     package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
-    package mutating func clear(_ field: Field) { clearMember(field) }
-    package func texts() -> [String?] { memberTexts() }
 }
 
 /// Every field of ``AppTransaction`` (Reference.md S5.3).

@@ -194,8 +194,6 @@ extension JWSRenewalInfoDecodedPayload: Payload {
     }
 
     package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
-    package mutating func clear(_ field: Field) { clearMember(field) }
-    package func texts() -> [String?] { memberTexts() }
 }
 
 /// Every field of ``JWSRenewalInfoDecodedPayload`` (App Store Server API 1.23; Reference.md S5.2).

@@ -273,8 +273,6 @@ extension JWSTransactionDecodedPayload: Payload {
     }
 
     package func write(to writer: inout JSONWriter) { writeMembers(to: &writer) }
-    package mutating func clear(_ field: Field) { clearMember(field) }
-    package func texts() -> [String?] { memberTexts() }
 }
 
 /// Every field of ``JWSTransactionDecodedPayload`` (App Store Server API 1.23; Reference.md S5.1).
@@ -303,7 +301,6 @@ private indirect enum Rare<Value: PayloadValue & Hashable>: PayloadValue, Hashab
     init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
     func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
     init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = .value(try Value(reading: &reader)) }
-    var text: String { value.text }
 
     func write(to writer: inout JSONWriter) {
         var value = value

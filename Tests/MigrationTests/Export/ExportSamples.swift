@@ -183,16 +183,20 @@ struct ExportedRows {
             return
         }
         let text = try String(contentsOfFile: folder.file("\(name).ndjson"), encoding: .utf8)
-        rows = try text.split(separator: "\n").map { line in
-            let object = try #require(try JSONValue.parse(Array(line.utf8)).object)
-            return Dictionary(
-                uniqueKeysWithValues: object.members.map { member in
-                    if let text = member.value.string { return (member.key, text) }
-                    var writer = JSONWriter()
-                    writer.value(member.value)
-                    return (member.key, String(decoding: writer.finish(), as: UTF8.self))
-                })
-        }
+        rows = try text.split(separator: "\n").map { try Self.values(of: Array($0.utf8)) }
+    }
+
+    /// The members of a JSON object, with the values as CSV has them.
+    @inline(never)
+    static func values(of json: [UInt8]) throws -> [String: String] {
+        let object = try #require(try JSONValue.parse(json).object)
+        return Dictionary(
+            uniqueKeysWithValues: object.members.map { member in
+                if let text = member.value.string { return (member.key, text) }
+                var writer = JSONWriter()
+                writer.value(member.value)
+                return (member.key, String(decoding: writer.finish(), as: UTF8.self))
+            })
     }
 
     subscript(column: String) -> [String] { rows.map { $0[column] ?? "" } }
