@@ -29,15 +29,13 @@ package struct ConsumptionCase: Sendable {
         isDelivered = acknowledged.flatMap { acknowledged in task.purchasedPosition.map { $0 <= acknowledged } }
         var (purchased, refunded, refunds): (Amounts, Amounts, Int) = ([:], [:], 0)
         for payload in payloads where payload.inAppOwnershipType != .familyShared {
-            let isRefunded =
-                payload.revocationDate != nil && payload.isUpgraded != true && payload.revocationType != .familyRevoke
-            if isRefunded { refunds += 1 }
+            if payload.isRefunded { refunds += 1 }
             guard let price = payload.price, price > 0, let currency = payload.currency else { continue }
             // The price of a transaction with seats is the price of one seat.
             let seats = payload.multiSeatInfo == nil ? 1 : Int64(max(1, payload.quantity ?? 1))
             let amount = Self.product(price, seats)
             purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)
-            guard isRefunded else { continue }
+            guard payload.isRefunded else { continue }
             // Milliunits of a percent; absent for a full refund.
             let percentage = max(0, min(Int64(payload.revocationPercentage ?? 100_000), 100_000))
             let part = percentage == 100_000 ? amount : Self.product(amount, percentage) / 100_000

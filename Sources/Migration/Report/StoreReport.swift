@@ -82,7 +82,7 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var subscriptionsByStatus: [String: Int] = [:]
     /// From the first month with a start or an end to the month of the report, at most ``maximumMonths``.
     public internal(set) var months: [Month] = []
-    /// Transactions with a `revocationDate`, by its year and by `revocationType`.
+    /// Transactions that were refunded or revoked, by the year of `revocationDate` and by `revocationType`.
     public internal(set) var refundsByYear: [String: Int] = [:]
     public internal(set) var refundsByType: [String: Int] = [:]
     /// Subscriptions with a free trial that was not revoked, and how many of them have a later period that was neither a free trial
@@ -189,7 +189,7 @@ private struct StoreReportCounter {
             Self.count(transaction.type?.rawValue, in: &report.transactionsByType)
             Self.count(payload.purchaseDate.map(Self.year), in: &report.transactionsByYear)
             Self.count(payload.productId, in: &report.transactionsByProduct)
-            if let revoked = payload.revocationDate {
+            if payload.isRevoked, let revoked = payload.revocationDate {
                 Self.count(Self.year(revoked), in: &report.refundsByYear)
                 Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
             }

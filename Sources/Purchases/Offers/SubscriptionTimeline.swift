@@ -15,8 +15,7 @@ struct SubscriptionPeriodSpan {
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
-    /// Whether the period was refunded or revoked. An upgraded period was not, even if it has a revocation date.
-    var isRevoked: Bool { transaction.revocationDate != nil && transaction.isUpgraded != true }
+    var isRevoked: Bool { transaction.isRevoked }
 }
 
 /// The seats of a period of a multiseat subscription (App Store Server API 1.23).

@@ -49,7 +49,7 @@ struct StoreReportTests {
         #expect(report.transactionsByType == Self.counts(transactions["type"]))
         #expect(report.transactionsByProduct == Self.counts(transactions["productId"]))
         #expect(report.transactionsByYear == Self.counts(try transactions["purchaseDate"].map(Self.year)))
-        let revoked = transactions.rows.filter { $0["revocationDate"] != nil }
+        let revoked = transactions.rows.filter { $0["revocationDate"] != nil && $0["isUpgraded"] != "true" }
         #expect(!revoked.isEmpty)
         #expect(report.refundsByYear == Self.counts(try revoked.map { try Self.year($0["revocationDate"] ?? "") }))
         #expect(report.refundsByType == Self.counts(revoked.map { $0["revocationType"] ?? "" }))
@@ -83,6 +83,23 @@ struct StoreReportTests {
     @Test("The order of the documents changes nothing")
     func order() async throws {
         #expect(try await Self.report() == (try await Self.report(Samples.sets.reversed())))
+    }
+
+    @Test("Refunds and the end of Family Sharing are counted, upgrades are not")
+    func refunds() async throws {
+        func revoked(_ id: String, _ configure: (inout JWSTransactionDecodedPayload) -> Void) -> FactSet {
+            StoreSamples.set(
+                Samples.period(id, id, from: 0, source: .appStoreServerAPI) {
+                    $0.revocationDate = Samples.june + Samples.day
+                    configure(&$0)
+                })
+        }
+        let report = try await Self.report([
+            revoked("10") { $0.revocationType = .refundFull }, revoked("20") { $0.revocationType = .familyRevoke },
+            revoked("30") { $0.isUpgraded = true },
+        ])
+        #expect(report.refundsByYear == ["2020": 2])
+        #expect(report.refundsByType == ["REFUND_FULL": 1, "FAMILY_REVOKE": 1])
     }
 
     @Test("A trial is paid if a later period is neither free nor revoked")

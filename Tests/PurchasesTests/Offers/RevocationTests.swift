@@ -1,0 +1,29 @@
+import AppStoreModels
+import Purchases
+import Testing
+
+@Suite("Revocations and refunds")
+struct RevocationTests {
+    private func payload(
+        _ date: Int64?, _ type: RevocationType? = nil, isUpgraded: Bool? = nil
+    ) -> JWSTransactionDecodedPayload {
+        var payload = JWSTransactionDecodedPayload()
+        payload.revocationDate = date
+        payload.revocationType = type
+        payload.isUpgraded = isUpgraded
+        return payload
+    }
+
+    @Test("An upgrade is no revocation, and the end of Family Sharing is no refund")
+    func refunds() {
+        for type in [nil, .refundFull, .refundProrated] as [RevocationType?] {
+            let refunded = payload(1, type)
+            #expect(refunded.isRevoked && refunded.isRefunded)
+        }
+        let unshared = payload(1, .familyRevoke)
+        #expect(unshared.isRevoked && !unshared.isRefunded)
+        for other in [payload(nil), payload(nil, isUpgraded: true), payload(1, isUpgraded: true)] {
+            #expect(!other.isRevoked && !other.isRefunded)
+        }
+    }
+}
