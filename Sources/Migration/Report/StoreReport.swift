@@ -26,7 +26,7 @@ public struct StoreReport: Sendable, Equatable {
         public let productId: String
         /// Rows of `terms`.
         public internal(set) var terms = 0
-        /// Terms that are current at the date of the report and were not refunded.
+        /// Terms that are current at the date of the report and were not refunded by then.
         public internal(set) var running = 0
     }
 
@@ -216,12 +216,8 @@ private struct StoreReportCounter {
                 months[month(start), default: (0, 0)].started += 1
             }
             if !standing.hasAccess { months[month(min(standing.accessEnds, date)), default: (0, 0)].ended += 1 }
-            let trials = periods.filter { $0.offerDiscountType == .freeTrial && $0.revocationDate == nil }
-            guard let trial = trials.compactMap(\.purchaseDate).min() else { continue }
+            guard let isPaid = periods.isPaidAfterTrial else { continue }
             report.trials += 1
-            let isPaid = periods.contains {
-                $0.offerDiscountType != .freeTrial && $0.revocationDate == nil && ($0.purchaseDate ?? .min) > trial
-            }
             if isPaid { report.trialsPaid += 1 }
         }
     }
@@ -232,8 +228,7 @@ private struct StoreReportCounter {
         let name = isKnown ? product : "(other)"
         var count = terms[name] ?? StoreReport.Term(productId: name)
         count.terms += 1
-        let isRunning = term.term.start <= date && term.term.end.map { $0 > date } != false
-        if isRunning, term.term.revocationDate == nil { count.running += 1 }
+        if term.term.isRunning(at: date) { count.running += 1 }
         terms[name] = count
     }
 

@@ -19,6 +19,9 @@ public struct NonRenewingTerm: Hashable, Sendable {
     public let isRestored: Bool
     /// Where the catalog states the length.
     package let source: Provenance
+
+    /// Whether a time is within the term and before a refund.
+    package func isRunning(at now: Int64) -> Bool { start <= now && now < min(end ?? .max, revocationDate ?? .max) }
 }
 
 /// Computes the terms of a customer's non-renewing subscriptions, for the migration, the ledger and the entitlements.

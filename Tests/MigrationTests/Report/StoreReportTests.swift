@@ -122,6 +122,27 @@ struct StoreReportTests {
         #expect(report.trialsPaid == 1)
     }
 
+    @Test("A term runs until its end or its refund")
+    func terms() async throws {
+        func pass(_ id: String, from: Int64, revoked: Int64? = nil) -> FactSet {
+            let date = Samples.june + from * Samples.day
+            return StoreSamples.set(
+                StoreSamples.fact(id, product: "pass", source: .appStoreServerAPI, at: date) {
+                    $0.purchaseDate = date
+                    $0.originalPurchaseDate = date
+                    $0.type = .nonRenewingSubscription
+                    $0.revocationDate = revoked.map { Samples.june + $0 * Samples.day }
+                })
+        }
+        // A pass lasts a month. The report is of the 49th day.
+        let report = try await Self.report([
+            pass("10", from: 0), pass("20", from: 30), pass("30", from: 30, revoked: 48),
+            pass("40", from: 30, revoked: 50),
+        ])
+        #expect(report.terms.map(\.terms) == [4])
+        #expect(report.terms.map(\.running) == [2])
+    }
+
     @Test("A store without documents has a report of zeros")
     func empty() async throws {
         let report = try await Self.report([])
