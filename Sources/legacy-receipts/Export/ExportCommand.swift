@@ -130,13 +130,8 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     private static func text(_ summary: ExportSummary, _ folder: String) -> String {
-        let width = summary.tables.reduce(0) { max($0, $1.name.count) }
-        let digits = summary.tables.reduce(0) { max($0, String($1.rows).count) }
-        let lines = summary.tables.map { table in
-            let number = String(table.rows)
-            let count = String(repeating: " ", count: digits - number.count) + number
-            return table.name.padded(to: width + 2) + count + (table.isChanged ? "" : "  unchanged")
-        }
+        let numbers = TextTable.numbers(summary.tables.map { [$0.name, String($0.rows)] })
+        let lines = zip(numbers, summary.tables).map { $0 + ($1.isChanged ? "" : "  unchanged") }
         return (lines + end(folder, summary.date)).joined(separator: "\n")
     }
 
@@ -145,23 +140,11 @@ struct ExportCommand: AsyncParsableCommand {
         let rows =
             [header]
             + summary.tables.map { [$0.name] + [$0.rows, $0.written, $0.changed, $0.removed].map(String.init) }
-        let widths = header.indices.map { column in rows.reduce(0) { max($0, $1[column].count) } }
-        let lines = rows.map { row in
-            let numbers = zip(row, widths).dropFirst().map { number, width in
-                String(repeating: " ", count: 2 + width - number.count) + number
-            }
-            return row[0] + String(repeating: " ", count: widths[0] - row[0].count) + numbers.joined()
-        }
-        return (lines + end(database, summary.date)).joined(separator: "\n")
+        return (TextTable.numbers(rows) + end(database, summary.date)).joined(separator: "\n")
     }
 
     private static func text(_ summary: VendorExportSummary, _ folder: String) -> String {
-        let width = summary.counts.reduce(0) { max($0, $1.name.count) }
-        let digits = summary.counts.reduce(0) { max($0, String($1.count).count) }
-        let lines = summary.counts.map { name, count in
-            let number = String(count)
-            return name.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
-        }
+        let lines = TextTable.numbers(summary.counts.map { [$0.name, String($0.count)] })
         let file = Printable.text("\(folder)/\(summary.vendor.rawValue).csv")
         return (lines + ["", "Written to \(file)."]).joined(separator: "\n")
     }

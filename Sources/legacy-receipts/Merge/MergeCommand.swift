@@ -109,13 +109,7 @@ struct MergeCommand: AsyncParsableCommand {
             "leftHashes": "hashes of erased customers", "factsChanged": "facts new or newer",
             "factsUnchanged": "facts there before", "erased": "not stored, of erased customers",
         ]
-        let names = summary.counts.map { labels[$0.name] ?? $0.name }
-        let counts = summary.counts.map { String($0.count) }
-        let width = names.reduce(0) { max($0, $1.count) }
-        let digits = counts.reduce(0) { max($0, $1.count) }
-        let lines = zip(names, counts).map { name, count in
-            name.padded(to: width + 2) + String(repeating: " ", count: digits - count.count) + count
-        }
+        let lines = TextTable.numbers(summary.counts.map { [labels[$0.name] ?? $0.name, String($0.count)] })
         return (lines + ["", "Merged into \(try StoreURL(destination))."]).joined(separator: "\n")
     }
 }

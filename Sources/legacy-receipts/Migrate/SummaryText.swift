@@ -23,7 +23,7 @@ enum SummaryText {
         var rows = Self.records(records)
         rows += [("facts new to the store", summary.applied.changed), ("facts it had", summary.applied.unchanged)]
         if summary.applied.erased > 0 { rows.append(("not stored, of erased customers", summary.applied.erased)) }
-        var lines = table(rows)
+        var lines = TextTable.numbers(rows.map { [$0.label, String($0.count)] })
         lines.append("")
         if summary.recordsBefore > 0 {
             lines.append("\(summary.recordsBefore) of the records were migrated by an earlier run and not again.")
@@ -62,15 +62,6 @@ enum SummaryText {
             rows += counts(summary.documentsQuarantinedByReason)
         }
         return rows
-    }
-
-    private static func table(_ rows: [(label: String, count: Int)]) -> [String] {
-        let width = rows.reduce(0) { max($0, $1.label.count) }
-        let digits = rows.reduce(0) { max($0, String($1.count).count) }
-        return rows.map { row in
-            let number = String(row.count)
-            return row.label.padded(to: width + 2) + String(repeating: " ", count: digits - number.count) + number
-        }
     }
 
     /// The columns to check, so that no document is lost without a message.

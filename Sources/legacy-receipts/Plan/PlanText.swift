@@ -150,8 +150,5 @@ struct PlanText {
         counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { ("    \($0.key)", "\($0.value)") }
     }
 
-    private func table(_ rows: [(String, String)]) -> [String] {
-        let width = rows.reduce(0) { max($0, $1.0.count) }
-        return rows.map { $0.0.padded(to: width + 2) + $0.1 }
-    }
+    private func table(_ rows: [(String, String)]) -> [String] { TextTable.lines(rows.map { [$0.0, $0.1] }) }
 }
