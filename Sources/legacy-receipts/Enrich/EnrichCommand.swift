@@ -184,9 +184,9 @@ struct EnrichCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            guard let signal = interruption.signal else { throw error }
-            Terminal.error("Interrupted. What was answered is stored. Run the same command to go on.")
-            throw ExitCode(128 + signal)
+            try interruption.endIfInterrupted(
+                "Interrupted. What was answered is stored. Run the same command to go on.")
+            throw error
         }
         try Terminal.output(outcome.text)
         if let stopped = outcome.stopped { throw stopped }

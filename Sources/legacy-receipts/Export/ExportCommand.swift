@@ -119,10 +119,7 @@ struct ExportCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            if let signal = interruption.signal {
-                Terminal.error("Interrupted. The tables of an earlier export are kept.")
-                throw ExitCode(128 + signal)
-            }
+            try interruption.endIfInterrupted("Interrupted. The tables of an earlier export are kept.")
             guard let error = error as? ExportError else { throw error }
             throw CommandFailure(error.message)
         }

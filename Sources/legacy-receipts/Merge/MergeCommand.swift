@@ -86,12 +86,9 @@ struct MergeCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            if let signal = interruption.signal {
-                Terminal.error(
-                    "Interrupted after \(reporter.done) customers. What was merged stays. Run the same command again to merge the rest."
-                )
-                throw ExitCode(128 + signal)
-            }
+            try interruption.endIfInterrupted(
+                "Interrupted after \(reporter.done) customers. What was merged stays. Run the same command again to merge the rest."
+            )
             guard let error = error as? TransactionStoreError else { throw error }
             throw CommandFailure("The merge stopped: \(error)")
         }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Dispatch
 import Foundation
 import Synchronization
@@ -8,6 +9,15 @@ final class Interruption: Sendable {
 
     /// The signal that arrived while ``run(_:)`` was running.
     var signal: Int32? { received.withLock { $0 } }
+
+    /// Ends the command if a signal ended ``run(_:)``.
+    /// - Parameter message: for standard error.
+    /// - Throws: the `ExitCode` of the signal.
+    func endIfInterrupted(_ message: String? = nil) throws {
+        guard let signal else { return }
+        if let message { Terminal.error(message) }
+        throw ExitCode(128 + signal)
+    }
 
     /// Runs `body` and cancels it when a signal comes. A second signal ends the process at once.
     func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {

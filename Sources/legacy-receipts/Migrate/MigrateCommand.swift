@@ -328,7 +328,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 try await MigrationStream(options: options).run(inputs: inputs) { try Terminal.output($0) }
             }
         } catch {
-            if let signal = interruption.signal { throw ExitCode(128 + signal) }
+            try interruption.endIfInterrupted()
             guard let error = error as? MigrationError else { throw error }
             throw CommandFailure(error.message)
         }
@@ -382,11 +382,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 throw error
             }
         } catch {
-            if let signal = interruption.signal {
-                Terminal.error(
-                    "Interrupted after \(reporter.done) records. \(resumption)")
-                throw ExitCode(128 + signal)
-            }
+            try interruption.endIfInterrupted("Interrupted after \(reporter.done) records. \(resumption)")
             guard let error = error as? MigrationError else { throw error }
             let advice =
                 switch error.code {

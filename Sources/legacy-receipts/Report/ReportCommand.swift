@@ -60,10 +60,7 @@ struct ReportCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            if let signal = interruption.signal {
-                Terminal.error("Interrupted. Nothing was written.")
-                throw ExitCode(128 + signal)
-            }
+            try interruption.endIfInterrupted("Interrupted. Nothing was written.")
             throw error
         }
         try file.write()
