@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import ArgumentParser
 import Foundation
 import LegacyReceipts
@@ -115,9 +116,7 @@ struct CompareCommand: AsyncParsableCommand {
         let report = try await withStore { store in
             let endpoint = try self.endpoint(store)
             return try await parity(
-                ParityRun(
-                    endpoint: endpoint, learning: learning,
-                    now: Int64(Date().timeIntervalSince1970 * 1000)))
+                ParityRun(endpoint: endpoint, learning: learning, now: ServerClock.system.now()))
         }
         try Terminal.output(json ? String(decoding: report.json(), as: UTF8.self) : CompareText.text(report))
         if report.pairs + report.failed == 0 {

@@ -1,6 +1,6 @@
 import AppStoreModels
+import AppStoreServer
 import ArgumentParser
-import Foundation
 import Migration
 import TransactionStore
 
@@ -103,7 +103,7 @@ struct CustomerCommand: AsyncParsableCommand {
     func run() async throws {
         if erase { return try await eraseCustomer() }
         if removeHashes { return try await removeLeftHashes() }
-        let date = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let date = at ?? ServerClock.system.now()
         let products = try CatalogArguments.catalog(catalog)
         let search = try await StoreOpener.withExisting(store) { [id] in try await CustomerSearch(for: id, in: $0) }
         let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }

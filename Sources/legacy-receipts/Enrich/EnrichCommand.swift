@@ -156,7 +156,7 @@ struct EnrichCommand: AsyncParsableCommand {
         var includes: @Sendable (Customer) -> Bool = { _ in true }
         if !reason.isEmpty {
             let (reasons, catalog) = (Set(reason), try CatalogArguments.catalog(catalog))
-            let now = Int64(Date().timeIntervalSince1970 * 1_000)
+            let now = ServerClock.system.now()
             includes = { customer in
                 let standings = customer.purchaseHistory(catalog: catalog).subscriptions(at: now)
                 return customer.openQuestions(standings).contains { reasons.contains($0.reason) }

@@ -197,8 +197,7 @@ struct EnrichmentRun: Sendable {
                 retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1))),
             transport: transport)
         return CustomerHistoryReader(
-            client: client, verifier: verifier, bundleID: bundleId,
-            clock: { Int64(Date().timeIntervalSince1970 * 1_000) })
+            client: client, verifier: verifier, bundleID: bundleId, clock: ServerClock.system.now)
     }
 
     private static func tell(_ failure: CustomerEnrichment.Failure) {

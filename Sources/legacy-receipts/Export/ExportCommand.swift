@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 public import ArgumentParser
 import Foundation
 public import Migration
@@ -99,7 +100,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let now = at ?? ServerClock.system.now()
         let export = TableExport(format: format ?? .ndjson, catalog: try CatalogArguments.catalog(catalog), date: now)
         let interruption = Interruption()
         let output: (json: [UInt8], text: String)

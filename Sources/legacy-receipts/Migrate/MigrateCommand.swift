@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import ArgumentParser
 import Foundation
 import LegacyReceipts
@@ -345,8 +346,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let migration = StoreMigration(
             options: StoreMigration.Options(
                 migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
-                startsOver: startOver,
-                date: Int64(Date().timeIntervalSince1970 * 1_000)))
+                startsOver: startOver, date: ServerClock.system.now()))
         if query != nil, key == nil, !quiet {
             Terminal.error(
                 "Without --key, each run reads the query from its first row. Receipts that the store has are not verified again."
@@ -369,7 +369,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
                 if !retry, let text = missingText(summary.records) { Terminal.error(text) }
                 if let html = destination.report {
-                    let date = Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+                    let date = ServerClock.system.now()
                     let report = try await interruption.run {
                         try await ReportFile(html, of: opened, named: name, catalog: options.catalog, date: date)
                     }

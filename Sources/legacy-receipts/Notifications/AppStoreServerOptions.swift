@@ -45,7 +45,7 @@ struct AppStoreServerOptions: ParsableArguments {
     /// The machine's time, or that of a sandbox: its clock may have run ahead. In milliseconds since 1970.
     func now() async -> Int64 {
         if let serverURL, let clock = try? await TestClock(from: serverURL) { return clock.now() }
-        return Int64(Date().timeIntervalSince1970 * 1_000)
+        return ServerClock.system.now()
     }
 
     /// - Parameters:

@@ -2,7 +2,6 @@ import AppStoreModels
 import AppStoreServer
 import AppStoreSync
 import ArgumentParser
-import Foundation
 import LegacyReceipts
 import TransactionStore
 import VerifyReceipt
@@ -41,8 +40,8 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             "Only notifications from this date on: 2026-01-31, or 2026-01-31T12:00:00Z (default: all).",
-            valueName: "date"))
-    var since: String?
+            valueName: "date"), transform: DateArguments.milliseconds)
+    var since: Int64?
 
     @Flag(help: "Only notifications that no server received.")
     var onlyFailures = false
@@ -55,7 +54,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let environment = server.appStoreEnvironment ?? .production
         // An hour less than the reach, because the clocks may differ.
         let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
-        let start = try since.map(Self.milliseconds) ?? earliest
+        let start = since ?? earliest
         guard start < now else { throw ValidationError("--since takes a date in the past.") }
         let receiver = NotificationReceiver(
             verifier: try trust.verifier(),
@@ -91,14 +90,6 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure("The store cannot be used: \(error)")
         }
-    }
-
-    private static func milliseconds(_ text: String) throws -> Int64 {
-        let style = Date.ISO8601FormatStyle()
-        guard let date = (try? style.parse(text)) ?? (try? style.year().month().day().parse(text)) else {
-            throw ValidationError("--since takes a date as 2026-01-31 or 2026-01-31T12:00:00Z.")
-        }
-        return Int64(date.timeIntervalSince1970 * 1_000)
     }
 
     private static func tell(_ report: NotificationReport) {

@@ -111,7 +111,7 @@ struct OffersCommand: AsyncParsableCommand {
     func run() async throws {
         let products = try CatalogArguments.catalog(catalog)
         let offers = kind == .winBack ? try rules.offers(groups: groups, catalog: products) : []
-        let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let now = at ?? ServerClock.system.now()
         let listing = OfferListing(
             kind: kind, offers: offers, groups: groups.isEmpty ? nil : Set(groups), catalog: products,
             now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)

@@ -1,3 +1,4 @@
+import AppStoreServer
 import ArgumentParser
 import Foundation
 import Migration
@@ -59,7 +60,7 @@ struct PlanCommand: AsyncParsableCommand {
                 ? .store(
                     userColumn: migrate.userColumn.map(migrate.columnName),
                     carriedColumns: Set(migrate.carry.map(migrate.columnName)),
-                    date: Int64(Date().timeIntervalSince1970 * 1_000))
+                    date: ServerClock.system.now())
                 : .lines,
             sample: sample)
         let plan: MigrationPlan

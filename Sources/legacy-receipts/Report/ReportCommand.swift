@@ -1,3 +1,4 @@
+import AppStoreServer
 import ArgumentParser
 import Foundation
 import Migration
@@ -49,7 +50,7 @@ struct ReportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let now = at ?? ServerClock.system.now()
         let catalog = try CatalogArguments.catalog(catalog)
         let interruption = Interruption()
         let file: ReportFile

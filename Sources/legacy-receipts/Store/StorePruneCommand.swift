@@ -1,5 +1,5 @@
+import AppStoreServer
 import ArgumentParser
-import Foundation
 import TransactionStore
 
 struct StorePruneCommand: AsyncParsableCommand {
@@ -44,7 +44,7 @@ struct StorePruneCommand: AsyncParsableCommand {
         guard notificationsBefore != nil || receiptsBefore != nil else {
             throw ValidationError("Give --notifications-before, --receipts-before, or both.")
         }
-        let newest = Int64(Date().timeIntervalSince1970 * 1_000) - Self.history
+        let newest = ServerClock.system.now() - Self.history
         guard notificationsBefore ?? 0 <= newest else {
             throw ValidationError(
                 "--notifications-before is less than 180 days ago; the App Store can still send those notifications.")

@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import AppStoreSync
 import ArgumentParser
 import Foundation
@@ -89,7 +90,7 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let date = at ?? Int64((Date().timeIntervalSince1970 * 1000).rounded(.down))
+        let date = at ?? ServerClock.system.now()
         let rules = try self.rules.map { try ConsumptionRules(file: $0, consumer: consumer) }
         let cases = try await StoreOpener.withExisting(store) { [consumer] in
             try await ConsumptionCase.all(in: $0, consumer: consumer)
@@ -138,7 +139,7 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
             throw ValidationError("Give the UUIDs of requests, or --missed-before.")
         }
         guard let missedBefore else { return }
-        guard Double(missedBefore) <= Date().timeIntervalSince1970 * 1_000 else {
+        guard missedBefore <= ServerClock.system.now() else {
             throw ValidationError("--missed-before takes a date in the past.")
         }
     }
