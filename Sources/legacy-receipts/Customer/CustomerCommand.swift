@@ -1,5 +1,4 @@
 import AppStoreModels
-import AppStoreServer
 import ArgumentParser
 import Migration
 import TransactionStore
@@ -44,16 +43,7 @@ struct CustomerCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
     var store: String
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog: types, groups, levels, durations and offers. Repeatable.", valueName: "file"),
-        completion: .file())
-    var catalog: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
-        transform: DateArguments.milliseconds)
-    var at: Int64?
+    @OptionGroup var view: ViewOptions
 
     @Flag(help: "Print everything as JSON.")
     var json = false
@@ -91,11 +81,11 @@ struct CustomerCommand: AsyncParsableCommand {
         guard erase || (!yes && !leaveHashes && spool.isEmpty && userColumn == nil) else {
             throw ValidationError("--yes, --leave-hashes, --spool and --user-column need --erase.")
         }
-        guard !erase || (!json && catalog.isEmpty && at == nil && !removeHashes) else {
+        guard !erase || (!json && view.isDefault && !removeHashes) else {
             throw ValidationError(
                 "--erase takes no --json, --catalog, --at and --remove-hashes: look the customer up first.")
         }
-        guard !removeHashes || (!json && catalog.isEmpty && at == nil) else {
+        guard !removeHashes || (!json && view.isDefault) else {
             throw ValidationError("--remove-hashes takes no --json, --catalog and --at.")
         }
     }
@@ -103,8 +93,7 @@ struct CustomerCommand: AsyncParsableCommand {
     func run() async throws {
         if erase { return try await eraseCustomer() }
         if removeHashes { return try await removeLeftHashes() }
-        let date = at ?? ServerClock.system.now()
-        let products = try CatalogArguments.catalog(catalog)
+        let (date, products) = (view.date, try view.products)
         let search = try await StoreOpener.withExisting(store) { [id] in try await CustomerSearch(for: id, in: $0) }
         let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }
         if json {

@@ -1,5 +1,4 @@
 import AppStoreModels
-import AppStoreServer
 public import ArgumentParser
 import Foundation
 public import Migration
@@ -61,16 +60,7 @@ struct ExportCommand: AsyncParsableCommand {
         completion: .list(VendorExport.Vendor.allCases.map(\.rawValue)), transform: VendorArguments.vendor)
     var kind: VendorExport.Vendor?
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog: types, groups, levels and durations. Repeatable.", valueName: "file"),
-        completion: .file())
-    var catalog: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
-        transform: DateArguments.milliseconds)
-    var at: Int64?
+    @OptionGroup var view: ViewOptions
 
     @Flag(help: "Print the summary as JSON.")
     var json = false
@@ -78,7 +68,7 @@ struct ExportCommand: AsyncParsableCommand {
     func validate() throws {
         guard !place.isEmpty else { throw ValidationError("The path of the folder is empty.") }
         if let kind {
-            guard format == nil, catalog.isEmpty, at == nil else {
+            guard format == nil, view.isDefault else {
                 throw ValidationError(
                     "--format, --catalog and --at are for the tables, not for --kind \(kind.rawValue).")
             }
@@ -100,8 +90,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let now = at ?? ServerClock.system.now()
-        let export = TableExport(format: format ?? .ndjson, catalog: try CatalogArguments.catalog(catalog), date: now)
+        let export = TableExport(format: format ?? .ndjson, catalog: try view.products, date: view.date)
         let interruption = Interruption()
         let output: (json: [UInt8], text: String)
         do {

@@ -1,5 +1,4 @@
 import AppStoreModels
-import AppStoreServer
 import ArgumentParser
 import Foundation
 import Migration
@@ -72,16 +71,7 @@ struct OffersCommand: AsyncParsableCommand {
         help: ArgumentHelp("Only this subscription group. Repeatable.", valueName: "id"))
     var groups: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog: types, groups, levels, durations and win-back offers. Repeatable.", valueName: "file"),
-        completion: .file())
-    var catalog: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
-        transform: DateArguments.milliseconds)
-    var at: Int64?
+    @OptionGroup var view: ViewOptions
 
     @Option(
         name: .customLong("current-through"),
@@ -102,16 +92,15 @@ struct OffersCommand: AsyncParsableCommand {
 
     func validate() throws {
         if kind == .winBack {
-            try rules.validate(groups: groups, hasCatalog: !catalog.isEmpty)
+            try rules.validate(groups: groups, hasCatalog: !view.catalog.isEmpty)
         } else if rules.isGiven {
             throw ValidationError("The win-back rules are for --kind win-back.")
         }
     }
 
     func run() async throws {
-        let products = try CatalogArguments.catalog(catalog)
+        let (now, products) = (view.date, try view.products)
         let offers = kind == .winBack ? try rules.offers(groups: groups, catalog: products) : []
-        let now = at ?? ServerClock.system.now()
         let listing = OfferListing(
             kind: kind, offers: offers, groups: groups.isEmpty ? nil : Set(groups), catalog: products,
             now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)

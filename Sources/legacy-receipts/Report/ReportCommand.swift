@@ -1,4 +1,3 @@
-import AppStoreServer
 import ArgumentParser
 import Foundation
 import Migration
@@ -34,24 +33,14 @@ struct ReportCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["html"]))
     var html = "report.html"
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog: types, groups, levels and durations. Repeatable.", valueName: "file"),
-        completion: .file())
-    var catalog: [String] = []
-
-    @Option(
-        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
-        transform: DateArguments.milliseconds)
-    var at: Int64?
+    @OptionGroup var view: ViewOptions
 
     func validate() throws {
         guard !html.isEmpty else { throw ValidationError("The path of the file is empty.") }
     }
 
     func run() async throws {
-        let now = at ?? ServerClock.system.now()
-        let catalog = try CatalogArguments.catalog(catalog)
+        let (now, catalog) = (view.date, try view.products)
         let interruption = Interruption()
         let file: ReportFile
         do {

@@ -1,0 +1,26 @@
+import AppStoreServer
+import ArgumentParser
+import ProductCatalog
+
+/// What statuses and offers depend on, beside the documents of a store.
+struct ViewOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog: types, groups, levels, durations and offers. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
+        transform: DateArguments.milliseconds)
+    var at: Int64?
+
+    var isDefault: Bool { catalog.isEmpty && at == nil }
+
+    /// The catalog; nil without files.
+    /// - Throws: `CommandFailure` with the file and the line of the mistake.
+    var products: ProductCatalog? { get throws { try CatalogArguments.catalog(catalog) } }
+
+    /// In milliseconds since 1970; another one at each call without `--at`.
+    var date: Int64 { at ?? ServerClock.system.now() }
+}
