@@ -40,8 +40,7 @@ struct CustomerCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Any id of the customer.", valueName: "id"))
     var id: String
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @OptionGroup var view: ViewOptions
 
@@ -94,7 +93,7 @@ struct CustomerCommand: AsyncParsableCommand {
         if erase { return try await eraseCustomer() }
         if removeHashes { return try await removeLeftHashes() }
         let (date, products) = (view.date, try view.products)
-        let search = try await StoreOpener.withExisting(store) { [id] in try await CustomerSearch(for: id, in: $0) }
+        let search = try await StoreOpener.withExisting(store.url) { [id] in try await CustomerSearch(for: id, in: $0) }
         let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }
         if json {
             try Terminal.output(CustomerReport.json(search, reports, date: date))
@@ -107,7 +106,7 @@ struct CustomerCommand: AsyncParsableCommand {
     }
 
     private func eraseCustomer() async throws {
-        let text: String? = try await StoreOpener.withExisting(store) { store in
+        let text: String? = try await StoreOpener.withExisting(store.url) { store in
             let search = try await CustomerSearch(for: id, in: store)
             guard let erasure = try await CustomerErasure(search, userColumn: userColumn, store) else {
                 Terminal.error(CustomerText.notFound(search))
@@ -121,7 +120,7 @@ struct CustomerCommand: AsyncParsableCommand {
     }
 
     private func removeLeftHashes() async throws {
-        let count = try await StoreOpener.withExisting(store) { [id] in
+        let count = try await StoreOpener.withExisting(store.url) { [id] in
             try await CustomerErasure.removeHashes(of: id, in: $0)
         }
         guard count > 0 else {

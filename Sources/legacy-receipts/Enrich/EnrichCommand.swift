@@ -46,8 +46,7 @@ struct EnrichCommand: AsyncParsableCommand {
                 --reason unexplainedCancellation --key-id ABCDEFGHIJ --issuer-id 99b1… --private-key key.p8
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(
         name: .customLong("bundle-id"), parsing: .singleValue,
@@ -179,7 +178,7 @@ struct EnrichCommand: AsyncParsableCommand {
         let outcome: EnrichmentRun.Outcome
         do {
             outcome = try await interruption.run { [store, isDryRun] in
-                try await StoreOpener.withExisting(store) {
+                try await StoreOpener.withExisting(store.url) {
                     try await run.run($0, bareIds: bareIds, customers: ids == nil, isDryRun: isDryRun)
                 }
             }

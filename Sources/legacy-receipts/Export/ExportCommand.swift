@@ -41,8 +41,7 @@ struct ExportCommand: AsyncParsableCommand {
               legacy-receipts export --store sqlite:purchases.sqlite --kind revenuecat --to vendor
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(
         name: .customLong("to"),
@@ -76,7 +75,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
         guard let database = try database else { return }
         guard format == nil else { throw ValidationError("--format is for a folder; \(database) has tables.") }
-        guard try database != StoreURL(store) else {
+        guard try database != StoreURL(store.url) else {
             throw ValidationError("--to is the store itself. Choose another file, or with ?schema=NAME another schema.")
         }
     }
@@ -95,7 +94,7 @@ struct ExportCommand: AsyncParsableCommand {
         let output: (json: [UInt8], text: String)
         do {
             output = try await interruption.run { [store, place, kind, database = try database] in
-                try await StoreOpener.withExisting(store) { store in
+                try await StoreOpener.withExisting(store.url) { store in
                     if let kind {
                         let summary = try await VendorExport(kind).run(store, to: place)
                         return (summary.json, Self.text(summary, place))

@@ -47,8 +47,7 @@ struct LedgerReadCommand: AsyncParsableCommand {
                 --bundle-id com.example.app --environment Production
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(help: ArgumentHelp("Begin after the last entry that this consumer acknowledged.", valueName: "name"))
     var consumer: String?
@@ -68,7 +67,7 @@ struct LedgerReadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let products = try CatalogArguments.catalog(selection.catalog)
-        try await StoreOpener.withExisting(store) { store in
+        try await StoreOpener.withExisting(store.url) { store in
             var position = after ?? 0
             if let consumer { position = try await store.acknowledgedPosition(of: consumer) }
             var left = limit ?? .max
@@ -95,8 +94,7 @@ struct LedgerAcknowledgeCommand: AsyncParsableCommand {
                 --consumer shop 4711
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
     var consumer: String
@@ -113,7 +111,7 @@ struct LedgerAcknowledgeCommand: AsyncParsableCommand {
 
     func run() async throws {
         guard let position = position ?? positionOption else { throw ValidationError("Name one position.") }
-        try await StoreOpener.withExisting(store) { store in
+        try await StoreOpener.withExisting(store.url) { store in
             try await store.acknowledge(position, by: consumer)
             let kept = try await store.acknowledgedPosition(of: consumer)
             try Terminal.output("\(consumer) has acknowledged all entries up to \(kept).")

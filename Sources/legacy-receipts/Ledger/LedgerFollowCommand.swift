@@ -36,8 +36,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
               2  A wrong option, another process, or a store that cannot be used.
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
     var consumer: String
@@ -85,7 +84,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         let interruption = Interruption()
         do {
             try await interruption.run { [self] in
-                try await StoreOpener.withExisting(store) { try await follow($0, catalog) }
+                try await StoreOpener.withExisting(store.url) { try await follow($0, catalog) }
             }
         } catch {
             // The end that a service manager asks for, whatever it interrupted.

@@ -19,8 +19,7 @@ struct LedgerPruneCommand: AsyncParsableCommand {
                 --before 2026-01-01T00:00:00Z
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(
         help: ArgumentHelp(
@@ -32,7 +31,7 @@ struct LedgerPruneCommand: AsyncParsableCommand {
     var force = false
 
     func run() async throws {
-        try await StoreOpener.withExisting(store) { store in
+        try await StoreOpener.withExisting(store.url) { store in
             let removal = try await store.removeEntries(before: before, evenUnread: force)
             var lines = ["All entries up to position \(removal.position) are removed."]
             if removal.position == 0 { lines = ["No entries are removed."] }
@@ -58,11 +57,10 @@ struct LedgerConsumersCommand: AsyncParsableCommand {
               legacy-receipts ledger consumers --store sqlite:purchases.sqlite
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     func run() async throws {
-        try await StoreOpener.withExisting(store) { store in
+        try await StoreOpener.withExisting(store.url) { store in
             for consumer in try await store.consumers() {
                 let holder = consumer.holder.map { "  in use by \($0)" } ?? ""
                 try Terminal.output("\(consumer.position)  \(consumer.name)\(holder)")
@@ -83,14 +81,13 @@ struct LedgerForgetCommand: AsyncParsableCommand {
               legacy-receipts ledger forget --store sqlite:purchases.sqlite --consumer shop
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(help: ArgumentHelp("The name of the consumer.", valueName: "name"))
     var consumer: String
 
     func run() async throws {
-        try await StoreOpener.withExisting(store) { store in
+        try await StoreOpener.withExisting(store.url) { store in
             guard try await store.removeConsumer(consumer) else {
                 throw CommandFailure("There is no consumer \(consumer).")
             }

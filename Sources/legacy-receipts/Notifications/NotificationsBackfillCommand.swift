@@ -28,8 +28,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
                 --key-id 2X9R4HXF34 --private-key SubscriptionKey_2X9R4HXF34.p8
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @OptionGroup(title: "App Store Server API")
     var server: AppStoreServerOptions
@@ -86,7 +85,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
     private func open() throws -> any CompleteTransactionStore {
         do {
-            return try StoreOpener.open(store)
+            return try StoreOpener.open(store.url)
         } catch {
             throw CommandFailure("The store cannot be used: \(error)")
         }

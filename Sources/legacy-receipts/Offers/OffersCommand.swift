@@ -106,7 +106,7 @@ struct OffersCommand: AsyncParsableCommand {
             now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)
         var counts: [String: Int] = [:]
         try Terminal.output(CSVField.row(listing.header))
-        try await StoreOpener.withExisting(source.store) { store in
+        try await StoreOpener.withExisting(source.store.url) { store in
             try await store.forEachCustomer(in: source.scope) { customer in
                 for row in listing.rows(of: customer) {
                     counts[row.outcome, default: 0] += 1
@@ -121,8 +121,7 @@ struct OffersCommand: AsyncParsableCommand {
 
 /// Which purchases of which store.
 struct StoredAppOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(name: .customLong("bundle-id"), help: ArgumentHelp("The app.", valueName: "id"))
     var bundleId: String

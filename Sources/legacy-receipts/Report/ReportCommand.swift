@@ -27,8 +27,7 @@ struct ReportCommand: AsyncParsableCommand {
                 --html report.html --catalog products.yaml --at 2026-01-01
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file(extensions: ["html"]))
     var html = "report.html"
@@ -45,8 +44,8 @@ struct ReportCommand: AsyncParsableCommand {
         let file: ReportFile
         do {
             file = try await interruption.run { [store, html] in
-                try await StoreOpener.withExisting(store) {
-                    try await ReportFile(html, of: $0, named: "\(StoreURL(store))", catalog: catalog, date: now)
+                try await StoreOpener.withExisting(store.url) {
+                    try await ReportFile(html, of: $0, named: "\(StoreURL(store.url))", catalog: catalog, date: now)
                 }
             }
         } catch {

@@ -41,15 +41,14 @@ struct StoreBackupCommand: AsyncParsableCommand {
               pg_restore --no-owner --dbname postgres://db/new receipts-2026-01-31.dump
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(name: .customLong("to"), help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
     var copy: String
 
     func run() async throws {
         do {
-            switch try StoreURL(store) {
+            switch try StoreURL(store.url) {
             case .sqlite(let path): try SQLiteTransactionStore.backUp(from: path, to: copy)
             case .postgreSQL(let url): try await PostgreSQLTransactionStore.backUp(from: url, to: copy)
             }
@@ -78,14 +77,13 @@ struct StoreStatsCommand: AsyncParsableCommand {
               legacy-receipts store stats --store postgres://db/receipts --json
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Flag(help: "One JSON object instead of text.")
     var json = false
 
     func run() async throws {
-        let stats = try await StoreOpener.withExisting(store) { try await StoreStats(of: $0) }
+        let stats = try await StoreOpener.withExisting(store.url) { try await StoreStats(of: $0) }
         if json { try Terminal.output(stats.json) } else { try Terminal.output(stats.text) }
     }
 }
@@ -107,13 +105,12 @@ struct StoreCheckCommand: AsyncParsableCommand {
               legacy-receipts store check --store sqlite:purchases.sqlite
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     func run() async throws {
-        let (lines, problems) = try await StoreOpener.withExisting(store) { store in
+        let (lines, problems) = try await StoreOpener.withExisting(store.url) { store in
             var problems: [String] = []
-            if case .sqlite(let path) = try StoreURL(self.store) {
+            if case .sqlite(let path) = try StoreURL(self.store.url) {
                 problems = try SQLiteTransactionStore.integrityProblems(ofFileAt: path)
             }
             var lines: [(String, Int64)] = []

@@ -25,8 +25,7 @@ struct StorePruneCommand: AsyncParsableCommand {
     /// How long the App Store keeps the history of notifications (Get Notification History).
     private static let history: Int64 = 180 * 86_400_000
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(
         help: ArgumentHelp(
@@ -52,7 +51,7 @@ struct StorePruneCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let lines = try await StoreOpener.withExisting(store) { store in
+        let lines = try await StoreOpener.withExisting(store.url) { store in
             var lines: [String] = []
             if let notificationsBefore {
                 let count = try await store.removeNotifications(signedBefore: notificationsBefore)

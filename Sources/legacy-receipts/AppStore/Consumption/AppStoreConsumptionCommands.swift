@@ -68,8 +68,7 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
                 --store sqlite:purchases.sqlite --consumer shop
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(
         help: ArgumentHelp("The consumer of the ledger that delivers purchases: shows what it has.", valueName: "name"))
@@ -92,7 +91,7 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
     func run() async throws {
         let date = at ?? ServerClock.system.now()
         let rules = try self.rules.map { try ConsumptionRules(file: $0, consumer: consumer) }
-        let cases = try await StoreOpener.withExisting(store) { [consumer] in
+        let cases = try await StoreOpener.withExisting(store.url) { [consumer] in
             try await ConsumptionCase.all(in: $0, consumer: consumer)
         }
         guard json else { return try Terminal.output(ConsumptionCaseText.text(cases, rules, at: date)) }
@@ -131,8 +130,7 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
         transform: DateArguments.milliseconds)
     var missedBefore: Int64?
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     func validate() throws {
         guard uuids.isEmpty != (missedBefore == nil) else {
@@ -147,7 +145,7 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
     func run() async throws {
         if let missedBefore { return try await dismiss(missedBefore: missedBefore) }
         let uuids = Set(uuids.map { $0.lowercased() }).sorted()
-        let dismissed = try await StoreOpener.withExisting(store) {
+        let dismissed = try await StoreOpener.withExisting(store.url) {
             try await $0.closeConsumptionTasks(uuids, as: .dismissed)
         }
         try Terminal.output("Dismissed: \(dismissed); not open: \(uuids.count - dismissed)")
@@ -155,7 +153,7 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
     }
 
     private func dismiss(missedBefore date: Int64) async throws {
-        let dismissed = try await StoreOpener.withExisting(store) { store in
+        let dismissed = try await StoreOpener.withExisting(store.url) { store in
             var dismissed = 0
             var last: ConsumptionTask?
             while true {

@@ -30,8 +30,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
             \(AppStoreCommand.keyArguments)
             """)
 
-    @Option(help: ArgumentHelp("The store: sqlite:PATH or postgres://…", valueName: "url"))
-    var store: String
+    @OptionGroup var store: StoreOption
 
     @Option(help: ArgumentHelp("Your rules (JSON).", valueName: "file"), completion: .file())
     var rules: String
@@ -57,7 +56,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         let rules = try ConsumptionRules(file: self.rules, consumer: consumer)
         let environment = options.server.appStoreEnvironment ?? .production
         let scope = StoreScope(environment: environment, bundleId: options.server.bundleId)
-        let outcome = try await StoreOpener.withExisting(store) { [options, consumer, dryRun] store in
+        let outcome = try await StoreOpener.withExisting(store.url) { [options, consumer, dryRun] store in
             let session = try await options.session(sharedThrough: store)
             let start = ContinuousClock.now
             let clock: @Sendable () -> Int64 = { [date = session.now] in
