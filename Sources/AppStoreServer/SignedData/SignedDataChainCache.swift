@@ -1,5 +1,5 @@
+internal import AppStoreTrust
 internal import Foundation
-internal import Synchronization
 
 /// A cache of valid chains, so a thousand transactions cost one thousand signature verifications instead of three.
 ///
@@ -17,37 +17,23 @@ final class SignedDataChainCache: Sendable {
     /// Apple's headers take 4.3 kB. Longer ones are not cached.
     static let maximumHeaderLength = 16 * 1024
 
-    private let entries = Mutex<[Entry]>([])
-    private let hits = Atomic<Int>(0)
-    private let misses = Atomic<Int>(0)
+    private let entries = BoundedCache<Entry>(maximum: maximumEntries)
 
     /// - Parameter header: the first part of the JWS in its base64 form.
     func chain(header: UnsafeBufferPointer<UInt8>) -> SignedDataChain? {
-        let entries = entries.withLock { $0 }
-        for entry in entries where Self.equal(entry.header, header) {
-            hits.add(1, ordering: .relaxed)
-            return entry.chain
-        }
-        misses.add(1, ordering: .relaxed)
-        return nil
+        entries.first { Self.equal($0.header, header) }?.chain
     }
 
     func insert(_ chain: SignedDataChain, header: UnsafeBufferPointer<UInt8>) {
         guard header.count <= Self.maximumHeaderLength else { return }
-        let entry = Entry(header: Array(header), chain: chain)
-        entries.withLock { entries in
-            // Another task may have added the same header at the same time.
-            if entries.contains(where: { $0.header == entry.header }) { return }
-            if entries.count >= Self.maximumEntries { entries.removeFirst() }
-            entries.append(entry)
-        }
+        entries.insert(Entry(header: Array(header), chain: chain)) { Self.equal($0.header, header) }
     }
 
     /// Hits and misses.
-    var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
+    var lookups: (hits: Int, misses: Int) { entries.lookups }
 
     /// The number of cached chains.
-    var count: Int { entries.withLock { $0.count } }
+    var count: Int { entries.count }
 
     private static func equal(_ left: [UInt8], _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         guard left.count == right.count, let other = right.baseAddress else { return false }

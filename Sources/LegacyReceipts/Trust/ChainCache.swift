@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import AppStoreTrust
 
 /// A cache of valid chains. With it, a million receipts need one million signature verifications instead of three
 /// million.
@@ -12,6 +12,11 @@ final class ChainCache: Sendable {
         let certificates: ArraySlice<UInt8>
         let signer: ArraySlice<UInt8>
         let chain: ValidatedChain
+
+        func isOf(_ hash: UInt64, _ certificates: ArraySlice<UInt8>, _ signer: ArraySlice<UInt8>) -> Bool {
+            self.hash == hash && self.signer.hasSameBytes(as: signer)
+                && self.certificates.hasSameBytes(as: certificates)
+        }
     }
 
     /// Apple has signed receipts with about ten leaves since 2010.
@@ -19,24 +24,14 @@ final class ChainCache: Sendable {
     /// Apple's three certificates take 3.9 kB. Larger sets are not cached.
     static let maximumCertificateBytes = 16 * 1024
 
-    private let entries = Mutex<[Entry]>([])
-    private let hits = Atomic<Int>(0)
-    private let misses = Atomic<Int>(0)
+    private let entries = BoundedCache<Entry>(maximum: maximumEntries)
 
     /// - Parameters:
     ///   - certificates: the bytes of all embedded certificates.
     ///   - signer: the bytes that identify the signer (issuer and serial number).
     func chain(certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) -> ValidatedChain? {
         let hash = Self.hash(signer)
-        let entries = entries.withLock { $0 }
-        for entry in entries where entry.hash == hash {
-            if entry.signer.hasSameBytes(as: signer), entry.certificates.hasSameBytes(as: certificates) {
-                hits.add(1, ordering: .relaxed)
-                return entry.chain
-            }
-        }
-        misses.add(1, ordering: .relaxed)
-        return nil
+        return entries.first { $0.isOf(hash, certificates, signer) }?.chain
     }
 
     func insert(_ chain: ValidatedChain, certificates: ArraySlice<UInt8>, signer: ArraySlice<UInt8>) {
@@ -44,23 +39,14 @@ final class ChainCache: Sendable {
         // Copies, so an entry keeps no whole receipt in memory.
         let entry = Entry(
             hash: Self.hash(signer), certificates: Array(certificates)[...], signer: Array(signer)[...], chain: chain)
-        entries.withLock { entries in
-            // Another thread may have added the same chain at the same time.
-            let isThere = entries.contains {
-                $0.hash == entry.hash && $0.signer.hasSameBytes(as: entry.signer)
-                    && $0.certificates.hasSameBytes(as: entry.certificates)
-            }
-            if isThere { return }
-            if entries.count >= Self.maximumEntries { entries.removeFirst() }
-            entries.append(entry)
-        }
+        entries.insert(entry) { $0.isOf(entry.hash, entry.certificates, entry.signer) }
     }
 
     /// Hits and misses.
-    var lookups: (hits: Int, misses: Int) { (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed)) }
+    var lookups: (hits: Int, misses: Int) { entries.lookups }
 
     /// The number of cached chains.
-    var count: Int { entries.withLock { $0.count } }
+    var count: Int { entries.count }
 
     /// FNV-1a over the last bytes, which contain the serial number.
     private static func hash(_ signer: ArraySlice<UInt8>) -> UInt64 {

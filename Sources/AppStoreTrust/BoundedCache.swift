@@ -1,0 +1,38 @@
+internal import Synchronization
+
+/// A cache that many threads share. It is bounded and evicts the oldest entry.
+package final class BoundedCache<Entry: Sendable>: Sendable {
+    private let maximum: Int
+    private let entries = Mutex<[Entry]>([])
+    private let hits = Atomic<Int>(0)
+    private let misses = Atomic<Int>(0)
+
+    package init(maximum: Int) { self.maximum = maximum }
+
+    /// The oldest entry that matches.
+    package func first(where matches: (Entry) -> Bool) -> Entry? {
+        let entries = entries.withLock { $0 }
+        guard let entry = entries.first(where: matches) else {
+            misses.add(1, ordering: .relaxed)
+            return nil
+        }
+        hits.add(1, ordering: .relaxed)
+        return entry
+    }
+
+    /// Adds an entry, unless one matches: another thread may have added the same one at the same time.
+    package func insert(_ entry: Entry, unless matches: (Entry) -> Bool) {
+        entries.withLock { entries in
+            if entries.contains(where: matches) { return }
+            if entries.count >= maximum { entries.removeFirst() }
+            entries.append(entry)
+        }
+    }
+
+    /// Hits and misses.
+    package var lookups: (hits: Int, misses: Int) {
+        (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed))
+    }
+
+    package var count: Int { entries.withLock { $0.count } }
+}
