@@ -71,7 +71,7 @@ public struct DocumentColumns: Sendable, Hashable {
     }
 
     /// In milliseconds since 1970-01-01T00:00:00Z; nil for what is no date of the App Store's time.
-    static func date(_ text: String) -> Int64? {
+    package static func date(_ text: String) -> Int64? {
         let date: Int64
         if let number = Int64(text) {
             date = number < 100_000_000_000 ? number.multipliedReportingOverflow(by: 1_000).partialValue : number

@@ -307,7 +307,8 @@ struct RecordMigrator: Sendable {
                 refuse(QuarantineReason(error.error), error.kind)
             }
         case .reply(let value): self.read(value, .verifyReceiptReply, document, surroundings, into: &read, &counts)
-        case .transactions(let value): self.read(value, .latestReceiptInfo, document, surroundings, into: &read, &counts)
+        case .transactions(let value):
+            self.read(value, .latestReceiptInfo, document, surroundings, into: &read, &counts)
         case .notification(let value): self.read(value, .notificationV1, document, surroundings, into: &read, &counts)
         case .jws(let text):
             do throws(SignedDataReader.Refused) {
@@ -324,7 +325,8 @@ struct RecordMigrator: Sendable {
                 } else {
                     read.recorded.append(
                         ReadRecorded(
-                            mapping: mapper.map(recorded, beside: surroundings), kind: .storeKit2JSON, document: document))
+                            mapping: mapper.map(recorded, beside: surroundings), kind: .storeKit2JSON,
+                            document: document))
                 }
             } catch {
                 refuse(error.reason, error.kind)

@@ -45,9 +45,12 @@ struct UserColumns: Sendable {
     func named(_ columns: [CarriedColumn]) -> User? {
         guard !columns.isEmpty else { return nil }
         let id = userId(columns) ?? ""
-        let kept = carried.isEmpty ? [] : carried.sorted().compactMap { name in
-            columns.last { $0.isNamed(name) }.map { CarriedColumn(name: name, value: $0.value) }
-        }
+        let kept =
+            carried.isEmpty
+            ? []
+            : carried.sorted().compactMap { name in
+                columns.last { $0.isNamed(name) }.map { CarriedColumn(name: name, value: $0.value) }
+            }
         guard !id.isEmpty || !kept.isEmpty else { return nil }
         return User(id: id, carried: String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self))
     }

@@ -98,28 +98,7 @@ struct FormatDetector {
                 names.append(column.name)
             }
         }
-        return names.first { Self.differByTyping(column, $0) }
-    }
-
-    /// Whether at most two letters of two names were added, left out or changed; case and separators do not count.
-    static func differByTyping(_ left: String, _ right: String) -> Bool {
-        func plain(_ name: String) -> [UInt8] {
-            name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }
-        }
-        let (left, right) = (plain(left), plain(right))
-        let allowed = min(2, (max(left.count, right.count) - 1) / 3)
-        guard left.count <= InputLimits.memberNameBytes, abs(left.count - right.count) <= allowed else { return false }
-        var distances = Array(0...right.count)
-        for (row, letter) in left.enumerated() {
-            var diagonal = distances[0]
-            distances[0] = row + 1
-            for (column, other) in right.enumerated() {
-                let change = diagonal + (letter == other ? 0 : 1)
-                diagonal = distances[column + 1]
-                distances[column + 1] = min(change, diagonal + 1, distances[column] + 1)
-            }
-        }
-        return distances[right.count] <= allowed
+        return names.first { SimilarNames.differByTyping(column, $0) }
     }
 
     /// The records at the beginning that can be JSON objects and are complete; none of a table or a single record.

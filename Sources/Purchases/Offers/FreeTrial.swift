@@ -1,4 +1,4 @@
-package import AppStoreModels
+internal import AppStoreModels
 
 extension Sequence<JWSTransactionDecodedPayload> {
     /// Whether the subscription with these transactions was paid for after its free trial: a later period is neither a

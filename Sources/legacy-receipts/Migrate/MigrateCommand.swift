@@ -97,7 +97,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         name: .customLong("no-header"),
-        help: "The tables have no header; name the columns by number in --column, --user-column, --carry and so on, from 1.")
+        help:
+            "The tables have no header; name the columns by number in --column, --user-column, --carry and so on, from 1."
+    )
     var noHeader = false
 
     @Option(

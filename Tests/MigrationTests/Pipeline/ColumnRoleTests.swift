@@ -1,0 +1,223 @@
+import AppStoreModels
+import Foundation
+import LegacyReceipts
+import Migration
+import Purchases
+import ReceiptForge
+import SQLiteTransactionStore
+import TestSupport
+import Testing
+import TransactionStore
+
+/// The caller's own columns: whose the documents are, and what the documents themselves do not state.
+@Suite("Roles of columns")
+struct ColumnRoleTests {
+    private static let date: Int64 = 1_790_000_000_000
+    private static let appId = "com.example.orchard"
+
+    private static func receipt(_ name: String = "auto-renewable") throws -> String {
+        let file = FixtureStore.root.appending(path: "\(name)/receipt.b64")
+        return try String(contentsOf: file, encoding: .utf8).filter { !$0.isNewline }
+    }
+
+    private static func migration(
+        trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], columns: DocumentColumns = .init()
+    ) throws -> StoreMigration {
+        StoreMigration(
+            options: StoreMigration.Options(
+                migration: MigrationOptions(
+                    trust: try trust ?? FixtureTrust.withIntermediates(), documentColumns: columns),
+                userColumn: user, carriedColumns: carry, date: date))
+    }
+
+    /// Migrates records into a new store, and returns what it exports.
+    private static func migrated(
+        _ records: String, name: String = "records.ndjson", _ migration: StoreMigration,
+        retry: StoreMigration? = nil, _ look: (SQLiteTransactionStore) async throws -> Void = { _ in }
+    ) async throws -> (summary: StoreMigrationSummary, files: [String: [UInt8]]) {
+        let folder = try TemporaryFolder()
+        let input = folder.file(name)
+        try Data(records.utf8).write(to: URL(fileURLWithPath: input))
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        var summary = try await migration.run(inputs: [input], into: store)
+        try await look(store)
+        if let retry { summary = try await retry.retry(store) }
+        let files = try await StoreMigrationTests.export(store, folder)
+        try await store.close()
+        return (summary, files)
+    }
+
+    private static func users(_ files: [String: [UInt8]]) throws -> [String: [JSONValue]] {
+        var users: [String: [JSONValue]] = [:]
+        for row in try StoreMigrationTests.rows(files, "customer_users") {
+            users[row["userId"]?.string ?? ""] = row["carried"]?.array ?? []
+        }
+        return users
+    }
+
+    // MARK: Users
+
+    @Test("A quarantined record keeps the names of the columns: a retry without options stores its user")
+    func retry() async throws {
+        let table = "konto;signed_up;receipt\nk1;2020;\(try Self.receipt())\n"
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", try Self.migration(trust: .apple, user: "konto", carry: ["signed_up"]),
+            retry: try Self.migration())
+        #expect(summary.records.migrated == 1)
+        let users = try Self.users(files)
+        #expect(users.keys.sorted() == ["k1"] && users["k1"]?.first?["signed_up"]?.string == "2020")
+    }
+
+    @Test("A retry with another user column uses that one, and a record that stays has the same line")
+    func otherRetry() async throws {
+        let table = "konto;account;receipt\nk1;a1;\(try Self.receipt())\nk2;a2;bm90aGluZw==\n"
+        let first = try Self.migration(trust: .apple, user: "konto")
+        var before: [QuarantinedRecord] = []
+        let (again, _) = try await Self.migrated(
+            table, name: "table.csv", first, retry: try Self.migration(trust: .apple)
+        ) { store in
+            before = try await store.quarantine(after: nil, limit: 10)
+            let same = try await Self.migration(trust: .apple).retry(store)
+            #expect(same.records.quarantined == 2)
+            #expect(try await store.quarantine(after: nil, limit: 10) == before)
+        }
+        #expect(again.records.quarantined == 2 && before.count == 2)
+        let (_, files) = try await Self.migrated(
+            table, name: "table.csv", first, retry: try Self.migration(user: "account"))
+        #expect(try Self.users(files).keys.sorted() == ["a1"])
+    }
+
+    @Test("A user beside a document inside the record counts, before one farther away")
+    func nested() async throws {
+        let rows = """
+            {"rows":[{"user_id":"u1","plan":"a","receipt":"\(try Self.receipt())"},
+            {"user_id":"u2","plan":"b","receipt":"\(try Self.receipt("non-renewing"))"}]}
+            """
+        let (_, files) = try await Self.migrated(rows, name: "rows.json", try Self.migration(carry: ["plan"]))
+        let users = try Self.users(files)
+        #expect(users.keys.sorted() == ["u1", "u2"] && users["u2"]?.first?["plan"]?.string == "b")
+        let (_, owned) = try await Self.migrated(
+            rows.replacing(#"{"rows""#, with: #"{"user_id":"owner","uid":"x","rows""#), name: "rows.json",
+            try Self.migration())
+        #expect(try Self.users(owned).keys.sorted() == ["u1", "u2"])
+        // A better name counts before a nearer one: `uid` can be anything.
+        let (_, outer) = try await Self.migrated(
+            #"{"user_id":"owner","rows":[{"uid":"u1","receipt":"\#(try Self.receipt())"}]}"#, name: "rows.json",
+            try Self.migration())
+        #expect(try Self.users(outer).keys.sorted() == ["owner"])
+    }
+
+    @Test("A mistyped user column or --carry of NDJSON stops at once and names the member that is there")
+    func typing() async throws {
+        let records = try (1...3).map { #"{"user_id":"u\#($0)","country":"US","receipt":"\#(try Self.receipt())"}"# }
+            .joined(separator: "\n")
+        for (migration, name) in [
+            (try Self.migration(user: "usr_id"), "user_id"), (try Self.migration(carry: ["contry"]), "country"),
+            (try Self.migration(user: "userID"), "user_id"),
+        ] {
+            let error = await #expect(throws: MigrationError.self) { try await Self.migrated(records, migration) }
+            #expect(error?.message.contains("but the member \(name)") == true)
+        }
+        // A member that only later records have is no mistake. The summary names what no record has.
+        let (summary, _) = try await Self.migrated(records, try Self.migration(user: "konto"))
+        #expect(summary.records.migrated == 3 && summary.records.missing(["konto", "country"]) == ["konto"])
+    }
+
+    @Test(
+        "Names differ by a typing error if at most two letters do",
+        arguments: [
+            ("user_id", "usr_id", true), ("userId", "user_id", true), ("country", "contry", true),
+            ("uid", "gid", false), ("user_id", "app_id", false), ("konto", "account", false), ("id", "ip", false),
+        ])
+    func names(_ left: String, _ right: String, _ isTyping: Bool) {
+        #expect(SimilarNames.differByTyping(left, right) == isTyping)
+        #expect(SimilarNames.differByTyping(right, left) == isTyping)
+    }
+
+    // MARK: Elements of arrays
+
+    @Test("Beside a document, an element of an array that is none is quarantined alone, and a bare id can be completed")
+    func elements() async throws {
+        let record = """
+            {"user_id":"u","receipts":[{"receipt":"\(try Self.receipt())"},{"receipt":"see ticket 4711"},
+            {"transaction_id":"530001234567000"},"530009999999999",null,""]}
+            """
+        let (summary, _) = try await Self.migrated(record, name: "record.json", try Self.migration()) { store in
+            let page = try await BareTransactionIds().page(of: store, after: nil)
+            #expect(page?.ids.sorted() == ["530001234567000", "530009999999999"])
+        }
+        #expect(summary.records.migrated == 1)
+        #expect(summary.records.documentsQuarantinedByReason == ["bareTransactionId": 2, "unknownForm": 1])
+    }
+
+    // MARK: What documents do not state
+
+    private static func row(_ id: String, _ more: String = "") -> String {
+        """
+        {"product_id":"com.example.orchard.coins","transaction_id":"\(id)","original_transaction_id":"\(id)",\
+        "purchase_date_ms":"1700000000000","quantity":"1"\(more)}
+        """
+    }
+
+    @Test("Columns give rows and replies the app, environment, account token and date that they do not state")
+    func surroundings() async throws {
+        let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        let records = """
+            {"bundle_id":"\(Self.appId)","environment":"production","account_token":"\(token)",\
+            "recorded_at":"2024-03-01 10:00:00+00","row":\(Self.row("530001"))}
+            {"bundle_id":"\(Self.appId)","environment":"Sandbox","latest_receipt_info":[\(Self.row("530002"))]}
+            """
+        let (summary, files) = try await Self.migrated(records, try Self.migration())
+        #expect(summary.records.migrated == 2 && summary.records.documentsQuarantined == 0)
+        let rows = try StoreMigrationTests.rows(files, "transactions")
+        let first = try #require(rows.first { $0["transactionId"]?.string == "530001" })
+        #expect(first["environment"]?.string == "Production" && first["bundleId"]?.string == Self.appId)
+        #expect(first["appAccountToken"]?.string == token && first["asOf"]?.integer == 1_709_287_200_000)
+        #expect(first["evidence"]?.string == "recorded")
+        #expect(rows.count == 2 && rows.contains { $0["environment"]?.string == "Sandbox" })
+    }
+
+    @Test("What a document states counts, not the column; a date before its newest purchase does not count")
+    func statedFirst() async throws {
+        let records = """
+            {"app":"com.example.other","env":"sandbox","recorded_at":1600000000,"receipt":{"environment":"Production",\
+            "status":0,"receipt":{"bundle_id":"\(Self.appId)","in_app":[\(Self.row("530003"))]}}}
+            """
+        let columns = DocumentColumns([.bundleId: "app", .environment: "env"])
+        let (_, files) = try await Self.migrated(records, name: "record.json", try Self.migration(columns: columns))
+        let row = try #require(try StoreMigrationTests.rows(files, "transactions").first)
+        #expect(row["bundleId"]?.string == Self.appId && row["environment"]?.string == "Production")
+        #expect(row["asOf"]?.integer == 1_700_000_000_000)
+    }
+
+    @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
+    func renewalInfo() async throws {
+        let info = JWSRenewalInfoDecodedPayload(
+            originalTransactionId: "2000000000000001", autoRenewProductId: "com.example.orchard.apple",
+            productId: "com.example.orchard.apple", autoRenewStatus: .on, signedDate: 1_748_736_000_000,
+            environment: .sandbox)
+        let jws = try TestSignedDataAuthority.standard.sign(payload: [UInt8](JSONEncoder().encode(info)))
+        let trust = TrustPolicy(additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])
+        let migration = try Self.migration(trust: trust)
+        let (summary, files) = try await Self.migrated(
+            #"{"bundle_id":"\#(Self.appId)","jws":"\#(jws)"}"#, name: "record.json", migration)
+        #expect(summary.records.migrated == 1)
+        #expect(try StoreMigrationTests.rows(files, "renewal_infos").count == 1)
+        let (alone, _) = try await Self.migrated(#"{"jws":"\#(jws)"}"#, name: "record.json", migration)
+        #expect(alone.records.quarantinedByReason == ["notFiled": 1])
+    }
+
+    @Test(
+        "Dates of databases",
+        arguments: [
+            ("1709287200", 1_709_287_200_000), ("1709287200123", 1_709_287_200_123),
+            ("2024-03-01T10:00:00Z", 1_709_287_200_000), ("2024-03-01 10:00:00", 1_709_287_200_000),
+            ("2024-03-01 11:00:00.5+01", 1_709_287_200_500), ("2024-03-01 10:00:00.123456+00:00", 1_709_287_200_123),
+            ("2024-03-01", 1_709_251_200_000), ("yesterday", nil), ("-1", nil), ("9223372036854775807", nil),
+            ("1", nil),
+        ] as [(String, Int64?)])
+    func dates(_ text: String, _ date: Int64?) {
+        #expect(DocumentColumns.date(text) == date)
+    }
+}
