@@ -3,8 +3,9 @@
 
     tools/judges/runbook.py PATH/TO/legacy-receipts [SECTION…]
 
-Every expression and log message under "Symptom" of a section must hold during the failure, and every one under "Back to normal"
-after the fix. A section without a scenario here fails. Needs PostgreSQL's server programs and openssl.
+Every expression and log line under "Symptom" of a section must hold during the failure, and every one under "Back to normal"
+after the fix. A log line begins with the first code of its item and has the fields of the other codes, `name` or `name: value`.
+A section without a scenario here fails. Needs PostgreSQL's server programs and openssl.
 """
 import contextlib
 import json
@@ -65,6 +66,29 @@ class Process:
         with open(self.log_path, encoding="utf-8", errors="replace") as file:
             return file.read()
 
+    def events(self):
+        """The lines of the log; a line that is not JSON is a message without fields."""
+        for line in self.text().splitlines():
+            try:
+                yield json.loads(line)
+            except ValueError:
+                yield {"message": line}
+
+    def logs(self, message, *fields):
+        """The events whose message begins like this and that have the fields, `name` or `name: value`."""
+        def has(event, field):
+            name, _, value = field.partition(": ")
+            return name in event and value in ("", json.dumps(event[name]), event[name])
+
+        return [event for event in self.events()
+                if event["message"].startswith(message) and all(has(event, field) for field in fields)]
+
+    def shows(self, expressions, messages):
+        for expression in expressions:
+            wait_for(f"`{expression}`", lambda: self.holds(expression))
+        for line in messages:
+            wait_for(f"the log line {line}", lambda: self.logs(*line))
+
     def stop(self):
         if self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
@@ -109,6 +133,7 @@ class Shop(Process):
 class Server(Process):
     def __init__(self, binary, folder, name, settings, environment=None):
         self.secure_port = None
+        self.settings = settings
         self.configuration = os.path.join(folder, name + ".json")
         self.write(settings)
         super().__init__(
@@ -128,10 +153,17 @@ class Server(Process):
             json.dump(settings, file)
         os.chmod(self.configuration, 0o600)
 
-    def events(self):
-        for line in self.text().splitlines():
-            with contextlib.suppress(ValueError):
-                yield json.loads(line)
+    def reload(self, **more):
+        """Changes settings without a restart."""
+        def reloads():
+            return sum(event["message"] == "configuration reloaded" for event in self.events())
+
+        before = reloads()
+        self.settings = {**self.settings, **more}
+        self.write(self.settings)
+        self.process.send_signal(signal.SIGHUP)
+        wait_for("the reload", lambda: reloads() > before)
+        expect(not self.logs("these changes need a restart"), "the reload applies every change")
 
     def listening(self, count):
         found = [event for event in self.events() if event["message"] == "listening"]
@@ -163,14 +195,6 @@ class Server(Process):
             return False
         value = sum(values) - (time.time() if since else 0)
         return {"==": value == float(bound), ">": value > float(bound), "<": value < float(bound)}[operator]
-
-    def shows(self, expressions, messages):
-        for expression in expressions:
-            wait_for(f"`{expression}`", lambda: self.holds(expression))
-        for message in messages:
-            wait_for(
-                f"the log line `{message}`",
-                lambda: any(event["message"].startswith(message) for event in self.events()))
 
 
 class PostgreSQL:
@@ -247,6 +271,14 @@ def disk_full(scene, page):
     wait_for("21005", refused)
     server.shows(*page.symptom)
     expect(get(server.admin + "/readyz")[0] == 503, "/readyz is 503")
+    # Requests are answered before there is space.
+    spool = server.settings["spool"]
+    server.reload(spool={**spool, "when-full": "answer"})
+    expect(server.ask(scene.shop.receipt())["status"] == 0, "answered without keeping the receipt")
+    wait_for("the line of a receipt that is not kept", lambda: server.logs("request", "status: 0", "notKept: true"))
+    expect(get(server.admin + "/readyz")[0] == 200, "/readyz is 200 with when-full: answer")
+    server.reload(spool=spool)
+    expect(server.ask(receipts[-1])["status"] == 21005, "21005 as before")
     resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     wait_for("status 0", lambda: server.ask(receipts[-1])["status"] == 0)
     server.shows(*page.normal)
@@ -259,8 +291,17 @@ def database_away(scene, page):
     expect(server.ask(receipt)["status"] == 0, "answered before")
     database.control("stop")
     wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
+    new = scene.shop.receipt()
+    expect(server.ask(new)["status"] == 21005, "21005 for a new receipt")
     server.shows(*page.symptom)
     expect(get(server.admin + "/readyz")[0] == 503, "/readyz is 503")
+    server.reload(endpoint={"when-store-fails": "receipt-only"})
+    for each in receipt, new:
+        expect(server.ask(each)["status"] == 0, "answered from the receipt")
+    server.shows(["legacy_receipts_spool_entries > 0"], [
+        ["request", "status: 0", "source: receipt", "storeFailed: true"], ["receipts go to the spool", "reason"]])
+    server.reload(endpoint={})
+    wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
     database.control("resume")
     wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
     server.shows(*page.normal)
@@ -274,6 +315,9 @@ def database_hangs(scene, page):
     database.control("freeze")
     wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
     server.shows(*page.symptom)
+    server.reload(endpoint={"when-store-fails": "receipt-only"})
+    expect(server.ask(receipt)["status"] == 0, "answered from the receipt")
+    server.reload(endpoint={})
     database.control("thaw")
     wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
     server.shows(*page.normal)
@@ -300,6 +344,15 @@ def app_store_away(scene, page):
     scene.shop.process.send_signal(signal.SIGSTOP)
     expect(server.ask(receipt)["status"] == 0, "answered from the store")
     server.shows(*page.symptom)
+    # The server answers from the store and does not query.
+    endpoint = server.settings["endpoint"]
+    server.reload(endpoint={"freshness": {"mode": "store"}})
+    failures = len(server.logs("request", "appStoreFailed"))
+    expect(server.ask(receipt)["status"] == 0, "answered from the store")
+    wait_for("the line of the answer", lambda: server.logs("request")[-1].get("source") == "store"
+             and "appStoreFailed" not in server.logs("request")[-1])
+    expect(len(server.logs("request", "appStoreFailed")) == failures, "not queried")
+    server.reload(endpoint=endpoint)
     scene.shop.process.send_signal(signal.SIGCONT)
     before = server.metrics()
     wait_for("a query", lambda: server.ask(receipt)["status"] == 0 and server.metrics() != before
@@ -427,6 +480,13 @@ def restore(scene, page):
     scene.shop.call("POST", f"subscriptions/{found}/renew", {})
     wait_for("the renewal", lambda: transactions(server) == 2)
     server.stop()
+    size = os.path.getsize(path)
+    with open(path, "wb") as file:
+        file.write(os.urandom(size))
+    damaged = scene.keep(Process(
+        scene.binary, ["serve", "--config", server.configuration], os.path.join(scene.folder, "damaged.log")))
+    expect(damaged.process.wait(30) != 0, "a damaged store is not opened")
+    damaged.shows([], page.symptom[1][:1])
     for suffix in ("", "-wal", "-shm"):
         with contextlib.suppress(FileNotFoundError):
             os.remove(path + suffix)
@@ -434,7 +494,7 @@ def restore(scene, page):
     subprocess.run([scene.binary, "store", "check", "--store", "sqlite:" + path], check=True)
     restored = scene.serve(name="restored", apps=[scene.app()])
     expect(transactions(restored) == 1, "the backup does not have the renewal")
-    restored.shows(*page.symptom)
+    restored.shows(page.symptom[0], page.symptom[1][1:])
     outcome = subprocess.run(
         [scene.binary, "notifications", "backfill", "--store", "sqlite:" + path, "--bundle-id", BUNDLE,
          "--environment", "sandbox", "--issuer-id", "5a4db07e-0000-4000-8000-000000000001", "--key-id", "SANDBOXKEY",
@@ -465,9 +525,9 @@ def consumption_requests_open(scene, page):
     known = json.dumps(scene.shop.call("GET", f"customers/{customer}"))
     transaction = re.search(r'"transactionId": ?"(\d+)"', known).group(1)
     scene.shop.call("POST", f"transactions/{transaction}/request-refund", {"reason": "OTHER"})
-    server.shows([], page.symptom[1])
+    server.shows([], page.symptom[1][:1])
     consent()
-    server.shows(page.symptom[0], [])
+    server.shows(page.symptom[0], page.symptom[1][1:])
     consent(f"{transaction},true")
     server.shows(*page.normal)
 
@@ -503,11 +563,13 @@ TROUBLES = {
 
 
 class Page:
-    """A section of the page: the expressions and log messages of its two lists."""
+    """A section of the page: the expressions and log lines of its two lists."""
 
     def __init__(self, title, text):
         self.title = title
         self.symptom = self.list(text, "Symptom")
+        if not self.symptom[1]:
+            raise Failure(f'"{title}" has no log line')
         self.normal = self.list(text, "Back to normal")
 
     def list(self, text, name):
@@ -516,7 +578,7 @@ class Page:
             raise Failure(f'"{self.title}" has no list "{name}"')
         items = [re.sub(r"\s*\n  ", " ", item).strip() for item in re.split(r"^- ", found.group(1), flags=re.M)]
         metrics = [re.match(r"Metric: `(.*?)`", item).group(1) for item in items if item.startswith("Metric: ")]
-        messages = [re.match(r"Log: `(.*?)`", item).group(1) for item in items if item.startswith("Log: ")]
+        messages = [re.findall(r"`(.*?)`", item) for item in items if item.startswith("Log: `")]
         return metrics, messages
 
 
