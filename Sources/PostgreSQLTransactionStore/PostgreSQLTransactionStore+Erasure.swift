@@ -195,13 +195,10 @@ struct Erasure {
         var owners = Owners()
         let rows = try session.run(Self.findIdentities, [.int4(scopeId)] + Self.parameters(asked.sorted()))
         for row in 0..<rows.count {
-            let number = Int(try rows.integer(row, 2, as: Int16.self))
-            guard let kind = CustomerIdentity.Kind(rawValue: number) else {
-                throw TransactionStoreError(.corrupt, "a customer has an identity of an unknown kind")
-            }
-            let identity = CustomerIdentity(kind, try rows.text(row, 3))
+            let identity = try CustomerIdentity(
+                storedKind: Int64(rows.integer(row, 2, as: Int16.self)), rows.text(row, 3))
             owners.identities[try rows.integer(row, 1), default: []].insert(identity)
-            if kind == .originalTransactionId { owners.purchases[identity] = try rows.integer(row, 0) }
+            if identity.kind == .originalTransactionId { owners.purchases[identity] = try rows.integer(row, 0) }
         }
         return owners
     }

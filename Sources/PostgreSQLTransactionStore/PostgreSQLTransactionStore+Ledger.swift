@@ -389,9 +389,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
     }
 
     private static func identity(_ rows: ResultRows, _ row: Int, from column: Int) throws -> CustomerIdentity {
-        guard let kind = CustomerIdentity.Kind(rawValue: Int(try rows.integer(row, column, as: Int16.self))) else {
-            throw TransactionStoreError(.corrupt, "unknown kind of identity")
-        }
-        return CustomerIdentity(kind, try rows.text(row, column + 1))
+        try CustomerIdentity(
+            storedKind: Int64(rows.integer(row, column, as: Int16.self)), rows.text(row, column + 1))
     }
 }

@@ -156,12 +156,7 @@ struct Erasure {
         let list = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
         try list.bind(1, customer)
         var found: [CustomerIdentity] = []
-        try list.forEachRow { row in
-            guard let kind = Int(exactly: row.integer(0)).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
-                throw TransactionStoreError(.corrupt, "A customer has an identity of an unknown kind.")
-            }
-            found.append(CustomerIdentity(kind, row.text(1)))
-        }
+        try list.forEachRow { found.append(try CustomerIdentity(storedKind: $0.integer(0), $0.text(1))) }
         return found
     }
 

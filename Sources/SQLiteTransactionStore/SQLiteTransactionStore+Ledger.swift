@@ -294,11 +294,9 @@ extension SQLiteTransactionStore: CustomerDirectory {
             try find.bind(2, Int64(CustomerReference.identities(limit)))
             var found: [ScopedIdentity] = []
             try find.forEachRow {
-                guard let kind = Int(exactly: $0.integer(2)).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
-                    throw TransactionStoreError(.corrupt, "unknown kind of identity")
-                }
                 let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
-                found.append(ScopedIdentity(scope: scope, identity: CustomerIdentity(kind, $0.text(3))))
+                let identity = try CustomerIdentity(storedKind: $0.integer(2), $0.text(3))
+                found.append(ScopedIdentity(scope: scope, identity: identity))
             }
             return found
         }

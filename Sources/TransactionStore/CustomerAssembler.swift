@@ -48,10 +48,7 @@ public struct CustomerAssembler {
     ///   - value: the value of the identity.
     /// - Throws: ``TransactionStoreError`` `corrupt` for an unknown kind.
     public mutating func addIdentity(kind: Int64, value: String) throws {
-        guard let kind = Int(exactly: kind).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
-            throw StoredObject.corrupt("unknown kind of identity")
-        }
-        statements.identities.insert(CustomerIdentity(kind, value))
+        statements.identities.insert(try CustomerIdentity(storedKind: kind, value))
     }
 
     /// Adds the row of a transaction.

@@ -147,12 +147,10 @@ private struct EncodedMembers {
 
     private mutating func add(identity bytes: UnsafeBufferPointer<UInt8>) throws {
         let value = try JSONValue.parse(bytes)
-        guard
-            let kind = value["kind"]?.integer.flatMap({ Int(exactly: $0) }).flatMap(
-                CustomerIdentity.Kind.init(rawValue:)),
-            let text = value["value"]?.string
-        else { throw StoredObject.corrupt("unknown kind of identity") }
-        identities.append(CustomerIdentity(kind, text))
+        guard let kind = value["kind"]?.integer, let text = value["value"]?.string else {
+            throw StoredObject.corrupt("an identity is missing")
+        }
+        identities.append(try CustomerIdentity(storedKind: kind, text))
     }
 
     private mutating func add(transaction bytes: UnsafeBufferPointer<UInt8>) throws {

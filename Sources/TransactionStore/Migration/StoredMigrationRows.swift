@@ -17,10 +17,10 @@ package enum StoredIdentities {
     package static func decode(_ bytes: some Collection<UInt8>) throws -> [CustomerIdentity] {
         try bytes.split(separator: UInt8(ascii: "\n")).map { line in
             guard let space = line.firstIndex(of: UInt8(ascii: " ")),
-                let number = Int(String(decoding: line[..<space], as: UTF8.self)),
-                let kind = CustomerIdentity.Kind(rawValue: number)
-            else { throw TransactionStoreError(.corrupt, "A verified receipt has an identity of an unknown kind.") }
-            return CustomerIdentity(kind, String(decoding: line[line.index(after: space)...], as: UTF8.self))
+                let kind = Int64(String(decoding: line[..<space], as: UTF8.self))
+            else { throw TransactionStoreError(.corrupt, "A verified receipt has an identity without a kind.") }
+            return try CustomerIdentity(
+                storedKind: kind, String(decoding: line[line.index(after: space)...], as: UTF8.self))
         }
     }
 }
@@ -42,9 +42,7 @@ extension UserClaim {
     /// - Parameter kind: the number of the kind of the identity.
     /// - Throws: ``TransactionStoreError`` `corrupt`.
     package init(scope: StoreScope, kind: Int64, value: String, userId: String, carried: String) throws {
-        guard let known = Int(exactly: kind).flatMap(CustomerIdentity.Kind.init(rawValue:)) else {
-            throw TransactionStoreError(.corrupt, "A user has an identity of an unknown kind.")
-        }
-        self.init(scope: scope, identity: CustomerIdentity(known, value), userId: userId, carried: carried)
+        let identity = try CustomerIdentity(storedKind: kind, value)
+        self.init(scope: scope, identity: identity, userId: userId, carried: carried)
     }
 }
