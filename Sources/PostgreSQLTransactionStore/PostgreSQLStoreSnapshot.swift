@@ -39,7 +39,8 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
 
     package func begin(_ table: StoredTable) throws(TransactionStoreError) {
         self.table = table
-        _ = try query.begin(statement(table))
+        _ = try query.begin(
+            table.statement(prefix: "\(schema).", join: "JOIN", scopeColumn: "scope", typeColumn: "type"))
     }
 
     package func next() throws(TransactionStoreError) -> StoredTableRow? {
@@ -47,34 +48,5 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
         columns.reserveCapacity(table.columnCount)
         guard try query.next({ columns.append($0.map(Array.init)) }) else { return nil }
         return try StoredTableRow(columns, of: table)
-    }
-
-    private func statement(_ table: StoredTable) -> String {
-        switch table {
-        case .userClaims:
-            """
-            SELECT s.environment, s.bundle_id, u.kind, u.value, u.user_id, u.carried
-            FROM \(schema).user_claims AS u JOIN \(schema).scopes AS s ON s.id = u.scope
-            """
-        case .verifiedReceipts:
-            """
-            SELECT s.environment, s.bundle_id, v.key, v.form, v.identities
-            FROM \(schema).verified_receipts AS v JOIN \(schema).scopes AS s ON s.id = v.scope
-            """
-        case .notifications:
-            """
-            SELECT s.environment, s.bundle_id, n.notification_uuid, n.type, n.subtype, n.signed_date, n.body
-            FROM \(schema).notifications AS n JOIN \(schema).scopes AS s ON s.id = n.scope
-            """
-        case .unknownTransactions:
-            """
-            SELECT environment, bundle_id, transaction_id, answered_at FROM \(schema).unknown_transactions
-            """
-        case .leftHashes:
-            """
-            SELECT s.environment, s.bundle_id, l.secret, l.hash
-            FROM \(schema).left_hashes AS l JOIN \(schema).scopes AS s ON s.id = l.scope
-            """
-        }
     }
 }

@@ -34,7 +34,9 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
 
     package func begin(_ table: StoredTable) throws(TransactionStoreError) {
         self.table = table
-        _ = try query.begin(Self.statement(table))
+        // A cross join keeps the order of the tables.
+        _ = try query.begin(
+            table.statement(join: "CROSS JOIN", scopeColumn: "scope_id", typeColumn: "notification_type"))
     }
 
     package func next() throws(TransactionStoreError) -> StoredTableRow? {
@@ -42,34 +44,5 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
         columns.reserveCapacity(table.columnCount)
         guard try query.next({ columns.append($0 == .null ? nil : Array($1)) }) else { return nil }
         return try StoredTableRow(columns, of: table)
-    }
-
-    private static func statement(_ table: StoredTable) -> String {
-        switch table {
-        case .userClaims:
-            """
-            SELECT s.environment, s.bundle_id, u.kind, u.value, u.user_id, u.carried
-            FROM user_claims u CROSS JOIN scopes s ON s.id = u.scope_id
-            """
-        case .verifiedReceipts:
-            """
-            SELECT s.environment, s.bundle_id, v.key, v.form, v.identities
-            FROM verified_receipts v CROSS JOIN scopes s ON s.id = v.scope_id
-            """
-        case .notifications:
-            """
-            SELECT s.environment, s.bundle_id, n.notification_uuid, n.notification_type, n.subtype, n.signed_date, n.body
-            FROM notifications n CROSS JOIN scopes s ON s.id = n.scope_id
-            """
-        case .unknownTransactions:
-            """
-            SELECT environment, bundle_id, transaction_id, answered_at FROM unknown_transactions
-            """
-        case .leftHashes:
-            """
-            SELECT s.environment, s.bundle_id, l.secret, l.hash
-            FROM left_hashes l CROSS JOIN scopes s ON s.id = l.scope_id
-            """
-        }
     }
 }

@@ -37,6 +37,33 @@ package enum StoredTable: CaseIterable, Sendable {
         }
     }
 
+    /// The statement that reads the columns.
+    /// - Parameters:
+    ///   - prefix: what precedes the name of each table: a schema and a dot, or nothing.
+    ///   - join: the join of the engine that reads the table row by row.
+    ///   - scopeColumn: the column with the id of the scope.
+    ///   - typeColumn: the column with the type of a notification.
+    package func statement(
+        prefix: String = "", join: String, scopeColumn: String, typeColumn: String
+    ) -> String {
+        let table: String
+        let columns: String
+        switch self {
+        case .userClaims: (table, columns) = ("user_claims", "t.kind, t.value, t.user_id, t.carried")
+        case .verifiedReceipts: (table, columns) = ("verified_receipts", "t.key, t.form, t.identities")
+        case .notifications:
+            table = "notifications"
+            columns = "t.notification_uuid, t.\(typeColumn), t.subtype, t.signed_date, t.body"
+        case .unknownTransactions:
+            return "SELECT environment, bundle_id, transaction_id, answered_at FROM \(prefix)unknown_transactions"
+        case .leftHashes: (table, columns) = ("left_hashes", "t.secret, t.hash")
+        }
+        return """
+            SELECT s.environment, s.bundle_id, \(columns)
+            FROM \(prefix)\(table) AS t \(join) \(prefix)scopes AS s ON s.id = t.\(scopeColumn)
+            """
+    }
+
     /// The error for a store with an older schema, which must be migrated before it is read.
     package static let olderSchema = TransactionStoreError(
         .invalidArgument,
