@@ -21,9 +21,8 @@ extension PostgreSQLTransactionStore {
         let address = try PostgreSQLAddress(url)
         let schema = try Schema.quoted(address.schema ?? Options().schema)
         let secrets = try address.secretEnvironment()
-        var status = stat()
-        guard lstat(copy, &status) != 0 else { throw isInTheWay(copy) }
-        let unfinished = copy + ".new-\(UUID().uuidString)"
+        let file = try NewFile(copy)
+        let unfinished = file.unfinished
         let descriptor = PrivateFile.make(unfinished)
         guard descriptor >= 0 else {
             throw TransactionStoreError(.notWritable, "Cannot write \(copy): \(String(cString: strerror(errno)))")
@@ -43,15 +42,7 @@ extension PostgreSQLTransactionStore {
         guard fsync(descriptor) == 0 else {
             throw TransactionStoreError(.notWritable, "The backup does not reach the disk: \(copy)")
         }
-        // Unlike a rename, this never replaces a file.
-        guard link(unfinished, copy) == 0 else {
-            throw errno == EEXIST
-                ? isInTheWay(copy) : TransactionStoreError(.notWritable, "Cannot name the backup \(copy).")
-        }
-    }
-
-    private static func isInTheWay(_ path: String) -> TransactionStoreError {
-        TransactionStoreError(.invalidArgument, "There is a file \(path); a backup never replaces one.")
+        try file.finish()
     }
 }
 

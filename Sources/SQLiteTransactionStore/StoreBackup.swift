@@ -17,8 +17,8 @@ extension SQLiteTransactionStore {
         guard FileIdentity(path) != nil else {
             throw TransactionStoreError(.unavailable, "There is no file \(path).")
         }
-        guard FileIdentity(copy) == nil else { throw isInTheWay(copy) }
-        let unfinished = copy + ".new-\(UUID().uuidString)"
+        let file = try NewFile(copy)
+        let unfinished = file.unfinished
         defer { unlink(unfinished) }
         PrivateFile.make(unfinished)
         do {
@@ -36,11 +36,7 @@ extension SQLiteTransactionStore {
         guard PrivateFile.synchronize(unfinished) else {
             throw TransactionStoreError(.notWritable, "The copy does not reach the disk: \(copy)")
         }
-        // Unlike a rename, this never replaces a file.
-        guard link(unfinished, copy) == 0 else {
-            throw errno == EEXIST
-                ? isInTheWay(copy) : TransactionStoreError(.notWritable, "Cannot name the copy \(copy).")
-        }
+        try file.finish()
     }
 
     /// The problems that SQLite finds in the file of a store (PRAGMA integrity_check), at most 100; empty if there are
@@ -69,9 +65,5 @@ extension SQLiteTransactionStore {
         guard try db.tableExists("transactions"), try db.tableExists("identities") else {
             throw TransactionStoreError(.corrupt, "The file is no store.")
         }
-    }
-
-    private static func isInTheWay(_ path: String) -> TransactionStoreError {
-        TransactionStoreError(.invalidArgument, "There is a file \(path); a backup never replaces one.")
     }
 }
