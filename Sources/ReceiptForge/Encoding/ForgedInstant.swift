@@ -37,7 +37,7 @@ public struct ForgedInstant: Hashable, Sendable, Comparable {
 
     /// `2020-07-22T17:39:08.131Z`, the form in some Mac receipts.
     public var receiptTextWithMilliseconds: String {
-        text(separator: "T", suffix: ".\(milliseconds.flooredRemainder(1_000).padded(3))Z")
+        text(separator: "T", suffix: ".\(CivilTime(milliseconds: milliseconds).fraction)Z")
     }
 
     /// `2020-07-22T18:39:08+0100`, the form in Xcode's receipts.
@@ -63,17 +63,7 @@ public struct ForgedInstant: Hashable, Sendable, Comparable {
     }
 
     private func text(separator: String, suffix: String) -> String {
-        let date = CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay))
-        let second = milliseconds.flooredRemainder(.millisecondsPerDay) / 1_000
-        let time = [second / 3_600, second / 60 % 60, second % 60].map { $0.padded(2) }.joined(separator: ":")
-        return "\(date.year.padded(4))-\(date.month.padded(2))-\(date.day.padded(2))\(separator)\(time)\(suffix)"
-    }
-}
-
-extension Int64 {
-    /// Decimal digits with leading zeros.
-    fileprivate func padded(_ width: Int) -> String {
-        let digits = String(self)
-        return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+        let civil = CivilTime(milliseconds: milliseconds)
+        return "\(civil.date)\(separator)\(civil.time)\(suffix)"
     }
 }

@@ -112,32 +112,26 @@ enum Timestamp {
 
     /// RFC 3339 with milliseconds.
     static func text(milliseconds: Int64) -> String {
-        "\(lastSecond.text(milliseconds.flooredQuotient(1_000))).\(pad(milliseconds.flooredRemainder(1_000), 3))Z"
+        "\(lastSecond.text(milliseconds.flooredQuotient(1_000))).\(CivilTime(milliseconds: milliseconds).fraction)Z"
     }
 
     private static let lastSecond = LastSecond { second in
-        let (date, time, _) = parts(second)
-        return "\(pad(date.year, 4))-\(pad(date.month, 2))-\(pad(date.day, 2))T\(time)"
+        let moment = civil(second)
+        return "\(moment.date)T\(moment.time)"
     }
 
     /// IMF-fixdate (RFC 9110, 5.6.7).
     static func http(seconds: Int64) -> String {
-        let (date, time, weekday) = parts(seconds)
-        return "\(days[weekday]), \(pad(date.day, 2)) \(months[Int(date.month) - 1]) \(pad(date.year, 4)) \(time) GMT"
+        let moment = civil(seconds)
+        let day = moment.day
+        let weekday = days[Int(day.daysSince1970.flooredRemainder(7))]
+        let date = "\(day.day.padded(2)) \(months[Int(day.month) - 1]) \(day.year.padded(4))"
+        return "\(weekday), \(date) \(moment.time) GMT"
     }
 
-    private static func parts(_ seconds: Int64) -> (date: CivilDay, time: String, weekday: Int) {
+    private static func civil(_ seconds: Int64) -> CivilTime {
         // Limited to four-digit years; a clock beyond them is wrong anyway.
-        let seconds = min(max(seconds, -62_135_596_800), 253_402_300_799)
-        let day = seconds.flooredQuotient(86_400)
-        let rest = seconds.flooredRemainder(86_400)
-        let time = "\(pad(rest / 3_600, 2)):\(pad(rest / 60 % 60, 2)):\(pad(rest % 60, 2))"
-        return (CivilDay(daysSince1970: day), time, Int(day.flooredRemainder(7)))
-    }
-
-    private static func pad(_ number: Int64, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+        CivilTime(milliseconds: min(max(seconds, -62_135_596_800), 253_402_300_799) * 1_000)
     }
 }
 

@@ -336,9 +336,8 @@ private final class EnrichmentProgress {
         }
         holdStart = .now
         guard !isQuiet else { return }
-        let time = Date(timeIntervalSince1970: Double(date) / 1_000).formatted(
-            .iso8601.year().month().day().dateTimeSeparator(.space).time(includingFractionalSeconds: false))
-        write("rate limited until \(time) UTC")
+        let civil = CivilTime(milliseconds: date)
+        write("rate limited until \(civil.date) \(civil.time) UTC")
     }
 
     private func write(_ line: String) { if isTerminal { Terminal.rewriteLine(line) } else { Terminal.error(line) } }
