@@ -48,15 +48,7 @@ enum Redaction {
     }
 
     /// The first 12 hexadecimal digits of the SHA-256.
-    static func name(_ bytes: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        for byte in SHA256.hash(data: bytes).prefix(6) {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    static func name(_ bytes: [UInt8]) -> String { Printable.hex(SHA256.hash(data: bytes).prefix(6)) }
 
     private static func name(_ bytes: [UInt8], label: String) -> String { "\(label):\(name(bytes))" }
 

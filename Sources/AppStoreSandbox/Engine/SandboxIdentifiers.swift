@@ -38,12 +38,10 @@ struct SandboxIdentifiers: Sendable {
         var bytes = Array(digest("uuid").prefix(16))
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
-        let digits = Array("0123456789abcdef".utf8)
-        let hexadecimal = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
         var text = ""
-        for (place, digit) in hexadecimal.enumerated() {
+        for (place, digit) in Printable.hex(bytes).enumerated() {
             if [8, 12, 16, 20].contains(place) { text += "-" }
-            text.unicodeScalars.append(Unicode.Scalar(digit))
+            text.append(digit)
         }
         return text
     }

@@ -1,4 +1,5 @@
 import CLibPQ
+import Foundation
 import TransactionStore
 
 /// The server's address, the login and our own options. libpq parses the connection URI (PostgreSQL documentation,
@@ -132,26 +133,11 @@ struct PostgreSQLAddress: Sendable {
                 kept.append(pair)
                 continue
             }
-            guard parts.count == 2, let value = percentDecoded(parts[1]), values.updateValue(value, forKey: name) == nil
+            guard parts.count == 2, let value = String(parts[1]).removingPercentEncoding, !value.utf8.contains(0),
+                values.updateValue(value, forKey: name) == nil
             else { throw invalid("option \(name) needs one value") }
         }
         return String(url[..<mark]) + (kept.isEmpty ? "" : "?" + kept.joined(separator: "&"))
-    }
-
-    private static func percentDecoded(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%") {
-                guard let digits = String(rest.prefix(2)), digits.utf8.count == 2, let value = UInt8(digits, radix: 16)
-                else { return nil }
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes.contains(0) ? nil : String(validating: bytes, as: UTF8.self)
     }
 
     private static func describe(_ options: [Option]) -> String {
