@@ -73,14 +73,9 @@ struct LeftHashTable {
             var erased: Set<CustomerIdentity> = []
             // Nothing to look for if the store had all hashes.
             if !new.isEmpty {
-                try list.forEachRow { row in
-                    guard let kind = Int(exactly: row.integer(0)).flatMap(CustomerIdentity.Kind.init(rawValue:)),
-                        kind.leavesHash
-                    else { return }
-                    let identity = CustomerIdentity(kind, row.text(1))
-                    if secrets.contains(where: { new.contains(LeftHash(of: identity, in: scope, secret: $0)) }) {
-                        erased.insert(identity)
-                    }
+                try list.forEachRow {
+                    let identity = try CustomerIdentity(storedKind: $0.integer(0), $0.text(1))
+                    if new.contains(hashOf: identity, in: scope, secrets: secrets) { erased.insert(identity) }
                 }
             }
             if !erased.isEmpty { try Erasure(db: db, scope: scope, scopeId: id).remove(erased) }

@@ -108,11 +108,8 @@ struct LeftHashTable {
                 guard rows.count > 0 else { break }
                 for row in 0..<rows.count {
                     last = (try rows.integer(row, 0), try rows.bytes(row, 1))
-                    guard let kind = CustomerIdentity.Kind(rawValue: Int(last.kind)), kind.leavesHash else { continue }
-                    let identity = CustomerIdentity(kind, try rows.text(row, 1))
-                    if secrets.contains(where: { new.contains(LeftHash(of: identity, in: scope, secret: $0)) }) {
-                        erased.insert(identity)
-                    }
+                    let identity = try CustomerIdentity(storedKind: Int64(last.kind), rows.text(row, 1))
+                    if new.contains(hashOf: identity, in: scope, secrets: secrets) { erased.insert(identity) }
                 }
             }
             if !erased.isEmpty { try Erasure(session: session, scope: scope, scopeId: id).remove(erased) }

@@ -46,6 +46,15 @@ public struct LeftHash: Hashable, Sendable {
     }
 }
 
+extension Set<LeftHash> {
+    /// Whether one of the hashes, all of one scope, is of the identity.
+    package func contains(
+        hashOf identity: CustomerIdentity, in scope: StoreScope, secrets: Set<[UInt8]>
+    ) -> Bool {
+        identity.kind.leavesHash && secrets.contains { contains(LeftHash(of: identity, in: scope, secret: $0)) }
+    }
+}
+
 extension CustomerIdentity.Kind {
     /// Whether an erasure can leave a hash of such an identity. An account token leaves none: it belongs to an account of
     /// the app, which may buy again, and every document that states it also states a purchase.
