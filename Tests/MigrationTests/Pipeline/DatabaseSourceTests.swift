@@ -401,7 +401,7 @@ struct DatabaseSourceTests {
         #expect(summary.recordsRead == 40)
     }
 
-    @Test("a database that cannot be reached is named, without its password")
+    @Test("a database that cannot be reached is named in one line, without its password")
     func unreachable() async throws {
         let folder = try TemporaryFolder()
         let addresses = [
@@ -416,6 +416,8 @@ struct DatabaseSourceTests {
             }
             #expect(error?.code == .input)
             #expect(error?.message.contains("hunter2") == false && error?.path.contains("hunter2") == false)
+            let hasControls = error?.message.unicodeScalars.contains { $0.value < 0x20 }
+            #expect(hasControls == false, "\(address)")
         }
         #expect(!FileManager.default.fileExists(atPath: folder.file("absent.sqlite")))
     }
