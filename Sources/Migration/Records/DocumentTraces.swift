@@ -1,4 +1,5 @@
-/// Detects whether an unread value contains a document anyway: in a log line, encoded twice, or wrapped too often.
+/// Detects whether an unread value contains a document anyway: in a log line, in hexadecimal, encoded twice, compressed, or
+/// wrapped too often.
 /// Takes linear time. A false positive only causes an unnecessary hint about a column.
 enum DocumentTraces {
     /// Shorter values contain no document.
@@ -6,7 +7,8 @@ enum DocumentTraces {
 
     static func arePresent(in text: Bytes) -> Bool {
         guard text.count >= minimumLength else { return false }
-        return hasReceipt(text) || beginnings.contains { text.contains($0) }
+        return hasReceipt(text) || beginnings.contains { text.contains($0) } || hasEncodedTwice(text)
+            || hasCompressed(text) || hasHex(text)
     }
 
     /// Base64 of a signed message, anywhere.
@@ -19,6 +21,57 @@ enum DocumentTraces {
             start = found + 1
         }
         return false
+    }
+
+    /// The base64 of a receipt in base64, anywhere.
+    private static func hasEncodedTwice(_ text: Bytes) -> Bool {
+        var start = 0
+        // The base64 of `MI`, without its last bits.
+        while let found = text.position(of: UInt8(ascii: "T"), from: start) {
+            if text.begins(with: "TUl", at: found),
+                StoredText.decode(text[slice: found..<text.count].prefix(48))
+                    .withUnsafeBufferPointer(StoredText.beginsBase64Receipt)
+            {
+                return true
+            }
+            start = found + 1
+        }
+        return text.contains("ZXdvSkluTnBaMjVoZEhWeVpTSQ")
+    }
+
+    /// The base64 of gzip (RFC 1952, 2.3.1) at the start of a word: one without reserved flags and with a known system.
+    private static func hasCompressed(_ text: Bytes) -> Bool {
+        var start = 0
+        while let found = text.position(of: UInt8(ascii: "H"), from: start) {
+            start = found + 1
+            guard text.begins(with: "H4sI", at: found), found == 0 || text[found - 1].base64Value == nil else {
+                continue
+            }
+            let header = StoredText.decode(text[slice: found..<text.count].prefix(16))
+            if header.count >= 10, header[3] < 0x20, header[9] <= 13 || header[9] == 0xFF { return true }
+        }
+        return false
+    }
+
+    /// The object identifier of SignedData in hexadecimal, also with a character between its bytes.
+    private static func hasHex(_ text: Bytes) -> Bool {
+        var start = 0
+        while let found = text.position(of: UInt8(ascii: "0"), from: start) {
+            if beginsHex(text, at: found) { return true }
+            start = found + 1
+        }
+        return false
+    }
+
+    private static func beginsHex(_ text: Bytes, at start: Int) -> Bool {
+        var index = start
+        for byte in StoredText.signedMessageIdentifier {
+            if index < text.count, text[index].isWhiteSpace || text[index] == UInt8(ascii: ":") { index += 1 }
+            guard index + 1 < text.count, text[index].hexValue == byte >> 4, text[index + 1].hexValue == byte & 0xF
+            else { return false }
+            index += 2
+        }
+        return true
     }
 
     /// Member names that only documents have, the beginning of an iOS 6 receipt in base64, and headers of JWS.

@@ -147,7 +147,8 @@ struct EnvelopeReader {
         }
         guard isNamed || object.mayHoldPayload(column) else { return }
         var recognition = object.value(of: column)
-        guard recognition.isUnmistakable || (isNamed && recognition.isRecognized) else {
+        guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
+        else {
             if isNamed, failure == nil { failure = (index, recognition) }
             if isNamed, case .unrecognized(let problem) = recognition.payload, problem.code == .empty {
                 fates[index] = .empty

@@ -53,7 +53,14 @@ struct FormatDetector {
             if isBinary { return .file }
             guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
             if let framing = json(start) { return framing }
-            if let framing = try table() { return framing }
+            // Its comma separates no columns.
+            if isDataURL(start) { return .lines(joinsWrappedReceipts: false) }
+            do throws(InputError) {
+                if let framing = try table() { return framing }
+            } catch {
+                // The commas of JSON in the lines of a log are no columns either.
+                guard error.code == .columnUndetectable, !isTableByName, holdsJSONRecord else { throw error }
+            }
             return text()
         }
     }
@@ -231,11 +238,14 @@ struct FormatDetector {
 
     // MARK: Tables and text
 
-    private func table() throws(InputError) -> InputFraming? {
+    /// Whether the name or an option states that the input is a table.
+    private var isTableByName: Bool {
         let name = input.lowercased()
-        // An option about fields states that the input is a table.
-        let isCertain = name.hasSuffix(".csv") || name.hasSuffix(".tsv") || options.table != TableOptions()
-        return try tableDetector(isCertain: isCertain).detect(head, isWhole: isWhole).map { .table($0) }
+        return name.hasSuffix(".csv") || name.hasSuffix(".tsv") || options.table != TableOptions()
+    }
+
+    private func table() throws(InputError) -> InputFraming? {
+        try tableDetector(isCertain: isTableByName).detect(head, isWhole: isWhole).map { .table($0) }
     }
 
     private func tableDetector(isCertain: Bool) -> TableDetector {
@@ -259,7 +269,9 @@ struct FormatDetector {
     /// a large one.
     private func text() -> InputFraming {
         guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
-        if StoredText.beginsPropertyList(head) || head.begins(with: "-----BEGIN ", at: start) { return .file }
+        if StoredText.beginsPropertyList(head) || head.begins(with: "-----BEGIN ", at: start) || isHexOfOneReceipt {
+            return .file
+        }
         var lineStart = start
         var onlyIDs = true
         var lines = 0
@@ -279,8 +291,36 @@ struct FormatDetector {
         return onlyIDs || lines == 1 || !isWhole ? .lines(joinsWrappedReceipts: true) : .file
     }
 
+    /// Whether the first line is a `data:` URL with base64.
+    private func isDataURL(_ start: Int) -> Bool {
+        guard head.begins(with: "data:", at: start) else { return false }
+        let line = head[slice: start..<(head.position(of: 0x0A, from: start) ?? head.count)]
+        let text = line[slice: line.trimmed()]
+        switch StoredEncoding(text) {
+        // A comma in the rest separates columns after all.
+        case .part(let body)?: return StoredText.isBase64(text[slice: body])
+        case .decoded?: return true
+        case nil: return false
+        }
+    }
+
+    /// Whether the input is one receipt in hexadecimal, in several lines.
+    private var isHexOfOneReceipt: Bool {
+        let text = head[slice: head.trimmed()]
+        guard isWhole, text.position(of: 0x0A) != nil, let bytes = StoredEncoding.decodedHex(text) else { return false }
+        return bytes.withUnsafeBufferPointer(StoredText.expectedBytes) == bytes.count
+    }
+
+    /// Whether one of the first lines contains a document in JSON.
+    private var holdsJSONRecord: Bool {
+        firstRecords(.lines(joinsWrappedReceipts: false)).contains { isJSONRecord(head[slice: $0]) }
+    }
+
+    /// Whether a line is a document in JSON, or a line of a log with one, which can be cut.
     private func isJSONRecord(_ text: Bytes) -> Bool {
-        guard text.first == UInt8(ascii: "{") else { return false }
-        return RecordReader(receiptColumn: options.receiptColumn).read(text: Array(text)[...], depth: 0).isUnmistakable
+        guard text.position(of: UInt8(ascii: "{")) != nil else { return false }
+        let reader = RecordReader(receiptColumn: options.receiptColumn)
+        if reader.read(text: Array(text)[...], depth: 0).isUnmistakable { return true }
+        return text.first != UInt8(ascii: "{") && DocumentTraces.arePresent(in: text)
     }
 }

@@ -17,6 +17,10 @@ struct ObjectReader {
         /// The whole value: a JSON string with its quotes, or the unchanged field of a row.
         let value: Range<Int>
         let form: Form
+
+        var hasEscapes: Bool {
+            if case .json(hasEscapes: true) = form { true } else { false }
+        }
     }
 
     let reader: RecordReader
@@ -193,6 +197,11 @@ struct ObjectReader {
             case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "<"), UInt8(ascii: "-"), UInt8(ascii: "\\"),
                 UInt8(ascii: "\""):
                 return true
+            // Hexadecimal with line breaks, which are escapes in JSON.
+            case UInt8(ascii: "3") where column.hasEscapes:
+                return stringBytes(column).withUnsafeBufferPointer {
+                    StoredText.isUnmistakable($0[slice: $0.trimmed()])
+                }
             default: return StoredText.isUnmistakable(text)
             }
         case .null, .bool, .number: return false

@@ -42,6 +42,8 @@ struct Recognition {
 /// Recognizes single records. A plain receipt is neither copied nor turned into a string.
 struct RecordReader {
     let receiptColumn: String?
+    /// Whether the text was inside base64 of JSON. No other base64 of JSON is then decoded.
+    var isInBase64JSON = false
 
     func read(_ original: ArraySlice<UInt8>, table: TableLayout?) -> Recognition {
         if let table { return readRow(original, table) }
@@ -87,6 +89,15 @@ struct RecordReader {
             return Recognition(
                 .unrecognized(InputProblem(.unknownForm, "Begins as a JWS and is not three base64url parts.")))
         }
+        switch StoredEncoding(bytes) {
+        case .part(let range)?:
+            return read(
+                text: text[(text.startIndex + range.lowerBound)..<(text.startIndex + range.upperBound)],
+                depth: depth + 1)
+        case .decoded(let content)?: return read(text: content[...], depth: depth + 1)
+        case nil: break
+        }
+        if let recognition = base64JSON(bytes, depth: depth) { return recognition }
         if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if StoredText.isTransactionID(bytes) {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
@@ -95,7 +106,6 @@ struct RecordReader {
             return Recognition(.unrecognized(InputProblem(.otherStore, "An id of another store than Apple's.")))
         }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
-        if let decoded = StoredText.decodedHex(bytes) { return read(text: decoded[...], depth: depth + 1) }
         if let body = StoredText.pemBody(bytes) {
             return Recognition(
                 .receipt(
@@ -105,9 +115,34 @@ struct RecordReader {
         return Recognition(.unrecognized(Self.problem(of: bytes)))
     }
 
+        if depth == 0, let recognition = logged(bytes) { return recognition }
     private static func problem(of bytes: Bytes) -> InputProblem {
         let magic: [([UInt8], String)] = [
             ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
+    /// The JSON objects in a line of a log, for example the bodies of a request and its response; nil if nothing in them is
+    /// recognized. The other text of the line is not read.
+    private func logged(_ bytes: Bytes) -> Recognition? {
+        let objects = StoredText.jsonObjects(in: bytes)
+        guard !objects.isEmpty else { return nil }
+        var array = [UInt8(ascii: "[")]
+        for object in objects {
+            if array.count > 1 { array.append(UInt8(ascii: ",")) }
+            array += bytes[object]
+        }
+        array.append(UInt8(ascii: "]"))
+        let recognition = read(text: array[...], depth: 1)
+        return recognition.isUnmistakable ? recognition : nil
+    }
+
+    /// Nil if the text is not base64 of JSON, or if nothing in the JSON is recognized.
+    private func base64JSON(_ bytes: Bytes, depth: Int) -> Recognition? {
+        guard !isInBase64JSON, let json = StoredEncoding.base64JSON(bytes) else { return nil }
+        var reader = self
+        reader.isInBase64JSON = true
+        let recognition = reader.read(text: json[...], depth: depth + 1)
+        return recognition.isRecognized || recognition.isUnmistakable ? recognition : nil
+    }
+
             ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
         ]
         for (prefix, name) in magic where bytes.starts(with: prefix) {

@@ -5,9 +5,13 @@ enum StoredText {
     /// is not enough: Apple's certificates contain other SEQUENCEs that begin with an identifier below 1.2.840.
     static func beginsSignedMessage(_ bytes: Bytes) -> Bool {
         guard let header = sequenceHeader(bytes) else { return false }
-        let expected: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
-        return zip(bytes.dropFirst(header.length), expected).allSatisfy { $0 == $1 }
+        return zip(bytes.dropFirst(header.length), signedMessageIdentifier).allSatisfy { $0 == $1 }
     }
+
+    /// The object identifier of SignedData with its tag and length.
+    static let signedMessageIdentifier: [UInt8] = [
+        0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02,
+    ]
 
     /// The header of a DER SEQUENCE; `content` is nil for the indefinite length.
     private static func sequenceHeader(_ bytes: Bytes) -> (length: Int, content: Int?)? {
@@ -89,21 +93,21 @@ enum StoredText {
             && text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") || $0.isWhiteSpace }
     }
 
-    /// The bytes that `\x3082…` (PostgreSQL) or `0x3082…` (MySQL) spell, or plain hexadecimal that begins as a signed message
-    /// does; nil for anything else.
-    static func decodedHex(_ text: Bytes) -> [UInt8]? {
-        let hasPrefix = text.begins(with: "\\x") || text.begins(with: "0x")
-        let digits = text[slice: (hasPrefix ? 2 : 0)..<text.count]
-        guard hasPrefix || digits.begins(with: "308"), digits.count >= 32, digits.count.isMultiple(of: 2) else {
-            return nil
+    /// The ranges of the first JSON objects in a text, by their brackets alone.
+    static func jsonObjects(in text: Bytes) -> [Range<Int>] {
+        var objects: [Range<Int>] = []
+        var start = 0
+        // Bounded, because an object without an end is searched up to the end of the text.
+        for _ in 0..<InputLimits.objectsInText {
+            guard let found = text.position(of: UInt8(ascii: "{"), from: start) else { break }
+            start = found + 1
+            guard let quote = text.firstNonWhiteSpace(from: start), text[quote] == UInt8(ascii: "\"") else { continue }
+            var object = JSONValueEnd(first: text[found])
+            guard let end = object.scan(text, from: found) else { continue }
+            objects.append(found..<end)
+            start = end
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        for index in stride(from: 0, to: digits.count, by: 2) {
-            guard let high = digits[index].hexValue, let low = digits[index + 1].hexValue else { return nil }
-            bytes.append(high << 4 | low)
-        }
-        return hasPrefix || bytes.withUnsafeBufferPointer(beginsSignedMessage) ? bytes : nil
+        return objects
     }
 
     /// The base64 between the lines of a PEM block (RFC 7468), if there is exactly one block.
@@ -115,9 +119,11 @@ enum StoredText {
         return lastLine.position(of: 0x0A) == nil ? (start + 1)..<end : nil
     }
 
-    /// Whether the text can only be a receipt.
+    /// Whether the text can only be a receipt, or an encoding of one or of JSON.
     static func isUnmistakable(_ text: Bytes) -> Bool {
-        beginsBase64Receipt(text) || isJWS(text) || decodedHex(text) != nil
+        if beginsBase64Receipt(text) || isJWS(text) { return true }
+        if let encoding = StoredEncoding(text) { return encoding.beginsDocument(in: text) }
+        return StoredEncoding.beginsBase64JSON(text)
     }
 
     private static func decodedHead(_ text: Bytes) -> [UInt8] {
@@ -141,13 +147,15 @@ enum StoredText {
         return bytes
     }
 
+    /// The number of bytes of the receipt that begins with `bytes`, by its length field; nil if its form has none.
+    static func expectedBytes(_ bytes: Bytes) -> Int? {
+        sequenceHeader(bytes).flatMap { header in header.content.map { header.length + $0 } }
+    }
+
     /// The number of base64 characters (without padding) of the receipt that begins with `text`, by its length field;
     /// nil if its form has none.
     static func expectedCharacters(_ text: Bytes) -> Int? {
-        decodedHead(text).withUnsafeBufferPointer { head in
-            guard let header = sequenceHeader(head), let content = header.content else { return nil }
-            return ((header.length + content) * 8 + 5) / 6
-        }
+        decodedHead(text).withUnsafeBufferPointer(expectedBytes).map { ($0 * 8 + 5) / 6 }
     }
 
     /// Whether the base64 text ends like a complete receipt of a form without a length field: an indefinite-length

@@ -50,12 +50,137 @@ struct PayloadTests {
 
     @Test("hexadecimal as databases print it is decoded")
     func hexadecimal() throws {
-        let hex = Made.der().map {
+        let pairs = Made.der().map {
             String($0, radix: 16).count == 1 ? "0" + String($0, radix: 16) : String($0, radix: 16)
-        }.joined()
-        for text in ["\\x" + hex, "0x" + hex, hex, hex.uppercased()] {
-            #expect(try one(text).payload == .receipt(Made.der()[...], wrapping: .none))
         }
+        let hex = pairs.joined()
+        for text in [
+            "\\x" + hex, "0x" + hex, "0X" + hex, hex, hex.uppercased(), "X'\(hex)'", "x'\(hex)'",
+            pairs.joined(separator: " "), pairs.joined(separator: ":"), Made.wrapped(hex, at: 60),
+            Made.wrapped(pairs.joined(separator: ":"), at: 45),
+        ] {
+            let expected = InputPayload.receipt(Made.der()[...], wrapping: .none)
+            #expect(try one(text).payload == expected, "\(text.prefix(20))")
+            #expect(try member(quoted(text)).payload == expected, "\(text.prefix(20))")
+            #expect(try one("{\"receipt\":\(quoted(text))}").payload == expected)
+        }
+        let lines = Reading(Made.wrapped(pairs.joined(separator: " "), at: 48, lineEnd: "\r\n") + "\r\n")
+        #expect(lines.records.map(\.payload) == [.receipt(Made.der()[...], wrapping: .none)])
+        #expect(Reading("\(hex)\n\(hex)\n").kinds == ["receipt", "receipt"])
+    }
+
+    @Test(
+        "what is hexadecimal or base64 and begins as no document is the caller's own",
+        arguments: [
+            "0x52908400098527886E0F7030069857D2E4169EE7", "3082019f8a7b6c5d4e3f2a1b0c9d8e7f",
+            "\\\\x52908400098527886e0f7030069857d2", "30820000-1d3b-4c5e-8f70-0123456789ab",
+            "X'52908400098527886e0f7030069857d2'", "WyJhIiwiYiIsImMiLCJkIiwiZSJd",
+            "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "100%25+of+the+text",
+        ])
+    func noEncodings(text: String) throws {
+        let record = try one("{\"id\":\"\(text)\",\"receipt\":\"\(Made.receipt())\"}")
+        #expect(record.payload.kind == "receipt")
+        #expect(record.payload.receiptText == Made.receipt())
+        #expect(record.carried.map(\.name) == ["id"])
+    }
+
+    /// The text with the characters of base64 that a URL cannot have percent-encoded.
+    private func percent(_ text: String) -> String {
+        text.replacing("+", with: "%2B").replacing("/", with: "%2f").replacing("=", with: "%3D")
+    }
+
+    @Test("a receipt that is percent-encoded or in a data: URL is decoded, in a record, a member and a table")
+    func encodings() throws {
+        let receipt = Made.receipt(3, size: 701) + "+/+/"
+        for text in [
+            percent(receipt), "data:application/octet-stream;base64,\(receipt)", "data:;base64,\(percent(receipt))",
+        ] {
+            let record = try one(text)
+            #expect(record.payload == .receipt(Array(receipt.utf8)[...], wrapping: .none))
+            #expect(record.carried.isEmpty)
+            #expect(try member(quoted(text)).payload.receiptText == receipt)
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.receiptText == receipt)
+            #expect(try one("{\"receipt\":\"\(text.replacing("/", with: "\\/"))\"}").payload.receiptText == receipt)
+            #expect(Reading("\(text)\n\(text)\n").receipts == [receipt, receipt])
+            for name in ["receipt", "blob"] {
+                let table = Reading("id,\(name)\n1,\"\(text)\"\n2,\(Made.receipt())\n", name: "t.csv")
+                #expect(table.receipts == [receipt, Made.receipt()])
+            }
+        }
+    }
+
+    @Test("a form body gives its receipt and never its password, in any order of its members")
+    func formBody() throws {
+        let receipt = Made.receipt(3)
+        for text in [
+            "receipt-data=\(percent(receipt))&password=secret&exclude-old-transactions=true&user=Jo+Doe",
+            "user=Jo%20Doe&password=secret&receipt-data=\(receipt)",
+        ] {
+            let record = try one(text)
+            #expect(record.payload.kind == "request")
+            #expect(record.payload.receiptText == receipt)
+            #expect(record.carried == [.init(name: "user", value: .text("Jo Doe"))])
+            let inside = try member(quoted(text))
+            #expect(inside.payload.kind == "request")
+            #expect(
+                inside.carried == [
+                    .init(name: "user_id", value: .json("42")), .init(name: "data.user", value: .text("Jo Doe")),
+                ])
+            #expect(inside.members.first { $0.path == "data.password" }?.fate == .ignored)
+            let table = Reading("id,body\n1,\(text)\n", name: "t.csv")
+            #expect(table.kinds == ["request"])
+        }
+        #expect(try one("error=timeout&code=5 while sending receipt-data=abc").payload.kind == "unknownForm")
+    }
+
+    @Test("base64 of JSON is read as the JSON, once")
+    func base64JSON() throws {
+        let receipt = Made.receipt(3)
+        let request = "{\"receipt-data\":\"\(receipt)\",\"password\":\"secret\"}"
+        let wrapper = "{ \"Store\": \"AppleAppStore\", \"TransactionID\": \"1\", \"Payload\": \"\(receipt)\" }"
+        for (json, kind) in [
+            (Made.reply, "reply"), (request, "request"), (wrapper, "unity"),
+            ("{\"receipt\":\"\(receipt)\",\"response\":\(Made.reply)}", "pair"),
+            ("[{\"receipt\":\"\(receipt)\"}]", "receipt"), ("[\(Made.row)]", "transactions"),
+        ] as [(String, String)] {
+            let text = Made.base64(Array(json.utf8))
+            #expect(try one(text).payload.kind == kind)
+            if json.hasPrefix("{") { #expect(try one(Made.wrapped(text, at: 76)).payload.kind == kind) }
+            #expect(try member(quoted(text)).payload.kind == kind)
+            #expect(try one("{\"receipt\":\"\(text)\"}").payload.kind == kind)
+            #expect(Reading("id,blob\n1,\(text)\n", name: "t.csv").kinds == [kind])
+        }
+        let once = Made.base64(Array(request.utf8))
+        let twice = Made.base64(Array("{\"receipt\":\"\(once)\"}".utf8))
+        #expect(try one(twice).payload.receiptText == once)
+        // The JSON form of the property list of iOS 6.
+        let plist = Made.base64(Array(#"{"signature":"AiOw","purchase-info":"ewoJ","pod":"100"}"#.utf8))
+        #expect(try one(plist).payload.receiptText == plist)
+    }
+
+    @Test("a receipt that was encoded twice is decoded once")
+    func encodedTwice() throws {
+        for receipt in [Made.receipt(), Made.plistReceipt] {
+            let text = Made.base64(Array(receipt.utf8))
+            #expect(try one(text).payload.receiptText == receipt)
+            #expect(try member(quoted(text)).payload.receiptText == receipt)
+        }
+    }
+
+    @Test("the JSON in a line of a log is read, also the response beside the request")
+    func logLines() throws {
+        let begin = "2024-01-01T00:00:00Z POST /verifyReceipt"
+        let lines = (1...3).map { "\(begin) {\"receipt-data\":\"\(Made.receipt($0))\",\"password\":\"secret\"} 200" }
+        let reading = Reading(lines.joined(separator: "\n"))
+        #expect(reading.kinds == ["request", "request", "request"])
+        #expect(reading.receipts == (1...3).map { Made.receipt($0) })
+        #expect(reading.places.last == "input, line 3")
+        let carriesNothing = reading.records.allSatisfy(\.carried.isEmpty)
+        #expect(carriesNothing)
+        let both = Reading("\(begin) ok\n\(lines[0]) -> \(Made.reply)\n")
+        #expect(both.kinds == ["unknownForm", "pair"])
+        let cut = lines.map { String($0.prefix(400)) }
+        #expect(Reading(cut.joined(separator: "\n")).kinds == ["unknownForm", "unknownForm", "unknownForm"])
     }
 
     @Test("a PEM block gives its base64")
@@ -330,15 +455,22 @@ struct PayloadTests {
         #expect(
             try fates("{\"receipts\":[\"\(x)\",\"\(Made.receipt(2))\",\"n/a\"]}") == ["receipts[]": .readAsReceipt])
         #expect(try fates("{\"receipt\":\"\(x)\",\"latest_receipt\":\"\"}")["latest_receipt"] == .empty)
+        let pairs = Made.der().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let gzip = Made.base64([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3] + Made.der())
         for hidden in [
-            "\"error while checking \(x): timeout\"", "\"receipt-data=\(x.replacing("+", with: "%2B"))&password=s\"",
-            "\"data:application/octet-stream;base64,\(x)\"",
+            "\"error while checking \(x): timeout\"", "\"received \(pairs.joined(separator: ":"))\"",
+            "\"received \(pairs.joined(separator: " "))\"", "\"INSERT INTO receipts VALUES (X'\(pairs.joined())')\"",
+            "\"received \(Made.base64(Array(x.utf8)))\"", "\"\(gzip)\"", "\"received \(gzip)\"",
             String(repeating: "{\"a\":", count: 9) + "{\"receipt\":\"\(x)\"}" + String(repeating: "}", count: 9),
         ] {
             let found = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\(hidden)}")
             #expect(found["log"] == .looksLikeDocument, "\(hidden.prefix(30))")
             #expect(found["receipt"] == .readAsReceipt)
         }
+        let inForm = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\"receipt-data=\(percent(x))&password=s\"}")
+        #expect(inForm["log.receipt-data"] == .readAsReceipt && inForm["log.password"] == .ignored)
+        let inURL = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\"data:;base64,\(x)\"}")
+        #expect(inURL["log"] == .readAsReceipt)
         let chosen = try fates(
             "{\"old\":\"\(x)\",\"new\":\"\(Made.receipt(2))\",\"u\":1}", InputOptions(receiptColumn: "new"))
         #expect(chosen == ["old": .leftOut, "new": .readAsReceipt, "u": .carriedAlong])

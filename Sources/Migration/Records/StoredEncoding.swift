@@ -1,0 +1,229 @@
+import AppStoreModels
+import LegacyReceipts
+
+/// An encoding around a stored document, other than plain base64. The content is read as a text of its own.
+enum StoredEncoding {
+    /// The content is a part of the text.
+    case part(Range<Int>)
+    /// The content is not in the text as it is.
+    case decoded([UInt8])
+
+    /// Nil if the text has none of the encodings. A receipt in base64 is only searched for characters that it cannot have.
+    init?(_ text: Bytes) {
+        if let body = Self.dataURLBody(text) {
+            if let decoded = Self.percentDecoded(text[slice: body]) {
+                self = .decoded(decoded)
+            } else {
+                self = .part(body)
+            }
+        } else if let decoded = Self.decodedHex(text) ?? Self.formObject(text) ?? Self.percentDecoded(text)
+            ?? Self.innerBase64(text)
+        {
+            self = .decoded(decoded)
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the content can only be a document, as far as its first bytes show.
+    ///
+    /// - Parameter text: the text that was given to the initializer.
+    func beginsDocument(in text: Bytes) -> Bool {
+        switch self {
+        case .part(let range): Self.beginsDocument(text[slice: range])
+        case .decoded(let bytes): bytes.withUnsafeBufferPointer { Self.beginsDocument($0) }
+        }
+    }
+
+    private static func beginsDocument(_ content: Bytes) -> Bool {
+        if StoredText.beginsSignedMessage(content) { return true }
+        let text = content[slice: content.trimmed()]
+        switch text.first {
+        case UInt8(ascii: "{")?, UInt8(ascii: "[")?: return true
+        default:
+            return StoredText.beginsPropertyList(text) || StoredText.beginsBase64Receipt(text) || StoredText.isJWS(text)
+        }
+    }
+
+    // MARK: URLs and forms
+
+    /// The base64 of a `data:` URL (RFC 2397).
+    private static func dataURLBody(_ text: Bytes) -> Range<Int>? {
+        guard text.begins(with: "data:"), let comma = text.position(of: UInt8(ascii: ","), from: 5), comma >= 12,
+            text.begins(with: ";base64", at: comma - 7)
+        else { return nil }
+        return (comma + 1)..<text.count
+    }
+
+    /// Base64 in which some characters are percent-encoded (RFC 3986, 2.1).
+    private static func percentDecoded(_ text: Bytes) -> [UInt8]? {
+        guard text.count >= 16, text.position(of: UInt8(ascii: "%")) != nil,
+            text.allSatisfy({
+                $0.base64Value != nil || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0.isWhiteSpace
+            })
+        else { return nil }
+        let decoded = withoutPercent(text, plusAsSpace: false)
+        return decoded.withUnsafeBufferPointer(StoredText.isBase64) ? decoded : nil
+    }
+
+    /// A percent sign without two hexadecimal digits stays.
+    private static func withoutPercent(_ text: Bytes, plusAsSpace: Bool) -> [UInt8] {
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(text.count)
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            if byte == UInt8(ascii: "%"), index + 2 < text.count, let high = text[index + 1].hexValue,
+                let low = text[index + 2].hexValue
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(plusAsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    private static let formMembers = 32
+    private static let formNameBytes = 64
+
+    /// A form body (`application/x-www-form-urlencoded`) with the receipt of a verifyReceipt request, as the JSON object with
+    /// the same members. It is then read as any request body: the password is dropped.
+    private static func formObject(_ text: Bytes) -> [UInt8]? {
+        guard endOfFormName(text, from: 0) != nil else { return nil }
+        var writer = JSONWriter()
+        writer.beginObject()
+        var (start, count, hasReceipt) = (0, 0, false)
+        while start < text.count {
+            guard count < formMembers, let equals = endOfFormName(text, from: start) else { return nil }
+            let end = text.position(of: UInt8(ascii: "&"), from: equals) ?? text.count
+            let name = String(
+                decoding: withoutPercent(text[slice: start..<equals], plusAsSpace: true), as: UTF8.self)
+            let isReceipt = name == "receipt-data"
+            hasReceipt = hasReceipt || isReceipt
+            writer.key(name)
+            // Clients forget to encode the plus signs of base64, and base64 has no spaces.
+            let value = withoutPercent(text[slice: (equals + 1)..<end], plusAsSpace: !isReceipt)
+            writer.string(String(decoding: value, as: UTF8.self))
+            count += 1
+            start = end + 1
+        }
+        guard hasReceipt else { return nil }
+        writer.endObject()
+        return writer.finish()
+    }
+
+    private static func endOfFormName(_ text: Bytes, from start: Int) -> Int? {
+        guard let equals = text.position(of: UInt8(ascii: "="), from: start), 1...formNameBytes ~= equals - start,
+            text[start..<equals].allSatisfy(isOfFormName)
+        else { return nil }
+        return equals
+    }
+
+    private static func isOfFormName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "/"): false
+        case UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "*"),
+            UInt8(ascii: "~"):
+            true
+        default: byte.base64Value != nil
+        }
+    }
+
+    // MARK: Hexadecimal
+
+    private static let hexBytes = 16
+
+    /// The bytes that `\x3082…` (PostgreSQL), `0x3082…` or `X'3082…'` (MySQL) spell, or plain hexadecimal that begins as a
+    /// signed message does. White space and colons between the digits are skipped. Nil for anything else.
+    static func decodedHex(_ text: Bytes) -> [UInt8]? {
+        var digits = text
+        var isStated = true
+        if text.begins(with: "\\x") || text.begins(with: "0x") || text.begins(with: "0X") {
+            digits = text[slice: 2..<text.count]
+        } else if text.begins(with: "X'") || text.begins(with: "x'"), text.last == UInt8(ascii: "'"), text.count > 2 {
+            digits = text[slice: 2..<(text.count - 1)]
+        } else {
+            isStated = false
+            guard text.begins(with: "30") else { return nil }
+        }
+        guard digits.count >= hexBytes * 2 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        var high: UInt8?
+        for digit in digits {
+            guard let value = digit.hexValue else {
+                guard digit.isWhiteSpace || digit == UInt8(ascii: ":") else { return nil }
+                continue
+            }
+            if let first = high {
+                bytes.append(first << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        guard high == nil, bytes.count >= hexBytes else { return nil }
+        return isStated || bytes.withUnsafeBufferPointer(StoredText.beginsSignedMessage) ? bytes : nil
+    }
+
+    // MARK: Base64 around something else than a receipt
+
+    /// The base64 of a receipt that was encoded again.
+    private static func innerBase64(_ text: Bytes) -> [UInt8]? {
+        switch text.first {
+        // The first digits of base64 for `M`, `P` and `e`, with which receipts in base64 begin.
+        case UInt8(ascii: "T")?, UInt8(ascii: "U")?, UInt8(ascii: "Z")?: break
+        default: return nil
+        }
+        guard StoredText.decode(text.prefix(48)).withUnsafeBufferPointer(StoredText.beginsBase64Receipt),
+            StoredText.isBase64(text)
+        else { return nil }
+        return base64Decoded(text)
+    }
+
+    /// Whether the text may be base64 of a JSON object or array.
+    static func beginsBase64JSON(_ text: Bytes) -> Bool {
+        guard text.first == UInt8(ascii: "e") || text.first == UInt8(ascii: "W") else { return false }
+        let head = StoredText.decode(text.prefix(24))
+        guard head.first == UInt8(ascii: "{") || head.first == UInt8(ascii: "[") else { return false }
+        switch head.dropFirst().first(where: { !$0.isWhiteSpace }) {
+        case UInt8(ascii: "\"")?, UInt8(ascii: "{")?, UInt8(ascii: "[")?:
+            return head.allSatisfy { $0 >= 0x20 || $0.isWhiteSpace }
+        default: return false
+        }
+    }
+
+    /// The JSON object or array whose base64 the text is; nil for a property list, also in its JSON form.
+    static func base64JSON(_ text: Bytes) -> [UInt8]? {
+        guard beginsBase64JSON(text), StoredText.isBase64(text),
+            // Spares most receipts of iOS 6 from being decoded here.
+            !StoredText.decode(text.prefix(512)).withUnsafeBufferPointer(StoredText.beginsPropertyList),
+            let decoded = base64Decoded(text), decoded.withUnsafeBufferPointer(isJSONOfDocument)
+        else { return nil }
+        return decoded
+    }
+
+    private static func isJSONOfDocument(_ bytes: Bytes) -> Bool {
+        do throws(JSONReadingError) {
+            var scanner = try JSONMemberScanner(bytes)
+            var isTransactionReceipt = false
+            while let member = try scanner.next() {
+                guard let key = member.key else { continue }
+                let name = scanner.text(key)
+                isTransactionReceipt = isTransactionReceipt || name == "purchase-info" || name == "signature"
+            }
+            return !isTransactionReceipt
+        } catch {
+            return false
+        }
+    }
+
+    private static func base64Decoded(_ text: Bytes) -> [UInt8]? {
+        let copy = Array(text)
+        let span = copy.span
+        return try? Base64.decodeLeniently(span)
+    }
+}
