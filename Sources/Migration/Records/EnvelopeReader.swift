@@ -219,13 +219,16 @@ struct EnvelopeReader {
 
     private mutating func finish() -> Recognition {
         var payload: InputPayload
-        let isOfOtherStore = object.isOfOtherStore
+        let otherStore = object.otherStoreMembers
+        let isOfOtherStore = otherStore.nameOtherStore
         if !isOfOtherStore { settleWeak() }
         if isOfOtherStore {
             setAsideUnsigned()
             payload = .unrecognized(Self.otherStore)
         } else if documents.isEmpty, let id = transactionID() {
             payload = id
+        } else if documents.isEmpty, otherStore.mayBeOfAmazon {
+            payload = .unrecognized(Self.otherStore)
         } else if let failure {
             if fates[failure.index] == nil { fates[failure.index] = documents.isEmpty ? .notRecognized : nil }
             payload = failure.recognition.payload

@@ -220,22 +220,22 @@ struct ObjectReader {
         return StoreKit2Kind { column($0)?.kind }
     }
 
-    /// Whether a column states another store than Apple's.
-    var isOfOtherStore: Bool {
-        var hasPackage = false
-        var hasToken = false
-        for column in columns where column.kind == .string {
-            switch column.meaning {
-            case .store?: if OtherStore.isStore(content(of: column)) { return true }
-            case .originalTransactionID?, .transactionID?, .orderID?:
-                if OtherStore.isID(content(of: column)) { return true }
-            case .packageName?: hasPackage = !content(of: column).isEmpty
-            case .purchaseToken?: hasToken = !content(of: column).isEmpty
-            case .receipt?, nil: break
+    /// What the columns state about the store of a purchase.
+    var otherStoreMembers: OtherStoreMembers {
+        var members = OtherStoreMembers()
+        for column in columns {
+            switch column.kind {
+            case .string: members.add(column.name, column.meaning, text: content(of: column))
+            case .number: members.addNumber(column.name)
+            case .object: members.addObject(column.name)
+            case .null, .bool, .array: break
             }
         }
-        return hasPackage && hasToken
+        return members
     }
+
+    /// Whether a column states another store than Apple's.
+    var isOfOtherStore: Bool { otherStoreMembers.nameOtherStore }
 
     // MARK: Values
 

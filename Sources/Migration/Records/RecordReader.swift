@@ -105,6 +105,9 @@ struct RecordReader {
         if OtherStore.isID(bytes) {
             return Recognition(.unrecognized(InputProblem(.otherStore, "An id of another store than Apple's.")))
         }
+        if OtherStore.isWindowsReceipt(bytes) {
+            return Recognition(.unrecognized(InputProblem(.otherStore, "A receipt of the Windows Store.")))
+        }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if let body = StoredText.pemBody(bytes) {
             return Recognition(
@@ -112,13 +115,10 @@ struct RecordReader {
                     text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
         }
         if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
+        if depth == 0, let recognition = logged(bytes) { return recognition }
         return Recognition(.unrecognized(Self.problem(of: bytes)))
     }
 
-        if depth == 0, let recognition = logged(bytes) { return recognition }
-    private static func problem(of bytes: Bytes) -> InputProblem {
-        let magic: [([UInt8], String)] = [
-            ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
     /// The JSON objects in a line of a log, for example the bodies of a request and its response; nil if nothing in them is
     /// recognized. The other text of the line is not read.
     private func logged(_ bytes: Bytes) -> Recognition? {
@@ -143,6 +143,9 @@ struct RecordReader {
         return recognition.isRecognized || recognition.isUnmistakable ? recognition : nil
     }
 
+    private static func problem(of bytes: Bytes) -> InputProblem {
+        let magic: [([UInt8], String)] = [
+            ([0x1F, 0x8B], "gzip"), ([0x50, 0x4B, 0x03, 0x04], "zip"), ([0x28, 0xB5, 0x2F, 0xFD], "zstd"),
             ([0x42, 0x5A, 0x68], "bzip2"), ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz"),
         ]
         for (prefix, name) in magic where bytes.starts(with: prefix) {

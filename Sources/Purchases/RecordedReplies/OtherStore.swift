@@ -4,25 +4,68 @@ package import AppStoreModels
 package enum OtherStore {
     /// Whether a member of the object states that it is a purchase from another store.
     package static func isNamed(in object: JSONObject) -> Bool {
-        var hasPackage = false
-        var hasToken = false
+        var members = OtherStoreMembers()
         for member in object.members {
-            guard let text = member.value.string, !text.isEmpty else { continue }
-            switch ColumnNames.meaning(of: member.key) {
-            case .store?: if isStore(Array(text.utf8)) { return true }
-            case .originalTransactionID?, .transactionID?, .orderID?: if isID(Array(text.utf8)) { return true }
-            case .packageName?: hasPackage = true
-            case .purchaseToken?: hasToken = true
-            case .receipt?, nil: break
+            let meaning = ColumnNames.meaning(of: member.key)
+            switch member.value {
+            case .string(let text): members.add(member.key, meaning, text: text.utf8)
+            case .integer, .number: members.addNumber(member.key)
+            case .object: members.addObject(member.key)
+            default: break
             }
         }
-        return hasPackage && hasToken
+        return members.nameOtherStore
     }
 
     /// Whether an id has the form of another store: `GPA.…` of Google, `sub_…` of Stripe and so on. Apple's are digits.
     package static func isID(_ text: some Collection<UInt8>) -> Bool {
-        idBeginnings.contains { text.starts(with: $0) }
+        idBeginnings.contains { text.starts(with: $0) } || isGoogleToken(text)
     }
+
+    /// Google's purchase token: a word, `.AO-J1` and a long word.
+    private static func isGoogleToken(_ text: some Collection<UInt8>) -> Bool {
+        guard text.count >= 60, let dot = text.firstIndex(of: UInt8(ascii: ".")),
+            text[dot...].starts(with: googleTokenMark)
+        else { return false }
+        return text.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Whether the text is a receipt of the Windows Store: XML in the namespace of those.
+    package static func isWindowsReceipt(_ text: some Collection<UInt8>) -> Bool {
+        guard text.first == UInt8(ascii: "<") else { return false }
+        let head = text.prefix(2_000)
+        var start = head.startIndex
+        while let found = head[start...].firstIndex(of: windowsNamespace[0]) {
+            if head[found...].starts(with: windowsNamespace) { return true }
+            start = head.index(after: found)
+        }
+        return false
+    }
+
+    static func isStripeID(_ text: some Collection<UInt8>) -> Bool {
+        stripeIDBeginnings.contains { text.starts(with: $0) }
+    }
+
+    static func isStripeType(_ text: some Collection<UInt8>) -> Bool {
+        stripeTypes.contains { text.elementsEqual($0) }
+    }
+
+    private static let googleTokenMark = Array(".AO-J1".utf8)
+    private static let windowsNamespace = Array("schemas.microsoft.com/windows/2012/store/receipt".utf8)
+    private static let stripeIDBeginnings = [
+        "sub_", "in_", "pi_", "ch_", "cs_", "txn_", "si_", "evt_", "cus_", "re_", "py_",
+    ].map { Array($0.utf8) }
+    private static let stripeTypes = [
+        "subscription", "subscription_item", "invoice", "payment_intent", "charge", "checkout.session",
+        "balance_transaction", "event", "customer", "refund",
+    ].map { Array($0.utf8) }
 
     /// Whether a name is that of another store, compared without case, blanks, hyphens, underscores and dots.
     package static func isStore(_ text: some Collection<UInt8>) -> Bool {
@@ -45,6 +88,69 @@ package enum OtherStore {
             "amazon",
             "amazonappstore", "amazonstore", "amazonapps", "paddle", "rcbilling", "promotional", "roku", "samsung",
             "galaxystore", "samsunggalaxystore", "huawei", "huaweiappgallery", "appgallery", "paypal", "braintree",
-            "recurly", "chargebee", "microsoftstore",
+            "recurly", "chargebee", "microsoftstore", "windowsstore",
+            // Names in Unity's wrappers; the fake store is that of its editor.
+            "udp", "fake", "fakestore", "winrt", "tizenstore", "samsungapps", "xiaomimipay", "moolahappstore",
+            "facebookstore",
         ].map { Array($0.utf8) })
+}
+
+/// What the members of one object state about the store of a purchase.
+package struct OtherStoreMembers {
+    private var isStated = false
+    private var hasPackage = false
+    private var hasToken = false
+    private var hasNotificationNumber = false
+    private var hasGoogleNotification = false
+    private var hasStripeID = false
+    private var hasStripeType = false
+    private var hasAmazonReceipt = false
+    private var hasAmazonMember = false
+
+    package init() {}
+
+    /// Whether they state another store than Apple's.
+    package var nameOtherStore: Bool {
+        isStated || (hasStripeID && hasStripeType) || (hasToken && hasNotificationNumber)
+            || (hasPackage && (hasToken || hasGoogleNotification))
+    }
+
+    /// Whether they are those of a purchase at Amazon. A caller's own members can have these names too, so this counts only
+    /// for an object in which nothing else is found.
+    package var mayBeOfAmazon: Bool { hasAmazonReceipt && hasAmazonMember }
+
+    package mutating func add(_ name: String, _ meaning: ColumnNames.Meaning?, text: some Collection<UInt8>) {
+        guard !text.isEmpty else { return }
+        switch meaning {
+        case .store?: isStated = isStated || OtherStore.isStore(text)
+        case .originalTransactionID?, .transactionID?, .orderID?: isStated = isStated || OtherStore.isID(text)
+        case .packageName?: hasPackage = true
+        case .purchaseToken?: hasToken = true
+        case .receipt?: break
+        case nil:
+            switch name {
+            case "kind": isStated = isStated || text.starts(with: Self.googleKind)
+            case "id": hasStripeID = OtherStore.isStripeID(text)
+            case "object": hasStripeType = OtherStore.isStripeType(text)
+            case "receiptId": hasAmazonReceipt = text.count >= 20
+            case "userId", "termSku", "sku": hasAmazonMember = true
+            default: break
+            }
+        }
+    }
+
+    package mutating func addNumber(_ name: String) {
+        // Apple's are texts.
+        if name == "notificationType" { hasNotificationNumber = true }
+    }
+
+    package mutating func addObject(_ name: String) {
+        switch name {
+        case "subscriptionNotification", "oneTimeProductNotification", "voidedPurchaseNotification":
+            hasGoogleNotification = true
+        default: break
+        }
+    }
+
+    private static let googleKind = Array("androidpublisher#".utf8)
 }

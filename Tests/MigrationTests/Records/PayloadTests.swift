@@ -559,6 +559,51 @@ struct PayloadTests {
         #expect(try one("{\"user_id\":42,\(wrapped)}").payload.kind == "otherStore")
     }
 
+    /// Google's message of Pub/Sub.
+    private static let developerNotification = Made.base64(
+        Array(
+            """
+            {"version":"1.0","packageName":"a.b","eventTimeMillis":"1503349566168","subscriptionNotification":\
+            {"version":"1.0","notificationType":4,"purchaseToken":"abcdefghijklmnopqrstuvwx","subscriptionId":"s"}}
+            """.utf8))
+    private static let googleToken =
+        "abcdefghijklmnopqrstuvwx.AO-J1O" + String(repeating: "xY0_z-", count: 20)
+    private static let windowsReceipt =
+        #"<Receipt Version="1.0" ReceiptDate="2012-08-30T23:10:05Z" CertificateId="b809e47cd0110a4db043b3f73e83acd917fe1336""#
+        + #" xmlns="http://schemas.microsoft.com/windows/2012/store/receipt"><AppReceipt Id="8ffa256d" /></Receipt>"#
+    private static let shapesOfOtherStores = [
+        #"{"id":"sub_1N","object":"subscription","status":"active","items":{"object":"list"}}"#,
+        #"{"id":"evt_1N","object":"event","data":{"object":{"id":"in_1","object":"invoice"}}}"#,
+        #"{"kind":"androidpublisher#subscriptionPurchaseV2","latestOrderId":"GPA.1","lineItems":[{"productId":"p"}]}"#,
+        #"{"kind":"androidpublisher#productPurchase","purchaseTimeMillis":"1","purchaseState":0}"#,
+        #"{"receiptId":"q1YqVbJSyjH28DGPKChw9c0o8nd3ySststQtm5PSrCj1","userId":"l3HL7XppEMhrOGDnur9"}"#,
+        #"{"receiptId":"q1YqVbJSyjH28DGPKChw9c0o8nd3ySststQtm5PSrCj1","productId":"p","termSku":"s"}"#,
+        #"{"Store":"UDP","TransactionID":"1","Payload":"{}"}"#,
+        #"{"Store":"fake","TransactionID":"1","Payload":"{ \"this\" : \"is a fake receipt\" }"}"#,
+        "{\"message\":{\"data\":\"\(developerNotification)\",\"messageId\":\"1\"},\"subscription\":\"projects/p\"}",
+        googleToken, "{\"purchaseToken\":\"\(googleToken)\"}", windowsReceipt,
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n\(windowsReceipt)",
+    ]
+
+    @Test("a purchase of another store is recognized by its own form", arguments: Self.shapesOfOtherStores)
+    func formsOfOtherStores(text: String) throws { try otherStores(text: text) }
+
+    @Test("members that other stores have too make no document of Apple's theirs")
+    func commonMembers() throws {
+        let amazon = #""receiptId":"q1YqVbJSyjH28DGPKChw9c0o8nd3ySststQtm5PSrCj1","userId":"u""#
+        for (text, kind) in [
+            ("{\(amazon),\"product_id\":\"p\",\"transaction_id\":\"1\"}", "transactions"),
+            ("{\(amazon),\"transaction_id\":\"1000000123\"}", "id 1000000123"),
+            ("{\(amazon),\"status\":\"ok\",\"response\":\(Made.reply)}", "reply"),
+            ("{\"id\":\"sub_1\",\"object\":\"subscription\",\"receipt\":\"\(Made.receipt())\"}", "receipt"),
+            ("{\"id\":\"sub_1\",\"object\":\"receipt\",\"response\":\(Made.reply)}", "reply"),
+            ("{\"kind\":\"subscription\",\"response\":\(Made.reply)}", "reply"),
+            ("{\"packageName\":\"a.b\",\"purchaseToken\":\"\(Made.receipt())\"}", "receipt"),
+        ] as [(String, String)] {
+            #expect(try one(text).payload.kind == kind, "\(text.prefix(60))")
+        }
+    }
+
     @Test("what Apple signed is read whatever store is named beside it, and Apple's own stores are Apple's")
     func ownStore() throws {
         #expect(try one("{\"store\":\"PLAY_STORE\",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
