@@ -8,6 +8,8 @@ enum InputFraming {
     case jsonElements
     case jsonSequence
     case table(TableDetector.Table)
+    /// The text of pg_dump, with any number of tables.
+    case dump
 }
 
 /// Detects how an input is divided into records, from its first bytes.
@@ -47,12 +49,14 @@ struct FormatDetector {
         case .lines, .ndjson: return .lines(joinsWrappedReceipts: false)
         case .json: return jsonDocument()
         case .csv:
+            if try isDump() { return .dump }
             return try tableDetector(isCertain: true).detect(head, isWhole: isWhole).map { .table($0) }
                 ?? .lines(joinsWrappedReceipts: false)
         case .auto:
             if isBinary { return .file }
             guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
             if let framing = json(start) { return framing }
+            if try isDump() { return .dump }
             // Its comma separates no columns.
             if isDataURL(start) { return .lines(joinsWrappedReceipts: false) }
             do throws(InputError) {
@@ -63,6 +67,27 @@ struct FormatDetector {
             }
             return text()
         }
+    }
+
+    /// Whether lines end with a carriage return alone, as on old Macs.
+    var endsLinesWithCarriageReturns: Bool {
+        guard head.position(of: 0x0A) == nil, head.position(of: 0x0D) != nil, !isBinary else { return false }
+        // Other control characters show that it is no text.
+        return head.allSatisfy { $0 >= 0x20 || $0 == 0x0D || $0 == 0x09 || $0 == 0x01 }
+    }
+
+    /// Why the file of a database cannot be read as records, and what to do; nil for other inputs.
+    var databaseAdvice: String? {
+        if head.begins(with: "SQLite format 3\u{0}") {
+            return "\(input) is a SQLite database. Read it with sqlite:PATH --query \"SELECT …\"."
+        }
+        if head.begins(with: "PGDMP") {
+            return """
+                \(input) is a PostgreSQL archive of pg_dump. Convert it to text with pg_restore --file - and migrate that, \
+                or query the database with postgres://… --query "SELECT …".
+                """
+        }
+        return nil
     }
 
     /// A receipt's own bytes, a binary property list, UTF-16, or anything with NUL bytes.
@@ -113,7 +138,7 @@ struct FormatDetector {
         var records: [Range<Int>] = []
         var start = 0
         switch framing {
-        case .file, .table: return []
+        case .file, .table, .dump: return []
         case .lines:
             while start < head.count, records.count < InputLimits.detectionRows {
                 let newline = head.position(of: 0x0A, from: start)
@@ -283,12 +308,33 @@ struct FormatDetector {
             if !text.isEmpty {
                 lines += 1
                 if StoredText.isUnmistakable(text) || isJSONRecord(text) { return .lines(joinsWrappedReceipts: true) }
-                if newline != nil || isWhole { onlyIDs = onlyIDs && StoredText.isTransactionID(text) }
+                if newline != nil || isWhole {
+                    onlyIDs = onlyIDs && (StoredText.isTransactionID(text) || TableDialect.isEndMark(text))
+                }
             }
             guard let newline else { break }
             lineStart = newline + 1
         }
         return onlyIDs || lines == 1 || !isWhole ? .lines(joinsWrappedReceipts: true) : .file
+    }
+
+    /// Whether the input is the text of pg_dump.
+    ///
+    /// - Throws: ``InputError`` if it has no table with the columns that the caller names.
+    private func isDump() throws(InputError) -> Bool {
+        guard DumpFramer.beginsDump(head) else { return false }
+        let tables = DumpFramer.tables(in: head).filter { table in
+            table.contains { ColumnNames.meaning(of: $0)?.isPayload == true || $0 == options.receiptColumn }
+        }
+        let wanted = options.otherColumns + (options.receiptColumn.map { [$0] } ?? [])
+        // A table may be beyond the window.
+        guard isWhole, !wanted.isEmpty, let first = tables.first else { return true }
+        for column in wanted where !tables.contains(where: { $0.contains(column) }) {
+            throw InputError(
+                code: .columnNotFound, input: input,
+                message: "\(input) \(TableDetector.missing(column, first)).")
+        }
+        return true
     }
 
     /// Whether the first line is a `data:` URL with base64.

@@ -60,6 +60,8 @@ final class InputBuffer {
     private(set) var isAtEnd = false
     /// Why the stream ended early, after some bytes. The records in these bytes are read first.
     private(set) var failure: InputError?
+    /// Whether carriage returns are read as line feeds.
+    private var replacesCarriageReturns = false
     /// The byte offset of the front of the window in the input.
     private(set) var offset: Int
 
@@ -99,8 +101,19 @@ final class InputBuffer {
             isAtEnd = true
             return false
         }
+        if replacesCarriageReturns { replaceCarriageReturns(in: end..<(end + count)) }
         end += count
         return true
+    }
+
+    /// Reads carriage returns as line feeds from the front of the window on.
+    func replaceCarriageReturns() {
+        replacesCarriageReturns = true
+        replaceCarriageReturns(in: start..<end)
+    }
+
+    private func replaceCarriageReturns(in range: Range<Int>) {
+        for index in range where storage[index] == 0x0D { storage[index] = 0x0A }
     }
 
     /// Reads until the window has `count` bytes or the stream ends.

@@ -153,7 +153,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case otherStore
         /// The input ends inside a JSON array; elements may be missing.
         case truncatedInput
-        /// A file, link or folder in a folder cannot be read, or its name is not UTF-8.
+        /// A file, link or folder in a folder cannot be read, or its name is not UTF-8; or it is the file of a database.
         case unreadable
         /// None of the known forms.
         case unknownForm

@@ -4,10 +4,13 @@ protocol RecordFramer {
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool
     /// The number of skipped blank lines so far.
     var blankLines: Int { get }
+    /// The properties of the next records, if they differ within the input.
+    var context: FrameContext? { get }
 }
 
 extension RecordFramer {
     var blankLines: Int { 0 }
+    var context: FrameContext? { nil }
 }
 
 /// The whole input is one record.
@@ -110,7 +113,8 @@ struct LineFramer: RecordFramer {
                 batch.append(try input.consumeOverlongLine(), number: number, limit: limit)
                 return true
             }
-            if input.window[slice: content].firstNonWhiteSpace() == nil {
+            let text = input.window[slice: content]
+            if text.firstNonWhiteSpace() == nil || TableDialect.isEndMark(text) {
                 blankLines += 1
                 input.consume(next)
                 continue

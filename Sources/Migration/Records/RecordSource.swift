@@ -90,7 +90,7 @@ package final class RecordSource {
     }
 
     private func fill(_ batch: inout BatchBuilder) throws(InputError) {
-        if let current { batch.begin(current.context) }
+        if let current { batch.begin(current.framer.context ?? current.context) }
         while !batch.isFull, options.maximumRecords.map({ statistics.records < $0 }) ?? true {
             guard let input = current else {
                 switch try openNext() {
@@ -208,7 +208,9 @@ package final class RecordSource {
         let table = TableDetector.Table(
             layout: layout, headerLength: stream.headerLength, headerRows: 1 + recordsBefore)
         statistics.records += recordsBefore
-        let input = OpenInput(name: name, buffer: buffer, framing: .table(table), limit: options.maximumRecordSize)
+        let input = OpenInput(
+            name: name, buffer: buffer, framing: .table(table), limit: options.maximumRecordSize,
+            receiptColumn: options.receiptColumn)
         input.framer = TableFramer(
             limit: options.maximumRecordSize, dialect: layout.dialect, rowsBefore: 1 + recordsBefore,
             keepsBlankRows: true)
@@ -228,8 +230,15 @@ package final class RecordSource {
         let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
         var contentName = name
         if let suffix = compression?.suffix, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
-        let framing = try FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole).detect()
-        return OpenInput(name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize)
+        let detector = FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole)
+        if let advice = detector.databaseAdvice {
+            throw InputError(code: .unreadable, input: name, message: advice)
+        }
+        if options.format != .file, detector.endsLinesWithCarriageReturns { buffer.replaceCarriageReturns() }
+        let framing = try detector.detect()
+        return OpenInput(
+            name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize,
+            receiptColumn: options.receiptColumn)
     }
 }
 
@@ -243,7 +252,7 @@ private final class OpenInput {
     /// Whether it is a file. If it cannot be read, the others still are.
     var isFile = false
 
-    init(name: String, buffer: InputBuffer, framing: InputFraming, limit: Int) {
+    init(name: String, buffer: InputBuffer, framing: InputFraming, limit: Int, receiptColumn: String?) {
         self.buffer = buffer
         switch framing {
         case .file:
@@ -256,6 +265,9 @@ private final class OpenInput {
             let isArray = if case .jsonElements = framing { true } else { false }
             framer = JSONFramer(limit: limit, entersArrays: isArray)
             context = FrameContext(input: name, unit: .element, table: nil)
+        case .dump:
+            framer = DumpFramer(input: name, receiptColumn: receiptColumn, limit: limit)
+            context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)
             framer = TableFramer(limit: limit, dialect: table.layout.dialect, rowsBefore: table.headerRows)

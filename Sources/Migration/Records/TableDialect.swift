@@ -51,6 +51,9 @@ struct TableDialect: Sendable, Hashable {
     var hasBackslashes: Bool { escape != .csv }
     var hasQuotes: Bool { escape != .postgresql }
 
+    /// Whether a line is `\.`, which ends the data of PostgreSQL's COPY. It is no row in any dialect.
+    static func isEndMark(_ line: Bytes) -> Bool { line.count == 2 && line.begins(with: "\\.") }
+
     /// The other dialects in which a row has a number of fields.
     func others(inWhich row: Bytes, has count: Int) -> [TableOptions.Dialect] {
         TableOptions.Dialect.allCases.filter { other in

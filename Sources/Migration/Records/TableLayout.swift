@@ -110,7 +110,7 @@ struct TableDetector {
         throw InputError(
             code: .columnUndetectable, input: input,
             message:
-                "The receipt column of \(input) cannot be detected; name it with --column. The columns are: \(Self.list(names))."
+                "The receipt column of \(input) cannot be detected; name it with --column. The columns are: \(Self.list(names)).\(Self.delimiterHint(names))"
         )
     }
 
@@ -141,6 +141,13 @@ struct TableDetector {
         return "has no \(called). Its columns are: \(list(names))"
     }
 
+    /// Advice for a header that seems to have another delimiter than those that are detected.
+    private static func delimiterHint(_ names: [String]) -> String {
+        guard names.count == 1, let delimiter = names[0].first(where: { "|^~\u{1}".contains($0) }) else { return "" }
+        let argument = delimiter == "\u{1}" ? "$'\\x01'" : "'\(delimiter)'"
+        return " If they are separated by another character, name it: --delimiter \(argument)."
+    }
+
     private func noHeader() -> InputError {
         InputError(
             code: .noHeader, input: input,
@@ -148,7 +155,9 @@ struct TableDetector {
     }
 
     private func columnNotFound(_ name: String, _ names: [String]) -> InputError {
-        InputError(code: .columnNotFound, input: input, message: "\(input) \(Self.missing(name, names)).")
+        InputError(
+            code: .columnNotFound, input: input,
+            message: "\(input) \(Self.missing(name, names)).\(Self.delimiterHint(names))")
     }
 }
 
@@ -174,7 +183,7 @@ private struct Sample {
             let next = start + (newline.map { $0 + 1 } ?? rest.count)
             if rows.isEmpty { (headerLength, headerRows) = (next, headerRows + 1) }
             let row = start..<(start + length)
-            if head[slice: row].firstNonWhiteSpace() != nil {
+            if head[slice: row].firstNonWhiteSpace() != nil, !TableDialect.isEndMark(head[slice: row]) {
                 rows.append((row, TableField.split(head[slice: row], dialect)))
             }
             start = next

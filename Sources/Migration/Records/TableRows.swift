@@ -207,7 +207,7 @@ struct TableFramer: RecordFramer {
 
     /// White space without a delimiter, or the end mark of PostgreSQL's format.
     private func holdsNothing(_ row: Bytes) -> Bool {
-        if dialect.escape == .postgresql, row.count == 2, row.begins(with: "\\.") { return true }
+        if TableDialect.isEndMark(row) { return true }
         return row.firstNonWhiteSpace() == nil && row.position(of: dialect.delimiter) == nil
     }
 

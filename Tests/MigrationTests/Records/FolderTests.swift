@@ -20,6 +20,23 @@ struct FolderTests {
         #expect(Reading([.path(folder.path + "/")]).records.map(\.place.input) == reading.records.map(\.place.input))
     }
 
+    @Test("the file of a database says how to read it", arguments: ["SQLite format 3\u{0}", "PGDMP\u{1}\u{e}"])
+    func databaseFiles(magic: String) throws {
+        let bytes = Array(magic.utf8) + [UInt8](repeating: 0, count: 4_096)
+        let piped = Reading([.bytes(bytes, name: "-")])
+        #expect(piped.records.isEmpty)
+        let folder = try TemporaryFolder()
+        try folder.write("app.db", bytes)
+        try folder.write("b.b64", Made.receipt(1))
+        let reading = Reading([.path(folder.path)])
+        #expect(reading.kinds == ["unreadable", "receipt"])
+        guard case .unrecognized(let problem) = reading.records[0].payload else { return }
+        for message in [problem.message, piped.errors.first?.message ?? ""] {
+            #expect(message.contains("--query \"SELECT …\""))
+            #expect(message.contains(magic.hasPrefix("PG") ? "pg_restore" : "sqlite:PATH"))
+        }
+    }
+
     @Test("symbolic links are followed, loops are not")
     func links() throws {
         let folder = try TemporaryFolder()

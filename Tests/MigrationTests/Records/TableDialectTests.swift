@@ -125,4 +125,97 @@ struct TableDialectTests {
         #expect(wrong.errors.first?.message.contains("no column user. Its columns are: id, receipt") == true)
         #expect(Reading(text, options: InputOptions(otherColumns: ["id"])).receipts == [a, b])
     }
+
+    @Test("A table with another delimiter than those that are detected says how to name it")
+    func delimiterHint() {
+        for (delimiter, argument) in [("|", "'|'"), ("^", "'^'"), ("~", "'~'"), ("\u{1}", "$'\\x01'")] {
+            let text = "id\(delimiter)\"name\"\(delimiter)receipt\n1\(delimiter)x\(delimiter)\(a)\n"
+            for column in [nil, "receipt"] {
+                let reading = Reading(text, name: "t.csv", options: options(column: column))
+                #expect(reading.records.isEmpty)
+                #expect(reading.errors.first?.message.contains("--delimiter \(argument)") == true, "\(argument)")
+            }
+        }
+        #expect(Reading("id,name\n1,x\n", name: "t.csv").errors.first?.message.contains("--delimiter") == false)
+    }
+
+    @Test("The end mark of COPY is no record in any dialect")
+    func endMark() {
+        #expect(Reading("1\t\(a)\n2\t\(b)\n\\.\n").receipts == [a, b])
+        #expect(Reading("id\treceipt\n1\t\(a)\n2\t\(b)\n\\.\n").receipts == [a, b])
+        #expect(Reading("\(a)\n\(b)\n\\.\n").receipts == [a, b])
+        #expect(Reading("1000000001\n1000000002\n\\.\n").kinds == ["id 1000000001", "id 1000000002"])
+    }
+
+    private var dump: String {
+        """
+        --
+        -- PostgreSQL database dump
+        --
+
+        SET client_encoding = 'UTF8';
+
+        CREATE TABLE public.receipts (id integer, "user id" text, receipt text);
+
+        COPY public.users (id, name) FROM stdin;
+        1\tAnn
+        2\tBob
+        \\.
+
+
+        COPY public.receipts (id, "user id", receipt) FROM stdin;
+        1\tu\\n1\t\(a)
+        2\t\\N\t\(b)
+        3\tu3\t\\N
+        \\.
+
+
+        COPY public.log (at, line) FROM stdin;
+        2024\tnothing
+        2024\t\(a)
+        \\.
+
+        INSERT INTO public.old VALUES (1, '\(b)');
+        SELECT pg_catalog.setval('public.id', 2, true);
+
+        """
+    }
+
+    @Test("The text of pg_dump: the rows of tables with receipts, and no document of the others is lost")
+    func pgDump() {
+        let reading = Reading(dump, name: "dump.sql")
+        #expect(reading.errors.isEmpty)
+        #expect(reading.kinds == ["receipt", "receipt", "empty", "receipt", "unknownForm"])
+        #expect(reading.receipts == [a, b, "-", a, "-"])
+        #expect(
+            reading.places == [
+                "dump.sql, row 16", "dump.sql, row 17", "dump.sql, row 18", "dump.sql, row 24", "dump.sql, line 27",
+            ])
+        #expect(reading.records[0].carried("user id") == .text("u\n1"))
+        #expect(reading.records[1].carried("user id") == .json("null"))
+        #expect(reading.records[3].carried("at") == .text("2024"))
+        let copy = "COPY receipts (receipt) FROM stdin;\n\(a)\n\\.\n"
+        #expect(Reading(copy).receipts == [a])
+        #expect(Reading(copy, options: InputOptions(format: .csv)).receipts == [a])
+    }
+
+    @Test("With a named column, only the tables of a dump that have it are read; a column that none has stops at once")
+    func pgDumpColumns() {
+        #expect(Reading(dump, options: InputOptions(receiptColumn: "line")).receipts == ["-", a])
+        let wrong = Reading(dump, options: InputOptions(receiptColumn: "reciept"))
+        #expect(wrong.records.isEmpty)
+        #expect(wrong.errors.first?.code == .columnNotFound)
+        #expect(wrong.errors.first?.message.contains("id, user id, receipt") == true)
+        let user = Reading(dump, options: InputOptions(otherColumns: ["user"]))
+        #expect(user.errors.first?.code == .columnNotFound)
+        #expect(Reading(dump, options: InputOptions(otherColumns: ["user id"])).records.count == 5)
+    }
+
+    @Test("A dump is read alike however the bytes arrive", arguments: [1, 2, 3, 7])
+    func dumpChunks(size: Int) {
+        let whole = Reading(dump)
+        let pieces = Reading([.bytes(Array(dump.utf8), name: "input")], chunkSize: size)
+        #expect(pieces.originals == whole.originals && pieces.receipts == whole.receipts)
+        #expect(pieces.places == whole.places)
+    }
 }

@@ -184,4 +184,19 @@ struct TableTests {
     func prose() {
         #expect(Reading("Hello, world\nThis is text, and, so on\n").kinds == ["unknownForm"])
     }
+
+    @Test("lines that end with a carriage return alone are rows and lines")
+    func carriageReturns() {
+        let rows = Reading("id,receipt,note\r1,\(a),x\r2,\(b),\"y\rz\"\r")
+        #expect(rows.receipts == [a, b])
+        #expect(rows.places == ["input, row 2", "input, row 3"])
+        #expect(rows.records[1].carried("note") == .text("y\nz"))
+        let pieces = Reading([.bytes(Array("id,receipt\r1,\(a)\r2,\(b)".utf8), name: "input")], chunkSize: 7)
+        #expect(pieces.receipts == [a, b])
+        #expect(Reading("\(a)\r\(b)\r").receipts == [a, b])
+        #expect(Reading(Made.wrapped(a, at: 64, lineEnd: "\r")).receipts == [Made.wrapped(a, at: 64)])
+        // The bytes of a receipt stay.
+        let der = Made.der().filter { $0 != 0x0A } + [0x0D]
+        #expect(Reading([.bytes(der, name: "x")]).records.map(\.payload) == [.receipt(der[...], wrapping: .none)])
+    }
 }
