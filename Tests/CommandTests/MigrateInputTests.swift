@@ -77,6 +77,7 @@ struct MigrateInputTests {
         #expect(chosen.status == 0)
         let members = try #require(folder.object("second/summary.json")["members"] as? [String: [String: Int]])
         #expect(members == ["old": ["leftOut": 1], "new": ["readAsReceipt": 1]])
+        #expect(!(try folder.text("second/transactions.ndjson").contains(texts[0].prefix(40))))
         let app = try #require(try folder.payloads("second/app-transactions.ndjson").first)
         #expect(app["bundleId"] as? String == "com.example.bulk.app1")
     }

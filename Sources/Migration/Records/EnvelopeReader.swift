@@ -18,6 +18,8 @@ struct EnvelopeReader {
     /// The handling of members inside the values of columns.
     private var inner: [MemberPath] = []
     private var documents: [InputDocument] = []
+    /// The caller's own members beside the documents that are left out.
+    private var besideLeftOut: [CarriedColumn] = []
     /// Values of named columns that may be receipts, or other text in the same alphabet.
     private var weak: [Candidate] = []
     /// The first named column without a recognizable value, and why.
@@ -207,8 +209,13 @@ struct EnvelopeReader {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
             if column.name == "password", object.column("receipt-data") != nil {
                 fates[index] = .ignored
-            } else if object.mayHoldPayload(column), object.value(of: column).isUnmistakable {
+            } else if object.mayHoldPayload(column) {
+                let recognition = object.value(of: column)
+                guard recognition.isUnmistakable else { continue }
                 fates[index] = .leftOut
+                besideLeftOut += recognition.carried.map {
+                    CarriedColumn(name: column.name + "." + $0.name, value: $0.value)
+                }
             }
         }
     }
@@ -236,7 +243,7 @@ struct EnvelopeReader {
             payload = .unrecognized(
                 InputProblem(.unknownForm, "No member of the object holds anything in which purchases are stored."))
         }
-        var carried = self.carried()
+        var carried = self.carried() + besideLeftOut
         if documents.count == 1 {
             payload = documents[0].payload
             carried += documents[0].carried
@@ -312,7 +319,7 @@ struct EnvelopeReader {
         columns.reserveCapacity(object.columns.count)
         for (index, column) in object.columns.enumerated() {
             switch fates[index] {
-            case nil, .leftOut?, .carriedAlong?: break
+            case nil, .carriedAlong?: break
             // Beside a document, an empty column is the caller's own. Without one, it is the reason.
             case .empty? where !documents.isEmpty: break
             default: continue

@@ -20,7 +20,7 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case carriedAlong
     /// Not UTF-8, so it is written into the `record` of each line as `base64:` and its bytes in base64.
     case carriedAsBase64
-    /// A document that `--column` excludes; carried along too.
+    /// A document that `--column` excludes. It is not carried along; the caller's own members in it are.
     case leftOut
     /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element of an array without a document.
     case ignored

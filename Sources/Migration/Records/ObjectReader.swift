@@ -137,7 +137,16 @@ struct ObjectReader {
             case .null, .bool, .number: break
             }
         }
-        return isStatus && columns.allSatisfy { WireVocabulary.reply.contains($0.name) }
+        return isStatus && (columns.allSatisfy { WireVocabulary.reply.contains($0.name) } || isRefusal)
+    }
+
+    /// Whether it is the reply to a request that verifyReceipt refused, with members of the caller beside Apple's. No other
+    /// status has such a number (Reference.md V2). A record itself may have it too, as a column of the caller's own.
+    private var isRefusal: Bool {
+        guard depth > 0, !isTable, !isRow, storeKit2Kind == nil, let status = column("status"), status.kind == .number
+        else { return false }
+        let number = Int(String(decoding: content(of: status), as: UTF8.self))
+        return number.map { 21_000...21_199 ~= $0 } ?? false
     }
 
     private var isStatus: Bool {

@@ -318,6 +318,49 @@ struct PayloadTests {
         #expect(try one(nested, options: InputOptions(receiptColumn: "receipt")).payload.kind == "unity")
     }
 
+    @Test("a document that --column leaves out is not copied, and the caller's own members in it are")
+    func leftOutIsNotCarried() throws {
+        let options = InputOptions(receiptColumn: "receipt")
+        let wrapped = "{\"account\":\"a\",\"receipt\":\"\(Made.receipt(2))\"}"
+        for other in [Made.reply, quoted(Made.reply), "[\(Made.row)]", quoted(Made.receipt(3)), wrapped] {
+            let record = try one("{\"u\":1,\"other\":\(other),\"receipt\":\"\(Made.receipt())\"}", options: options)
+            #expect(record.payload.receiptText == Made.receipt())
+            var expected = [CarriedColumn(name: "u", value: .json("1"))]
+            if other == wrapped { expected.append(CarriedColumn(name: "other.account", value: .text("a"))) }
+            #expect(record.carried == expected, "\(other.prefix(30))")
+            #expect(record.members.contains { $0.path == "other" && $0.fate == .leftOut })
+        }
+    }
+
+    @Test("a reply that verifyReceipt refused is recognized beside members of the caller, and not copied")
+    func refusedReply() throws {
+        for status in [21_000, 21_002, 21_010, 21_199] {
+            let reply = "{\"status\":\(status),\"environment\":\"Production\",\"attempt\":3}"
+            for response in [reply, quoted(reply)] {
+                let record = try one("{\"u\":1,\"receipt\":\"\(Made.receipt())\",\"response\":\(response)}")
+                #expect(record.payload.kind == "pair")
+                #expect(record.payload.receiptText == Made.receipt())
+                #expect(record.carried == [.init(name: "u", value: .json("1"))])
+                #expect(
+                    record.payload.documents.flatMap(\.carried) == [
+                        .init(name: "response.attempt", value: .json("3"))
+                    ])
+            }
+        }
+        for own in [
+            "{\"status\":200,\"attempt\":3}", "{\"status\":\"21002\",\"attempt\":3}", "{\"status\":21200,\"a\":3}",
+        ] {
+            let record = try one("{\"receipt\":\"\(Made.receipt())\",\"response\":\(own)}")
+            #expect(record.payload.kind == "receipt")
+            #expect(record.carried == [.init(name: "response", value: .json(own))])
+        }
+        // The status of a record itself is the caller's own, and so is that of a row.
+        let record = try one("{\"u\":1,\"status\":21002,\"receipt_data\":\"\(Made.receipt())\"}")
+        #expect(record.payload.kind == "receipt" && record.carried("status") == .json("21002"))
+        let row = Made.row.replacing("{", with: "{\"status\":21007,")
+        #expect(try one("{\"u\":1,\"purchase\":\(row)}").payload.kind == "transactions")
+    }
+
     @Test("Unity's wrapper, plain, nested, in a string and with another store")
     func unity() throws {
         let wrapper = "{\"Store\":\"AppleAppStore\",\"TransactionID\":\"1\",\"Payload\":\"\(Made.receipt())\"}"
