@@ -52,6 +52,8 @@ struct ReportTests {
         #expect(page.contains("a&amp;b;&#39;c"))
         #expect(page.contains("\\u{202e}desrever"))
         #expect(page.contains("<th scope=\"row\">{{store}}</th>"))
+        #expect(page.contains("by kind of document"))
+        #expect(page.contains("<th scope=\"row\">notification, version 2</th>"))
         #expect(page.contains("&lt;b&gt;unknownForm"))
         #expect(page.contains("&lt;i&gt;It&#39;s &amp; none."))
         #expect(page.contains("<td>001122334455</td>"))

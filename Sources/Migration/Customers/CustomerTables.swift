@@ -155,6 +155,16 @@ extension PurchaseHistory {
     }
 }
 
+extension KnownReceipt.Form {
+    /// The name in the tables.
+    var name: String {
+        switch self {
+        case .app: "app"
+        case .transaction: "transaction"
+        }
+    }
+}
+
 /// A document with statements about the customer.
 struct CustomerDocument {
     let source: FactSource
@@ -168,13 +178,7 @@ struct CustomerDocument {
 
     var digest: String? { receipt?.digest }
 
-    var form: String? {
-        switch receipt?.form {
-        case .app?: "app"
-        case .transaction?: "transaction"
-        case nil: nil
-        }
-    }
+    var form: String? { receipt?.form.name }
 
     /// The documents of a customer, by date and then by kind. They include a receipt in the store even if newer
     /// documents state everything in it.

@@ -72,6 +72,11 @@ public struct StoreReport: Sendable, Equatable {
     /// Transactions by the columns of `transactions`; `unknown` if the column has no value.
     public internal(set) var transactionsByEnvironment: [String: Int] = [:]
     public internal(set) var transactionsByEvidence: [String: Int] = [:]
+    /// By `source`, and by the kinds in `documents`: a transaction counts for each kind that states it.
+    public internal(set) var transactionsBySource: [String: Int] = [:]
+    public internal(set) var transactionsByDocument: [String: Int] = [:]
+    /// The newest receipts of the customers, which the store keeps: `app`, and `transaction` for iOS 6.
+    public internal(set) var receiptsByForm: [String: Int] = [:]
     public internal(set) var transactionsByType: [String: Int] = [:]
     /// By the year of `purchaseDate`.
     public internal(set) var transactionsByYear: [String: Int] = [:]
@@ -168,6 +173,8 @@ private struct StoreReportCounter {
         add(customer.transactions.map(\.value), customer.customer.scope.environment, to: &report)
         addSubscriptions(of: customer, to: &report)
         for row in customer.termRows { add(row.value) }
+        let receipts = [customer.customer.newestAppReceipt, customer.customer.newestTransactionReceipt]
+        for receipt in receipts.compactMap(\.self) { Self.count(receipt.form.name, in: &report.receiptsByForm) }
         report.conflicts += customer.users.conflicts.count
         for conflict in customer.users.conflicts where report.conflictExamples.count < StoreReport.maximumExamples {
             report.conflictExamples.append(
@@ -186,6 +193,11 @@ private struct StoreReportCounter {
             report.transactions += 1
             report.transactionsByEnvironment[environment.rawValue, default: 0] += 1
             report.transactionsByEvidence[transaction.stored.isSigned ? "signed" : "recorded", default: 0] += 1
+            let origins = transaction.stored.origins
+            Self.count(origins.deciding?.source.rawValue, in: &report.transactionsBySource)
+            for source in Set(origins.map(\.source)) {
+                Self.count(source.rawValue, in: &report.transactionsByDocument)
+            }
             Self.count(transaction.type?.rawValue, in: &report.transactionsByType)
             Self.count(payload.purchaseDate.map(Self.year), in: &report.transactionsByYear)
             Self.count(payload.productId, in: &report.transactionsByProduct)

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Migration
 import Mustache
+import Purchases
 
 /// The numbers of a store as one HTML page that needs nothing else: no network, no script.
 struct ReportPage {
@@ -14,7 +15,7 @@ struct ReportPage {
     /// - Throws: the error of a template that cannot be read.
     func html() throws -> String {
         let sections = [
-            totals, purchases, subscriptions, trials, refunds, terms, quarantine, conflicts, questions, next,
+            totals, purchases, receipts, subscriptions, trials, refunds, terms, quarantine, conflicts, questions, next,
         ].compactMap(\.self)
         let moment = DateText.iso(report.date)
         return try MustacheTemplate(string: ReportTemplate.page).render([
@@ -63,8 +64,42 @@ struct ReportPage {
                 counts(
                     "by evidence: whether a verified signature stands behind them", "evidence",
                     report.transactionsByEvidence),
+                counts(
+                    "by kind of document; a transaction counts for each kind that states it", "document",
+                    Self.named(report.transactionsByDocument)),
+                counts("by the document whose values count", "document", Self.named(report.transactionsBySource)),
                 counts("by product", "product", report.transactionsByProduct),
             ])
+    }
+
+    private var receipts: Object? {
+        guard !report.receiptsByForm.isEmpty else { return nil }
+        let names = ["app": "app receipts", "transaction": "iOS 6 receipts"]
+        let counts = report.receiptsByForm.map { (names[$0.key] ?? $0.key, $0.value) }
+        return section(
+            "Receipts",
+            "The store keeps the newest receipt of each form of each customer. Older ones are merged in the transactions.",
+            tables: [self.counts(nil, "form", Dictionary(uniqueKeysWithValues: counts))])
+    }
+
+    /// Counts by the raw values of `FactSource`, with names for people.
+    private static func named(_ counts: [String: Int]) -> [String: Int] {
+        Dictionary(
+            uniqueKeysWithValues: counts.map { name, count in
+                (FactSource(rawValue: name).map(Self.name) ?? name, count)
+            })
+    }
+
+    private static func name(_ source: FactSource) -> String {
+        switch source {
+        case .receipt: "receipt"
+        case .signedTransaction: "StoreKit 2 JWS"
+        case .appStoreServerAPI: "answer of the App Store Server API"
+        case .notificationV2: "notification, version 2"
+        case .recordedReply: "recorded reply"
+        case .notificationV1: "notification, version 1"
+        case .recordedStoreKit2: "StoreKit 2 JSON without a signature"
+        }
     }
 
     private var subscriptions: Object? {

@@ -46,6 +46,14 @@ struct StoreReportTests {
         #expect(report.transactions == transactions.rows.count)
         #expect(report.transactionsByEnvironment == Self.counts(transactions["environment"]))
         #expect(report.transactionsByEvidence == Self.counts(transactions["evidence"]))
+        #expect(report.transactionsBySource == Self.counts(transactions["source"]))
+        let documents = try transactions["documents"].flatMap { text -> [String] in
+            let value = try JSONValue.parse(Array(text.utf8))
+            return try #require(value.array).compactMap(\.string)
+        }
+        #expect(report.transactionsByDocument == Self.counts(documents))
+        #expect(report.transactionsByDocument.count > 2 && documents.count > transactions.rows.count)
+        #expect(report.receiptsByForm == ["app": 2])
         #expect(report.transactionsByType == Self.counts(transactions["type"]))
         #expect(report.transactionsByProduct == Self.counts(transactions["productId"]))
         #expect(report.transactionsByYear == Self.counts(try transactions["purchaseDate"].map(Self.year)))
