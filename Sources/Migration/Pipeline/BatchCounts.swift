@@ -118,6 +118,7 @@ struct BatchCounts: Sendable {
         total.migratedByEnvironment = environments.total()
         for (paths, count) in members.total() {
             for path in paths { total.members[path.path, default: [:]][path.fate.rawValue, default: 0] += count }
+            for wrapper in ClientWrapper.all(in: paths) { total.wrappers[wrapper.rawValue, default: 0] += count }
         }
         for (standing, count) in standings.total() { total.transactionsByStanding[standing.rawValue] = count }
         total.transactionsByProduct = products.total()

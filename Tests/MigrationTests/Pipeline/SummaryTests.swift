@@ -1,6 +1,8 @@
+import AppStoreModels
 import Foundation
 import LegacyReceipts
 import Migration
+import TestSupport
 import Testing
 
 /// The numbers of a migration.
@@ -23,5 +25,37 @@ struct SummaryTests {
         #expect(summary.transactionsByProduct.count == limit + 1)
         #expect(summary.transactionsByProduct["(other)"] == 3)
         #expect(summary.transactionsByProduct.values.reduce(0, +) == limit + 3)
+    }
+
+    @Test("Records count by the object in which a client sent the document, wherever it is in the record")
+    func wrappers() async throws {
+        let folder = try TemporaryFolder()
+        let receipt = "\"\(Made.receipt())\""
+        let records = [
+            #"{"Store":"AppleAppStore","TransactionID":"1","Payload":\#(receipt)}"#,
+            #"{"Store":"AppleAppStore","TransactionID":"1","Payload":{"payload":\#(receipt)}}"#,
+            #"{"Store":"GooglePlay","TransactionID":"1","Payload":\#(receipt)}"#,
+            #"{"receipt-data":\#(receipt),"password":"x"}"#,
+            #"{"user":1,"data":{"source":"app_store","serverVerificationData":\#(receipt)}}"#,
+            #"{"transaction":{"type":"ios-appstore","id":"1","appStoreReceipt":\#(receipt)}}"#,
+            #"{"id":"1","type":"ios-appstore","appStoreReceipt":\#(receipt),"transactionReceipt":\#(receipt)}"#,
+            #"{"transaction":{"type":"apple-sk2","id":"1","jwsRepresentation":"\#(Made.jws)"}}"#,
+            #"{"purchases":[{"productId":"p","transactionId":"1","transactionReceipt":\#(receipt)}]}"#,
+            #"{"transactionId":"1","jwsRepresentationIos":"\#(Made.jws)"}"#,
+            #"{"productId":"p","purchaseState":1,"originalOrderId":"1","transactionReceipt":\#(receipt)}"#,
+            #"{"purchase":{"productIdentifier":"p","transactionId":"1","receipt":\#(receipt)}}"#,
+            #"{"user":1,"receipt":\#(receipt)}"#, #"{"type":"x","jwsRepresentation":"\#(Made.jws)"}"#,
+        ]
+        try folder.write("records.ndjson", Array(records.joined(separator: "\n").utf8))
+        let summary = try await streamRecords(
+            MigrationOptions(trust: .apple), inputs: [folder.file("records.ndjson")], to: folder.file("output"))
+        #expect(summary.recordsRead == records.count)
+        #expect(
+            summary.wrappers == [
+                "unity": 2, "requestBody": 1, "flutter": 1, "cordova": 3, "reactNativeIAP": 2, "expo": 1,
+                "capacitor": 1,
+            ])
+        let json = try JSONValue.parse(summary.json())
+        #expect(json["wrappers"]?["cordova"]?.integer == 3)
     }
 }

@@ -1,0 +1,53 @@
+/// The objects in which clients send a document to their server. The summary counts them. Documents are read under any name,
+/// so nothing else depends on them.
+enum ClientWrapper: String, Sendable, Hashable, CaseIterable {
+    case unity, requestBody, flutter, cordova, expo, reactNativeIAP, capacitor
+
+    /// The name of the member with the document, and of members that are beside it.
+    private struct Form: Sendable {
+        let wrapper: ClientWrapper
+        let document: String
+        let beside: [String]
+
+        init(_ wrapper: ClientWrapper, _ document: String, beside: String...) {
+            self.wrapper = wrapper
+            self.document = document
+            self.beside = beside
+        }
+    }
+
+    /// The first form that fits counts. Documentation/Migrate.md has the same table.
+    private static let forms: [Form] = [
+        Form(.unity, "Payload", beside: "Store"),
+        Form(.requestBody, "receipt-data"),
+        Form(.flutter, "serverVerificationData"),
+        Form(.cordova, "appStoreReceipt"),
+        Form(.cordova, "transactionReceipt", beside: "appStoreReceipt"),
+        Form(.expo, "transactionReceipt", beside: "purchaseState"),
+        Form(.expo, "transactionReceipt", beside: "originalOrderId"),
+        Form(.reactNativeIAP, "transactionReceipt"),
+        Form(.reactNativeIAP, "jwsRepresentationIos"),
+        Form(.capacitor, "jwsRepresentation", beside: "productIdentifier"),
+        Form(.capacitor, "receipt", beside: "productIdentifier"),
+        Form(.cordova, "jwsRepresentation", beside: "type", "id"),
+    ]
+
+    /// The wrappers of the documents that were read in a record, each once.
+    /// - Parameter members: the columns and members of the record.
+    static func all(in members: [MemberPath]) -> Set<ClientWrapper> {
+        var found: Set<ClientWrapper> = []
+        let paths = Set(members.map(\.path))
+        for member in members where member.fate.isRead {
+            var container = ""
+            for part in member.path.split(separator: ".", omittingEmptySubsequences: false) {
+                let name = part.hasSuffix("[]") ? part.dropLast(2) : part
+                let fitting = forms.first { form in
+                    form.document == name && form.beside.allSatisfy { paths.contains(container + $0) }
+                }
+                if let fitting { found.insert(fitting.wrapper) }
+                container += "\(part)."
+            }
+        }
+        return found
+    }
+}
