@@ -2,24 +2,45 @@ public import Purchases
 public import TransactionStore
 
 extension PostgreSQLTransactionStore: DeliveryLedger {
-    private static let readLedger = Statement(
-        name: "read_ledger",
-        sql: """
-            SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id,
-                t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
-                EXISTS (
-                    SELECT FROM ledger AS u
-                    WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4,
-                coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
-                coalesce((
-                    SELECT b.event FROM ledger AS b
-                    WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number AND b.event <= 4
-                    ORDER BY b.number DESC LIMIT 1), 0)::int2
-            FROM (SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4) AS l
-            JOIN scopes AS s ON s.id = l.scope
-            JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
-            ORDER BY l.position
-            """)
+    private static let readLedger = reading(
+        "read_ledger", "SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4")
+    private static let readEntriesOfPurchases = reading(
+        "read_ledger_of_purchases",
+        """
+        SELECT e.* FROM (
+            SELECT DISTINCT t.purchase, t.transaction_id, i.scope
+            FROM scopes AS given
+            JOIN identities AS i ON i.scope = given.id AND i.kind = 1 AND i.value = ANY ($3::bytea[])
+            JOIN transactions AS t ON t.purchase = i.id
+            WHERE given.environment = $1::bytea AND given.bundle_id = $2::bytea
+        ) AS known
+        JOIN ledger AS e
+            ON e.transaction_id = known.transaction_id AND e.scope = known.scope AND e.purchase = known.purchase
+        """)
+
+    /// Reads entries with the facts of their transactions, in the order of the positions.
+    /// - Parameter entries: a query of rows of the ledger.
+    private static func reading(_ name: String, _ entries: String) -> Statement {
+        Statement(
+            name: name,
+            sql: """
+                SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id,
+                    t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
+                    EXISTS (
+                        SELECT FROM ledger AS u
+                        WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4,
+                    coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
+                    coalesce((
+                        SELECT b.event FROM ledger AS b
+                        WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number AND b.event <= 4
+                        ORDER BY b.number DESC LIMIT 1), 0)::int2
+                FROM (\(entries)) AS l
+                JOIN scopes AS s ON s.id = l.scope
+                JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
+                ORDER BY l.position
+                """)
+    }
+
     private static let lastPosition = Statement(
         name: "last_ledger_position", sql: "SELECT coalesce(max(position), 0) FROM ledger")
     /// The greatest position ever taken. It includes erased entries, and positions that a running transaction has taken
@@ -47,45 +68,64 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         let limit = Int32(LedgerLimits.entries(limit))
         return try await perform { session in
             let rows = try session.run(Self.readLedger, [.int8(position), .int4(limit)])
-            var entries: [LedgerEntry] = []
-            var start = 0
-            while start < rows.count {
-                let position = try rows.integer(start, 0, as: Int64.self)
-                let scope = StoreScope(
-                    environment: .init(rawValue: try rows.text(start, 2)), bundleId: try rows.text(start, 3))
-                var assembler = CustomerAssembler(scope: scope)
-                var end = start
-                while end < rows.count, try rows.integer(end, 0, as: Int64.self) == position {
-                    try StoredFacts.add(end, of: rows, from: 5, to: &assembler)
-                    end += 1
-                }
-                let id = try rows.text(start, 4)
-                var transaction = assembler.joinedTransactions().first
-                // The transaction's own facts may not state the upgrade. Then only the customer's other transactions
-                // show it.
-                if try rows.integer(start, 11, as: Int32.self) != 0 {
-                    let purchase = try rows.integer(start, 10, as: Int64.self)
-                    transaction =
-                        try StoredFacts.subscriptions([purchase], session, in: scope).first?
-                        .first { $0.payload.transactionId == id } ?? transaction
-                }
-                guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(start, 1, as: Int16.self))),
-                    let transaction
-                else { throw TransactionStoreError(.corrupt, "the ledger has an entry that cannot be read") }
-                entries.append(
-                    LedgerEntry(
-                        position: position, event: event,
-                        stateBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
-                        transactionId: id,
-                        transaction: transaction,
-                        seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
-                        recordedDate: try rows.integer(start, 13)))
-                start = end
-            }
+            let entries = try Self.entries(rows, session)
             // Checked after the entries are read, because they can be removed during the read.
             try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(session))
             return entries
         }
+    }
+
+    public func entries(
+        ofPurchases originalTransactionIds: [String], in scope: StoreScope
+    ) async throws -> [LedgerEntry] {
+        try await perform { session in
+            let rows = try session.run(
+                Self.readEntriesOfPurchases,
+                [
+                    .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
+                    .byteStrings(originalTransactionIds.map { Array($0.utf8) }),
+                ])
+            return try Self.entries(rows, session)
+        }
+    }
+
+    private static func entries(_ rows: ResultRows, _ session: PostgreSQLSession) throws -> [LedgerEntry] {
+        var entries: [LedgerEntry] = []
+        var start = 0
+        while start < rows.count {
+            let position = try rows.integer(start, 0, as: Int64.self)
+            let scope = StoreScope(
+                environment: .init(rawValue: try rows.text(start, 2)), bundleId: try rows.text(start, 3))
+            var assembler = CustomerAssembler(scope: scope)
+            var end = start
+            while end < rows.count, try rows.integer(end, 0, as: Int64.self) == position {
+                try StoredFacts.add(end, of: rows, from: 5, to: &assembler)
+                end += 1
+            }
+            let id = try rows.text(start, 4)
+            var transaction = assembler.joinedTransactions().first
+            // The transaction's own facts may not state the upgrade. Then only the customer's other transactions
+            // show it.
+            if try rows.integer(start, 11, as: Int32.self) != 0 {
+                let purchase = try rows.integer(start, 10, as: Int64.self)
+                transaction =
+                    try StoredFacts.subscriptions([purchase], session, in: scope).first?
+                    .first { $0.payload.transactionId == id } ?? transaction
+            }
+            guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(start, 1, as: Int16.self))),
+                let transaction
+            else { throw TransactionStoreError(.corrupt, "the ledger has an entry that cannot be read") }
+            entries.append(
+                LedgerEntry(
+                    position: position, event: event,
+                    stateBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
+                    transactionId: id,
+                    transaction: transaction,
+                    seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
+                    recordedDate: try rows.integer(start, 13)))
+            start = end
+        }
+        return entries
     }
 
     public func acknowledge(_ position: Int64, by consumer: String) async throws {

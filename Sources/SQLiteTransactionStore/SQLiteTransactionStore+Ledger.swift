@@ -20,32 +20,75 @@ extension SQLiteTransactionStore: DeliveryLedger {
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         try await read { db in
-            let find = try SQLStatement(db, Self.findTransaction)
-            let findSubscription = try SQLStatement(db, Self.findSubscription)
-            func transaction(_ row: Row) throws -> StoredTransaction? {
-                guard row.wasUpgraded else {
-                    return try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
-                }
-                return try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
-                    .first { $0.payload.transactionId == row.id }
-            }
             try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(db))
-            return try Self.rows(after: position, limit: LedgerLimits.entries(limit), db).map { row in
-                guard let event = LedgerEntry.Event(rawValue: row.event), let transaction = try transaction(row)
-                else {
-                    throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
-                }
-                return LedgerEntry(
-                    position: row.position, event: event, stateBefore: .init(rawValue: row.stateBefore),
-                    scope: row.scope, transactionId: row.id,
-                    transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
-                    recordedDate: row.recordedDate)
+            return try Self.entries(
+                db,
+                from: """
+                    ledger l CROSS JOIN scopes s ON s.id = l.scope_id
+                    WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
+                    """
+            ) {
+                try $0.bind(1, position)
+                try $0.bind(2, Int64(LedgerLimits.entries(limit)))
             }
         }
     }
 
-    private static func rows(after position: Int64, limit: Int, _ db: Database) throws -> [Row] {
-        let find = try SQLStatement(
+    public func entries(
+        ofPurchases originalTransactionIds: [String], in scope: StoreScope
+    ) async throws -> [LedgerEntry] {
+        try await read { db in
+            var entries: [LedgerEntry] = []
+            for original in Set(originalTransactionIds) {
+                entries += try Self.entries(
+                    db,
+                    from: """
+                        scopes s CROSS JOIN ledger l ON l.scope_id = s.id
+                        WHERE s.environment = ?1 AND s.bundle_id = ?2 AND l.original_transaction_id = ?3
+                            AND l.transaction_id IN (
+                                SELECT t.transaction_id FROM transactions t
+                                WHERE t.scope_id = s.id AND t.original_transaction_id = ?3)
+                        """
+                ) {
+                    try $0.bind(1, scope.environment.rawValue)
+                    try $0.bind(2, scope.bundleId)
+                    try $0.bind(3, original)
+                }
+            }
+            return entries.sorted { $0.position < $1.position }
+        }
+    }
+
+    /// - Parameter tables: the ledger as `l` and the scopes as `s`, with a condition and an order.
+    private static func entries(
+        _ db: Database, from tables: String, bind: (SQLStatement) throws -> Void
+    ) throws -> [LedgerEntry] {
+        let find = try SQLStatement(db, Self.findTransaction)
+        let findSubscription = try SQLStatement(db, Self.findSubscription)
+        func transaction(_ row: Row) throws -> StoredTransaction? {
+            guard row.wasUpgraded else {
+                return try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
+            }
+            return try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
+                .first { $0.payload.transactionId == row.id }
+        }
+        return try rows(db, from: tables, bind: bind).map { row in
+            guard let event = LedgerEntry.Event(rawValue: row.event), let transaction = try transaction(row)
+            else {
+                throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
+            }
+            return LedgerEntry(
+                position: row.position, event: event, stateBefore: .init(rawValue: row.stateBefore),
+                scope: row.scope, transactionId: row.id,
+                transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
+                recordedDate: row.recordedDate)
+        }
+    }
+
+    private static func rows(
+        _ db: Database, from tables: String, bind: (SQLStatement) throws -> Void
+    ) throws -> [Row] {
+        let list = try SQLStatement(
             db,
             """
             SELECT l.position, l.event, s.environment, s.bundle_id, l.scope_id, l.original_transaction_id,
@@ -59,13 +102,11 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     WHERE b.scope_id = l.scope_id AND b.transaction_id = l.transaction_id AND b.number < l.number
                         AND b.event <= 4
                     ORDER BY b.number DESC LIMIT 1), 0)
-            FROM ledger l CROSS JOIN scopes s ON s.id = l.scope_id
-            WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
+            FROM \(tables)
             """)
-        try find.bind(1, position)
-        try find.bind(2, Int64(limit))
+        try bind(list)
         var rows: [Row] = []
-        try find.forEachRow {
+        try list.forEachRow {
             let scope = StoreScope(environment: .init(rawValue: $0.text(2)), bundleId: $0.text(3))
             rows.append(
                 Row(

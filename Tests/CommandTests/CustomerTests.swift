@@ -56,6 +56,57 @@ struct CustomerTests {
         #expect(entitlements.map { $0["status"] as? String } == ["active", "active"])
     }
 
+    @Test(
+        "--json has what --erase removes besides the tables: receipts, requests, entries of the ledger, quarantined records"
+    )
+    func data() async throws {
+        let folder = try Folder()
+        let scope = StoreScope(environment: .production, bundleId: StoredPurchases.bundleId)
+        let fact = StoredPurchases.fact("100", original: "100", 0, 1)
+        let receipt = KnownReceipt(form: .app, bytes: Array("receipt".utf8), signedDate: StoredPurchases.month(1))
+        let notification = ProcessedNotification(
+            notificationUUID: "a", notificationType: "CONSUMPTION_REQUEST", subtype: nil,
+            signedDate: StoredPurchases.month(1), body: Array("{}".utf8))
+        try await StoredPurchases.makeStore(
+            StoredPurchases.sets + [
+                FactSet(scope: scope, transactions: [fact], receipt: receipt),
+                FactSet(scope: scope, transactions: [fact], notification: notification),
+            ], in: folder)
+        let lines = ["anna", "bert"].map { user in
+            #"{"reason":"unknownForm","verdict":"notAReceipt","message":"m","source":{"input":"a","line":1},"#
+                + #""record":{"user_id":"\#(user)"},"original":"x"}"#
+        }
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        _ = try await store.apply(
+            MigrationStep(
+                users: [
+                    UserClaim(
+                        scope: scope, identity: CustomerIdentity(.originalTransactionId, "100"), userId: "anna")
+                ], quarantined: lines.map { QuarantinedRecord(line: Array($0.utf8)) }))
+        try await store.close()
+        let outcome = try await customer("anna", "--json", in: folder)
+        #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome.error)")
+        let root = try outcome.object()
+        let match = try #require((root["matches"] as? [[String: Any]])?.first)
+        let receipts = try #require(match["receipts"] as? [[String: Any]])
+        #expect(receipts.map { $0["receipt"] as? String } == ["cmVjZWlwdA=="])
+        #expect(receipts.map { $0["form"] as? String } == ["app"])
+        let requests = try #require(match["consumption_requests"] as? [[String: Any]])
+        #expect(requests.map { $0["notificationUUID"] as? String } == ["a"])
+        #expect(requests.map { $0["deadline"] as? Int } == [Int(StoredPurchases.month(1)) + 12 * 3_600_000])
+        let entries = try #require(match["ledger_entries"] as? [[String: Any]])
+        let events = entries.compactMap { $0["event"] as? String }
+        #expect(Set(events) == ["purchased", "consumptionRequested"] && events.count == entries.count)
+        #expect(Set(entries.compactMap { $0["transactionId"] as? String }) == ["100", "101", "102"])
+        let records = try #require(root["quarantined_records"] as? [[String: Any]])
+        #expect(records.compactMap { ($0["record"] as? [String: Any])?["user_id"] as? String } == ["anna"])
+        let erased = try await customer("anna", "--erase", "--yes", in: folder).output
+        for (name, count) in [
+            ("receipts", 1), ("ledger entries", entries.count), ("consumption requests", 1),
+            ("records in quarantine", 1),
+        ] { #expect(erased.contains(" \(name) \(count)"), "\(erased)") }
+    }
+
     @Test("Exits with 1 if no customer has the id, and says as what it was looked for")
     func none() async throws {
         let folder = try Folder()

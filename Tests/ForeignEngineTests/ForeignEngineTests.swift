@@ -32,6 +32,11 @@ struct ForeignEngineTests {
         func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
             try await store.changes(after: position, limit: limit)
         }
+        func entries(
+            ofPurchases originalTransactionIds: [String], in scope: StoreScope
+        ) async throws -> [LedgerEntry] {
+            try await store.entries(ofPurchases: originalTransactionIds, in: scope)
+        }
         func acknowledge(_ position: Int64, by consumer: String) async throws {
             try await store.acknowledge(position, by: consumer)
         }

@@ -480,6 +480,14 @@ actor MemoryPlace {
         }
     }
 
+    func entries(ofPurchases originalTransactionIds: [String], in scope: StoreScope) throws -> [LedgerEntry] {
+        let filings = Set(originalTransactionIds.map { Filing(scope: scope, original: $0) })
+        let places = ledger.indices.filter {
+            Int64($0) >= removed && !ledger[$0].isErased && filings.contains(ledger[$0].filing)
+        }
+        return try places.flatMap { try changes(after: Int64($0), limit: 1) }
+    }
+
     func acknowledge(_ position: Int64, by consumer: String) throws {
         try LedgerLimits.check(consumer: consumer)
         try LedgerLimits.check(position: position, last: Int64(ledger.count))
@@ -661,6 +669,10 @@ actor MemoryStore: CompleteTransactionStore {
 
     func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         try await opened.changes(after: position, limit: limit)
+    }
+
+    func entries(ofPurchases originalTransactionIds: [String], in scope: StoreScope) async throws -> [LedgerEntry] {
+        try await opened.entries(ofPurchases: originalTransactionIds, in: scope)
     }
 
     func acknowledge(_ position: Int64, by consumer: String) async throws {

@@ -16,14 +16,21 @@ public enum CustomerQuarantine {
     public static func keys(
         of identities: [CustomerIdentity], users: Set<String>, userColumn: String?, in store: any MigrationStore
     ) async throws -> [[UInt8]] {
+        try await records(of: identities, users: users, userColumn: userColumn, in: store).map(\.key)
+    }
+
+    /// The records whose keys ``keys(of:users:userColumn:in:)`` returns.
+    static func records(
+        of identities: [CustomerIdentity], users: Set<String>, userColumn: String?, in store: any MigrationStore
+    ) async throws -> [QuarantinedRecord] {
         let mentioned = MentionedIdentities(identities)
         let ids = Set(identities.map(\.value))
         let columns = UserColumns(user: userColumn, carried: [])
-        var keys: [[UInt8]] = []
+        var records: [QuarantinedRecord] = []
         var last: [UInt8]?
         while true {
             let page = try await store.quarantine(after: last, limit: 200)
-            guard let end = page.last else { return keys }
+            guard let end = page.last else { return records }
             last = end.key
             for record in page {
                 let line = QuarantineLine(record.line[...])
@@ -33,7 +40,7 @@ public enum CustomerQuarantine {
                 if user.map(users.contains) == true || mentioned.areNamed(in: record.line)
                     || line.map({ states(ids, $0) }) == true
                 {
-                    keys.append(record.key)
+                    records.append(record)
                 }
             }
         }

@@ -72,8 +72,11 @@ public struct CustomerReport: Sendable {
     ///   - reports: one for each match.
     ///   - date: the moment of the reports, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - tables: the names of the tables to write; nil for all.
+    ///   - data: what else the store has. Each customer then has `receipts`, `consumption_requests` and `ledger_entries` too,
+    ///     and the object has `quarantined_records`.
     public static func json(
-        _ search: CustomerSearch, _ reports: [CustomerReport], date: Int64, tables: Set<String>? = nil
+        _ search: CustomerSearch, _ reports: [CustomerReport], date: Int64, tables: Set<String>? = nil,
+        data: CustomerData? = nil
     ) -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 1 << 16)
         writer.beginObject()
@@ -83,15 +86,20 @@ public struct CustomerReport: Sendable {
         writer.member("isComplete", search.isComplete)
         writer.key("matches")
         writer.beginArray()
-        for report in reports { report.write(tables, to: &writer) }
+        for (place, report) in reports.enumerated() {
+            writer.beginObject()
+            report.writeMembers(tables, to: &writer)
+            data?.write(match: place, to: &writer)
+            writer.endObject()
+        }
         writer.endArray()
+        data?.writeQuarantine(to: &writer)
         writer.endObject()
         writer.newline()
         return writer.finish()
     }
 
-    private func write(_ tables: Set<String>?, to writer: inout JSONWriter) {
-        writer.beginObject()
+    private func writeMembers(_ tables: Set<String>?, to writer: inout JSONWriter) {
         writer.key("kinds")
         writer.beginArray()
         for kind in kinds { writer.string(kind.rawValue) }
@@ -106,6 +114,5 @@ public struct CustomerReport: Sendable {
             }
             writer.endArray()
         }
-        writer.endObject()
     }
 }

@@ -25,6 +25,13 @@ public protocol DeliveryLedger: Sendable {
     /// - Throws: ``TransactionStoreError`` `entriesRemoved` if entries after the position were removed.
     func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry]
 
+    /// The entries about the transactions of purchases, in order, whoever has read them. These are the entries that an erasure
+    /// of the purchases removes (``CustomerEraser``).
+    /// - Parameters:
+    ///   - originalTransactionIds: the ids that the transactions are stored under.
+    ///   - scope: the app and the environment.
+    func entries(ofPurchases originalTransactionIds: [String], in scope: StoreScope) async throws -> [LedgerEntry]
+
     /// Records that a consumer has processed all entries up to a position. The change is durable when this method
     /// returns. A position before the recorded one changes nothing.
     /// - Parameters:

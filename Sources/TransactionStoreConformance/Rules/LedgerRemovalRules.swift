@@ -73,6 +73,29 @@ extension StoreConformance {
             try expect(LedgerAudit.text(next), equals: "4 purchased")
             try expect(next[0].position > positions[2])
         },
+        StoreRule(opened: "the entries of purchases are those of their transactions, in order, until they are removed")
+        {
+            store in
+            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
+            _ = try await store.apply([
+                Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2", original: "1")),
+                Samples.set(Samples.fact("3")), Samples.set(Samples.fact("1"), scope: other),
+            ])
+            let all = try await store.changes(after: 0, limit: 10)
+            let own = all.filter { $0.scope == Samples.scope }
+            let found = try await store.entries(ofPurchases: ["1", "1", "none"], in: Samples.scope)
+            try expect(Set(found.map(\.transactionId)), equals: ["1", "2"])
+            try expect(found.map(\.position), equals: own.filter { $0.transactionId != "3" }.map(\.position))
+            try expect(found.map(\.event), equals: [.purchased, .purchased])
+            let both = try await store.entries(ofPurchases: ["3", "1"], in: Samples.scope)
+            try expect(both.map(\.position), equals: own.map(\.position))
+            let elsewhere = StoreScope(environment: .production, bundleId: "none")
+            try await expect(store.entries(ofPurchases: ["1"], in: elsewhere).isEmpty)
+            try await expect(store.entries(ofPurchases: [], in: Samples.scope).isEmpty)
+            try await store.acknowledge(all.map(\.position).max() ?? 0, by: "shop")
+            _ = try await store.removeEntries(before: .max, evenUnread: false)
+            try await expect(store.entries(ofPurchases: ["1"], in: Samples.scope).isEmpty)
+        },
         StoreRule(opened: "entries that were recorded at or after the date stay") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1"))])
             try await Task.sleep(for: .milliseconds(20))

@@ -14,8 +14,9 @@ struct CustomerCommand: AsyncParsableCommand {
 
             Prints entitlements, subscriptions with their periods, the terms of non-renewing subscriptions, transactions, the \
             app transaction, offers used and open, ids, your users and conflicts among them, what the App Store Server API \
-            could change, and the documents behind all this. Statuses are those at --at. --json has all columns; \
-            Documentation/Customer.md explains them.
+            could change, and the documents behind all this. Statuses are those at --at. --json has all columns, and what else the \
+            store has about the customer: the bytes of receipts, open consumption requests, entries of the ledger and \
+            records in quarantine. Documentation/Customer.md explains them.
 
             If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
 
@@ -93,10 +94,15 @@ struct CustomerCommand: AsyncParsableCommand {
         if erase { return try await eraseCustomer() }
         if removeHashes { return try await removeLeftHashes() }
         let (date, products) = (view.date, try view.products)
-        let search = try await StoreOpener.withExisting(store.url) { [id] in try await CustomerSearch(for: id, in: $0) }
+        let (search, data) = try await StoreOpener.withExisting(store.url) {
+            [id, json] store -> (CustomerSearch, CustomerData?) in
+            let search = try await CustomerSearch(for: id, in: store)
+            guard json else { return (search, nil) }
+            return (search, try await CustomerData(search, in: store))
+        }
         let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }
         if json {
-            try Terminal.output(CustomerReport.json(search, reports, date: date))
+            try Terminal.output(CustomerReport.json(search, reports, date: date, data: data))
         } else if !reports.isEmpty {
             try Terminal.output(CustomerText.text(search, reports, date: date))
         }

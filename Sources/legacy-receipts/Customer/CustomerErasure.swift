@@ -35,7 +35,7 @@ struct CustomerErasure {
         }
         identities = Set(places.flatMap(\.1)).sorted()
         quarantined = try await CustomerQuarantine.keys(
-            of: identities, users: Self.users(search), userColumn: userColumn, in: store)
+            of: identities, users: search.quarantineUsers, userColumn: userColumn, in: store)
         let records = "records in quarantine \(quarantined.count)"
         guard let place = places.first else {
             if quarantined.isEmpty { return nil }
@@ -50,14 +50,6 @@ struct CustomerErasure {
             \(scope.bundleId), \(scope.environment.rawValue): ids \(identities.count), transactions \
             \(customer?.transactions.count ?? 0), renewal infos \(customer?.renewalInfos.count ?? 0), \(records)
             """
-    }
-
-    /// Your users whose quarantined records go. If records name several users for the customer, only the one who was named by
-    /// the command: the others are somebody else, perhaps.
-    private static func users(_ search: CustomerSearch) -> Set<String> {
-        guard let match = search.matches.first, !match.kinds.contains(.userId) else { return [search.id] }
-        let users = Set(match.users.map(\.userId)).filter { !$0.isEmpty }
-        return users.count == 1 ? users : []
     }
 
     /// What would be removed.

@@ -1,0 +1,119 @@
+internal import AppStoreModels
+internal import LegacyReceipts
+internal import Purchases
+public import TransactionStore
+
+/// What a store has about customers besides the tables of ``CustomerReport``. Together they are the copy of the data that a
+/// person can ask for: what `customer --erase` removes.
+public struct CustomerData: Sendable {
+    /// The data of one customer.
+    fileprivate struct Part: Sendable {
+        let receipts: [KnownReceipt]
+        let requests: [ConsumptionTask]
+        let entries: [LedgerEntry]
+    }
+
+    /// One for each match of the search.
+    private let parts: [Part]
+    /// The records in quarantine of all customers of the search. A record is of no app, so it may be of any of them.
+    private let quarantined: [QuarantinedRecord]
+
+    /// - Parameters:
+    ///   - search: the search that found the customers.
+    ///   - store: the store that was searched. All of its quarantine is read.
+    /// - Throws: `TransactionStoreError`.
+    public init(_ search: CustomerSearch, in store: any CompleteTransactionStore) async throws {
+        let tasks = search.matches.isEmpty ? [] : try await Self.openTasks(store)
+        var parts: [Part] = []
+        for match in search.matches {
+            let customer = match.customer
+            let purchases = customer.identities.filter { $0.kind == .originalTransactionId }.map(\.value)
+            let requests = tasks.filter {
+                $0.scope == customer.scope && purchases.contains($0.originalTransactionId)
+            }
+            parts.append(
+                Part(
+                    receipts: [customer.newestAppReceipt, customer.newestTransactionReceipt].compactMap(\.self),
+                    requests: requests, entries: try await store.entries(ofPurchases: purchases, in: customer.scope)))
+        }
+        self.parts = parts
+        let identities = search.matches.flatMap(\.customer.identities) + search.unknownPurchases.map(\.identity)
+        quarantined = try await CustomerQuarantine.records(
+            of: identities, users: search.quarantineUsers, userColumn: nil, in: store)
+    }
+
+    private static func openTasks(_ store: any ConsumptionTasks) async throws -> [ConsumptionTask] {
+        var tasks: [ConsumptionTask] = []
+        while true {
+            let page = try await store.openConsumptionTasks(after: tasks.last, limit: 1_000)
+            if page.isEmpty { return tasks }
+            tasks += page
+        }
+    }
+
+    /// Writes the members of one match into its object.
+    func write(match place: Int, to writer: inout JSONWriter) {
+        guard parts.indices.contains(place) else { return }
+        let part = parts[place]
+        writer.key("receipts")
+        writer.beginArray()
+        for receipt in part.receipts {
+            writer.beginObject()
+            writer.member("form", receipt.form.name)
+            writer.member("signedDate", receipt.signedDate)
+            writer.member("sha256", receipt.digest)
+            writer.member("receipt", Base64.encode(receipt.bytes))
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("consumption_requests")
+        writer.beginArray()
+        for request in part.requests {
+            writer.beginObject()
+            writer.member("notificationUUID", request.notificationUUID)
+            writer.member("originalTransactionId", request.originalTransactionId)
+            writer.member("transactionId", request.transactionId)
+            writer.member("consumptionRequestReason", request.reason)
+            writer.member("requestedDate", request.requestedDate)
+            writer.member("deadline", request.deadline)
+            writer.endObject()
+        }
+        writer.endArray()
+        writer.key("ledger_entries")
+        writer.beginArray()
+        for entry in part.entries {
+            writer.beginObject()
+            writer.member("position", entry.position)
+            writer.member("event", entry.event.name)
+            writer.member("before", entry.stateBefore?.name)
+            writer.member("after", entry.stateAfter?.name)
+            writer.member("recordedDate", entry.recordedDate)
+            writer.member("transactionId", entry.transactionId)
+            writer.member("seatClaimId", entry.seatClaimId)
+            writer.endObject()
+        }
+        writer.endArray()
+    }
+
+    /// Writes the records in quarantine, each as its line in the table `quarantine` was stored.
+    func writeQuarantine(to writer: inout JSONWriter) {
+        writer.key("quarantined_records")
+        writer.beginArray()
+        for record in quarantined { writer.raw(record.line) }
+        writer.endArray()
+    }
+}
+
+extension CustomerSearch {
+    /// Your users whose quarantined records count as those of the customers. If records name several users for a customer, only
+    /// the one that was searched counts: the others are somebody else, perhaps.
+    public var quarantineUsers: Set<String> {
+        if matches.isEmpty || matches.contains(where: { $0.kinds.contains(.userId) }) { return [id] }
+        var found: Set<String> = []
+        for match in matches {
+            let users = Set(match.users.map(\.userId)).filter { !$0.isEmpty }
+            if users.count == 1 { found.formUnion(users) }
+        }
+        return found
+    }
+}
