@@ -1,6 +1,9 @@
 /// The purchase of a product that does not renew, to be signed and passed to StoreKit (Advanced Commerce API,
 /// OneTimeChargeCreateRequest).
 public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sendable {
+    private var operation = FixedText<Operation>()
+    private var version = FixedText<AdvancedCommerceVersion>()
+
     /// The ISO 4217 code of the currency.
     public var currency: String
 
@@ -32,40 +35,13 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sen
     }
 }
 
-extension AdvancedCommerceOneTimeChargeCreateRequest {
-    private enum CodingKeys: String, CodingKey {
-        case operation, version, currency, item, requestInfo, taxCode, storefront
-    }
-
-    /// Reads the JSON that `encode(to:)` writes; `operation` and `version` must be those of this request.
-    /// - Throws: `DecodingError` if a member is missing or has a wrong type or value.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        try values.require(Self.operation, forKey: .operation)
-        try values.require(Self.version, forKey: .version)
-        currency = try values.decode(String.self, forKey: .currency)
-        item = try values.decode(AdvancedCommerceOneTimeChargeItem.self, forKey: .item)
-        requestInfo = try values.decode(AdvancedCommerceRequestInfo.self, forKey: .requestInfo)
-        taxCode = try values.decode(String.self, forKey: .taxCode)
-        storefront = try values.decodeIfPresent(String.self, forKey: .storefront)
-    }
-
-    /// Writes the members that are set, with `operation` and `version`, which Apple requires.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(Self.operation, forKey: .operation)
-        try values.encode(Self.version, forKey: .version)
-        try values.encode(currency, forKey: .currency)
-        try values.encode(item, forKey: .item)
-        try values.encode(requestInfo, forKey: .requestInfo)
-        try values.encode(taxCode, forKey: .taxCode)
-        try values.encodeIfPresent(storefront, forKey: .storefront)
-    }
-}
-
 extension AdvancedCommerceOneTimeChargeCreateRequest: AdvancedCommerceInAppRequest {
     /// The value of `operation` in the JSON: CREATE_ONE_TIME_CHARGE.
-    public static let operation = "CREATE_ONE_TIME_CHARGE"
+    public static let operation = Operation.text
+
+    enum Operation: FixedTextValue {
+        static let text = "CREATE_ONE_TIME_CHARGE"
+    }
 }
 
 /// A product that does not renew (Advanced Commerce API, OneTimeChargeItem).
@@ -100,6 +76,9 @@ public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
 /// The purchase of a subscription, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionCreateRequest).
 public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Sendable {
+    private var operation = FixedText<Operation>()
+    private var version = FixedText<AdvancedCommerceVersion>()
+
     /// The ISO 4217 code of the currency.
     public var currency: String
 
@@ -146,47 +125,13 @@ public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Send
     }
 }
 
-extension AdvancedCommerceSubscriptionCreateRequest {
-    private enum CodingKeys: String, CodingKey {
-        case operation, version, currency, descriptors, items, period, requestInfo, taxCode, storefront,
-            previousTransactionId
-    }
-
-    /// Reads the JSON that `encode(to:)` writes; `operation` and `version` must be those of this request.
-    /// - Throws: `DecodingError` if a member is missing or has a wrong type or value.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        try values.require(Self.operation, forKey: .operation)
-        try values.require(Self.version, forKey: .version)
-        currency = try values.decode(String.self, forKey: .currency)
-        descriptors = try values.decode(AdvancedCommerceDescriptors.self, forKey: .descriptors)
-        items = try values.decode([AdvancedCommerceSubscriptionCreateItem].self, forKey: .items)
-        period = try values.decode(AdvancedCommercePeriod.self, forKey: .period)
-        requestInfo = try values.decode(AdvancedCommerceRequestInfo.self, forKey: .requestInfo)
-        taxCode = try values.decode(String.self, forKey: .taxCode)
-        storefront = try values.decodeIfPresent(String.self, forKey: .storefront)
-        previousTransactionId = try values.decodeIfPresent(String.self, forKey: .previousTransactionId)
-    }
-
-    /// Writes the members that are set, with `operation` and `version`, which Apple requires.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(Self.operation, forKey: .operation)
-        try values.encode(Self.version, forKey: .version)
-        try values.encode(currency, forKey: .currency)
-        try values.encode(descriptors, forKey: .descriptors)
-        try values.encode(items, forKey: .items)
-        try values.encode(period, forKey: .period)
-        try values.encode(requestInfo, forKey: .requestInfo)
-        try values.encode(taxCode, forKey: .taxCode)
-        try values.encodeIfPresent(storefront, forKey: .storefront)
-        try values.encodeIfPresent(previousTransactionId, forKey: .previousTransactionId)
-    }
-}
-
 extension AdvancedCommerceSubscriptionCreateRequest: AdvancedCommerceInAppRequest {
     /// The value of `operation` in the JSON: CREATE_SUBSCRIPTION.
-    public static let operation = "CREATE_SUBSCRIPTION"
+    public static let operation = Operation.text
+
+    enum Operation: FixedTextValue {
+        static let text = "CREATE_SUBSCRIPTION"
+    }
 }
 
 /// An item of a new subscription (Advanced Commerce API, SubscriptionCreateItem).

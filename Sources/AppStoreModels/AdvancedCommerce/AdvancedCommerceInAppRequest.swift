@@ -11,15 +11,34 @@ public protocol AdvancedCommerceInAppRequest: Codable, Hashable, Sendable {
 
 extension AdvancedCommerceInAppRequest {
     /// The only version there is.
-    public static var version: String { "1" }
+    public static var version: String { AdvancedCommerceVersion.text }
 }
 
-extension KeyedDecodingContainer {
-    /// Checks a member that must have a fixed value.
-    func require(_ constant: String, forKey key: Key) throws {
-        guard try decode(String.self, forKey: key) == constant else {
+enum AdvancedCommerceVersion: FixedTextValue {
+    static let text = "1"
+}
+
+/// The value of a member that is always the same.
+protocol FixedTextValue {
+    static var text: String { get }
+}
+
+/// A member with a fixed value, so that the compiler synthesizes the coding of a request that has one. It is written
+/// with the value, and reading any other value fails.
+struct FixedText<Value: FixedTextValue>: Codable, Hashable, Sendable {
+    init() {}
+
+    /// - Throws: `DecodingError` for a missing member, a wrong type or another value.
+    init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard try container.decode(String.self) == Value.text else {
             throw DecodingError.dataCorruptedError(
-                forKey: key, in: self, debugDescription: "The value must be \(constant).")
+                in: container, debugDescription: "The value must be \(Value.text).")
         }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(Value.text)
     }
 }

@@ -1,6 +1,9 @@
 /// Turns renewal on again, to be signed and passed to StoreKit (Advanced Commerce API,
 /// SubscriptionReactivateInAppRequest).
 public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hashable, Sendable {
+    private var operation = FixedText<Operation>()
+    private var version = FixedText<AdvancedCommerceVersion>()
+
     /// The identifiers of the request.
     public var requestInfo: AdvancedCommerceRequestInfo
 
@@ -27,38 +30,13 @@ public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hasha
     }
 }
 
-extension AdvancedCommerceSubscriptionReactivateInAppRequest {
-    private enum CodingKeys: String, CodingKey {
-        case operation, version, requestInfo, transactionId, items, storefront
-    }
-
-    /// Reads the JSON that `encode(to:)` writes; `operation` and `version` must be those of this request.
-    /// - Throws: `DecodingError` if a member is missing or has a wrong type or value.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        try values.require(Self.operation, forKey: .operation)
-        try values.require(Self.version, forKey: .version)
-        requestInfo = try values.decode(AdvancedCommerceRequestInfo.self, forKey: .requestInfo)
-        transactionId = try values.decode(String.self, forKey: .transactionId)
-        items = try values.decodeIfPresent([AdvancedCommerceSubscriptionReactivateItem].self, forKey: .items)
-        storefront = try values.decodeIfPresent(String.self, forKey: .storefront)
-    }
-
-    /// Writes the members that are set, with `operation` and `version`, which Apple requires.
-    public func encode(to encoder: any Encoder) throws {
-        var values = encoder.container(keyedBy: CodingKeys.self)
-        try values.encode(Self.operation, forKey: .operation)
-        try values.encode(Self.version, forKey: .version)
-        try values.encode(requestInfo, forKey: .requestInfo)
-        try values.encode(transactionId, forKey: .transactionId)
-        try values.encodeIfPresent(items, forKey: .items)
-        try values.encodeIfPresent(storefront, forKey: .storefront)
-    }
-}
-
 extension AdvancedCommerceSubscriptionReactivateInAppRequest: AdvancedCommerceInAppRequest {
     /// The value of `operation` in the JSON: REACTIVATE_SUBSCRIPTION.
-    public static let operation = "REACTIVATE_SUBSCRIPTION"
+    public static let operation = Operation.text
+
+    enum Operation: FixedTextValue {
+        static let text = "REACTIVATE_SUBSCRIPTION"
+    }
 }
 
 /// An item to keep (Advanced Commerce API, SubscriptionReactivateItem).
