@@ -132,20 +132,45 @@ public enum Base64: Sendable {
 
     /// Encodes with the standard alphabet and padding.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
-        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var iterator = bytes.makeIterator()
-        while let first = iterator.next() {
-            let second = iterator.next()
-            let third = iterator.next()
-            let group = Int(first) << 16 | Int(second ?? 0) << 8 | Int(third ?? 0)
-            text.append(digits[group >> 18])
-            text.append(digits[group >> 12 & 63])
-            text.append(second == nil ? UInt8(ascii: "=") : digits[group >> 6 & 63])
-            text.append(third == nil ? UInt8(ascii: "=") : digits[group & 63])
+        let bytes = Array(bytes)
+        return String(unsafeUninitializedCapacity: encodedCount(of: bytes.count)) { output in
+            bytes.withUnsafeBufferPointer { encode($0, into: output) }
         }
-        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The length of the text of a number of bytes.
+    package static func encodedCount(of bytes: Int) -> Int { (bytes + 2) / 3 * 4 }
+
+    /// The same as ``encode(_:)``, into memory for at least ``encodedCount(of:)`` bytes. Returns the length of the text.
+    package static func encode(
+        _ bytes: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>
+    ) -> Int {
+        let digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+        var count = 0
+        digits.withUTF8Buffer { digits in
+            func put(_ byte: UInt8) {
+                output.initializeElement(at: count, to: byte)
+                count &+= 1
+            }
+            var index = 0
+            while index + 3 <= bytes.count {
+                let group = Int(bytes[index]) << 16 | Int(bytes[index + 1]) << 8 | Int(bytes[index + 2])
+                put(digits[group >> 18])
+                put(digits[group >> 12 & 63])
+                put(digits[group >> 6 & 63])
+                put(digits[group & 63])
+                index += 3
+            }
+            if index < bytes.count {
+                let hasTwo = index + 1 < bytes.count
+                let group = Int(bytes[index]) << 16 | (hasTwo ? Int(bytes[index + 1]) << 8 : 0)
+                put(digits[group >> 18])
+                put(digits[group >> 12 & 63])
+                put(hasTwo ? digits[group >> 6 & 63] : UInt8(ascii: "="))
+                put(UInt8(ascii: "="))
+            }
+        }
+        return count
     }
 
     private static func invalid(_ byte: UInt8, _ offset: Int) -> ReceiptError {

@@ -23,6 +23,18 @@ struct Base64Tests {
         }
     }
 
+    @Test("Every length of output agrees with Foundation, also of a part and of a collection")
+    func encoding() {
+        var generator = SeededGenerator(seed: 8)
+        for count in 0..<200 {
+            let bytes = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+            let text = Data(bytes).base64EncodedString()
+            #expect(Base64.encode(bytes) == text)
+            #expect(Base64.encode(([0] + bytes)[1...]) == text)
+            #expect(Base64.encode(Data(bytes)) == text)
+        }
+    }
+
     @Test("Strict: one wrong byte anywhere is refused at its offset", arguments: [4, 8, 12, 64])
     func strictRefusesEveryByte(count: Int) {
         let good = Array(repeating: UInt8(ascii: "Q"), count: count)
