@@ -6,5 +6,13 @@ extension JWSTransactionDecodedPayload {
     package var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
 
     /// Whether the transaction was refunded. The end of Family Sharing is no refund.
-    package var isRefunded: Bool { isRevoked && revocationType != .familyRevoke }
+    package var isRefunded: Bool { isRevoked && !revocationEndsFamilySharing }
+
+    /// Whether a revocation of the transaction is the end of Family Sharing, and not a refund. Older documents do not
+    /// state the type of a revocation. A family member has paid nothing, so there is nothing to refund.
+    ///
+    /// The ownership does not change, so the answer for a family member is the same after the revocation was undone.
+    package var revocationEndsFamilySharing: Bool {
+        revocationType.map { $0 == .familyRevoke } ?? (inAppOwnershipType == .familyShared)
+    }
 }

@@ -22,6 +22,11 @@ struct RevocationTests {
         }
         let unshared = payload(1, .familyRevoke)
         #expect(unshared.isRevoked && !unshared.isRefunded)
+        var shared = payload(1)
+        shared.inAppOwnershipType = .familyShared
+        #expect(shared.isRevoked && !shared.isRefunded)
+        shared.revocationType = .refundFull
+        #expect(shared.isRefunded)
         for other in [payload(nil), payload(nil, isUpgraded: true), payload(1, isUpgraded: true)] {
             #expect(!other.isRevoked && !other.isRefunded)
         }
