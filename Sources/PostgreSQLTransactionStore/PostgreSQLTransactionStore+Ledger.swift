@@ -18,7 +18,9 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             ON e.transaction_id = known.transaction_id AND e.scope = known.scope AND e.purchase = known.purchase
         """)
 
-    /// Reads entries with the facts of their transactions, in the order of the positions.
+    /// Reads entries with the facts of their transactions, in the order of the positions. Finds the event before with the rule
+    /// of `LedgerEntry.Event.decidingEvent(after:)`: the last state (1 to 4), or a later event about billing or expiry (7 to
+    /// 11), unless that state is `revoked` (2) or `upgraded` (3).
     /// - Parameter entries: a query of rows of the ledger.
     private static func reading(_ name: String, _ entries: String) -> Statement {
         Statement(
@@ -32,7 +34,12 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
                     coalesce((
                         SELECT b.event FROM ledger AS b
-                        WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number AND b.event <= 4
+                        WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number
+                            AND (b.event <= 4 OR b.event BETWEEN 7 AND 11 AND (
+                                SELECT d.event FROM ledger AS d
+                                WHERE d.transaction_id = b.transaction_id AND d.scope = b.scope
+                                    AND d.number < b.number AND d.event <= 4
+                                ORDER BY d.number DESC LIMIT 1) NOT IN (2, 3))
                         ORDER BY b.number DESC LIMIT 1), 0)::int2
                 FROM (\(entries)) AS l
                 JOIN scopes AS s ON s.id = l.scope
@@ -118,7 +125,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             entries.append(
                 LedgerEntry(
                     position: position, event: event,
-                    stateBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
+                    eventBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
                     transactionId: id,
                     transaction: transaction,
                     seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
@@ -229,7 +236,8 @@ extension PostgreSQLTransactionStore {
         sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
     /// Keeps the entries that `LedgerHistory` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
-    /// entries), its last entry, and its last state before the removal, which is the state before the next entry.
+    /// entries), its last entry, and its last state before the removal, with the last event about billing or expiry
+    /// (7 to 11) after that: they decide the state before the next entry.
     private static let deleteSuperseded = Statement(
         name: "delete_superseded_ledger_entries",
         sql: """
@@ -238,10 +246,11 @@ extension PostgreSQLTransactionStore {
                 AND EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
-                AND (l.event > 4 OR EXISTS (
+                AND (l.event IN (5, 12, 13, 14) OR EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
-                        AND k.event <= 4 AND k.position <= $3::int8))
+                        AND k.position <= $3::int8
+                        AND (k.event <= 4 OR l.event > 4 AND k.event BETWEEN 7 AND 11)))
             """)
 
     public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }

@@ -14,8 +14,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let wasUpgraded: Bool
         let seatClaimId: String
         let recordedDate: Int64
-        /// The raw value of the last state before the event; 0 if there is none.
-        let stateBefore: Int64
+        /// The raw value of the event that decided the state before the entry; 0 if there is none.
+        let eventBefore: Int64
     }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
@@ -78,13 +78,15 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
             }
             return LedgerEntry(
-                position: row.position, event: event, stateBefore: .init(rawValue: row.stateBefore),
+                position: row.position, event: event, eventBefore: .init(rawValue: row.eventBefore),
                 scope: row.scope, transactionId: row.id,
                 transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
                 recordedDate: row.recordedDate)
         }
     }
 
+    /// Finds the event before with the rule of `LedgerEntry.Event.decidingEvent(after:)`: the last state (1 to 4), or a
+    /// later event about billing or expiry (7 to 11), unless that state is `revoked` (2) or `upgraded` (3).
     private static func rows(
         _ db: Database, from tables: String, bind: (SQLStatement) throws -> Void
     ) throws -> [Row] {
@@ -100,7 +102,11 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 COALESCE((
                     SELECT b.event FROM ledger b
                     WHERE b.scope_id = l.scope_id AND b.transaction_id = l.transaction_id AND b.number < l.number
-                        AND b.event <= 4
+                        AND (b.event <= 4 OR b.event BETWEEN 7 AND 11 AND (
+                            SELECT d.event FROM ledger d
+                            WHERE d.scope_id = b.scope_id AND d.transaction_id = b.transaction_id
+                                AND d.number < b.number AND d.event <= 4
+                            ORDER BY d.number DESC LIMIT 1) NOT IN (2, 3))
                     ORDER BY b.number DESC LIMIT 1), 0)
             FROM \(tables)
             """)
@@ -113,7 +119,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
                     original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
                     seatClaimId: $0.text(8), recordedDate: $0.integer(9),
-                    stateBefore: $0.integer(10)))
+                    eventBefore: $0.integer(10)))
         }
         return rows
     }
@@ -260,7 +266,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
 
     /// Keeps the entries that `LedgerHistory` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
-    /// entries), its last entry, and its last state before the removal, which is the state before the next entry.
+    /// entries), its last entry, and its last state before the removal, with the last event about billing or expiry
+    /// (7 to 11) after that: they decide the state before the next entry.
     /// The last entry of the whole ledger is kept too, so that SQLite does not give its position out again.
     private static let deleteSuperseded = """
         DELETE FROM ledger
@@ -268,10 +275,11 @@ extension SQLiteTransactionStore: DeliveryLedger {
             AND number < (
                 SELECT MAX(k.number) FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id)
-            AND (event > 4 OR EXISTS (
+            AND (event IN (5, 12, 13, 14) OR EXISTS (
                 SELECT 1 FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id
-                    AND k.number > ledger.number AND k.event <= 4 AND k.position <= ?3))
+                    AND k.number > ledger.number AND k.position <= ?3
+                    AND (k.event <= 4 OR ledger.event > 4 AND k.event BETWEEN 7 AND 11)))
         """
 
     /// The time in milliseconds since 1970. It stays the same during one step of a statement (SQLite, "Date And Time

@@ -19,10 +19,10 @@ package enum LedgerAudit {
         try expect(Set(seats).count, equals: seats.count, "a seat was unclaimed twice")
         try expect(entries.allSatisfy { ($0.event == .seatUnclaimed) == ($0.seatClaimId != nil) })
         for (key, all) in Dictionary(grouping: entries, by: Key.init) {
-            var state: LedgerEntry.Event?
+            var decidingEvent: LedgerEntry.Event?
             for entry in all {
-                try expect(entry.stateBefore, equals: state, "\(key.id): the state before \(entry.event.name)")
-                state = entry.stateAfter
+                try expect(entry.eventBefore, equals: decidingEvent, "\(key.id): the event before \(entry.event)")
+                decidingEvent = entry.event.decidingEvent(after: decidingEvent)
             }
             let history = all.filter(\.event.isState)
             try expect(all.first?.event.isState == true, "\(key.id): the first entry is no state")
@@ -31,6 +31,7 @@ package enum LedgerAudit {
             let granted = history.firstIndex { $0.event == .purchased } ?? .max
             let reinstated = history.firstIndex { $0.event == .reinstated } ?? .max
             try expect(granted <= reinstated)
+            let state = history.last?.event
             try expect(
                 state == .reinstated ? .purchased : state, equals: history.last?.transaction.deliveryState,
                 "\(key.id): the last entry does not match the facts")
@@ -48,9 +49,17 @@ package enum LedgerAudit {
         }
     }
 
+    /// What changed, with the states before and after, for example `1 started - active, 1 refunded active refunded`.
+    static func changes(_ entries: [LedgerEntry]) -> String {
+        entries.map {
+            let (before, after) = ($0.stateBefore?.rawValue ?? "-", $0.stateAfter?.rawValue ?? "-")
+            return "\($0.transactionId) \($0.change.rawValue) \(before) \(after)"
+        }.joined(separator: ", ")
+    }
+
     /// For example `1 purchased, 1 revoked`.
     package static func text(_ entries: [LedgerEntry]) -> String {
-        entries.map { "\($0.transactionId) \($0.event.name)" }.joined(separator: ", ")
+        entries.map { "\($0.transactionId) \($0.event)" }.joined(separator: ", ")
     }
 }
 

@@ -102,7 +102,7 @@ struct ExportTests {
             events[id] = entry["event"] as? String
             stated[id] = entry["transaction"] as? [String: Any]
         }
-        #expect(events == ["600": "upgraded", "601": "purchased", "700": "revoked"])
+        #expect(events == ["600": "upgraded", "601": "renewed", "700": "refunded"])
         for row in try folder.lines("tables/transactions.ndjson") {
             let found = stated.removeValue(forKey: row["transactionId"] as? String ?? "")
             let transaction = try #require(found)

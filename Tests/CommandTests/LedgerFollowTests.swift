@@ -39,7 +39,7 @@ struct LedgerFollowTests {
         }
         #expect(try await process.end(SIGTERM) == 0)
         #expect(
-            try words("out", in: folder) == ["300 purchased", "400 purchased", "900 purchased", "901 purchased"])
+            try words("out", in: folder) == ["300 started", "400 started", "900 started", "901 started"])
         #expect(try folder.text("err").isEmpty)
         // What is printed is not acknowledged.
         #expect(try await position(in: folder) == 5)
@@ -146,7 +146,7 @@ struct LedgerFollowTests {
             ], in: folder)
         try await process.wait(forLines: 1)
         #expect(try await process.end(SIGTERM) == 0)
-        #expect(try words("got", in: folder) == ["100 purchased", "101 purchased", "102 purchased"])
+        #expect(try words("got", in: folder) == ["100 started", "101 renewed", "102 renewed"])
         #expect(try await position(in: folder) == 3)
     }
 

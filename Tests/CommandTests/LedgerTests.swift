@@ -29,7 +29,7 @@ struct LedgerTests {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
         let first = try entries(try await ledger("read", "--consumer", "shop", "--limit", "2", in: folder))
-        #expect(words(first) == ["100 purchased", "101 purchased"])
+        #expect(words(first) == ["100 started", "101 renewed"])
         let transaction = try #require(first.first?["transaction"] as? [String: Any])
         #expect(transaction["productId"] as? String == "premium")
         #expect(transaction["bundleId"] as? String == StoredPurchases.bundleId)
@@ -44,12 +44,12 @@ struct LedgerTests {
         let rest = try entries(try await ledger("read", "--consumer", "shop", in: folder))
         #expect(
             words(rest) == [
-                "102 purchased", "200 purchased", "201 purchased", "300 purchased", "400 purchased", "100 revoked",
+                "102 renewed", "200 started", "201 renewed", "300 started", "400 started", "100 refunded",
             ])
-        #expect(rest.last?["before"] as? String == "purchased" && rest.last?["after"] as? String == "revoked")
+        #expect(rest.last?["before"] as? String == "active" && rest.last?["after"] as? String == "refunded")
         let all = try entries(try await ledger("read", in: folder))
         #expect(words(all).count == 8)
-        #expect(all.first?["before"] == nil && all.first?["after"] as? String == "purchased")
+        #expect(all.first?["before"] == nil && all.first?["after"] as? String == "active")
         let after = try entries(try await ledger("read", "--after", "\(position)", in: folder))
         #expect(words(after) == words(rest))
     }
@@ -107,7 +107,7 @@ struct LedgerTests {
         // Three calendar months in UTC, one after the other.
         let day = StoredPurchases.day
         let (start, end) = (StoredPurchases.month(0), StoredPurchases.month(0) + 90 * day)
-        #expect(try await terms() == ["purchased \(start) \(end)", "purchased \(end) \(end + 91 * day)"])
+        #expect(try await terms() == ["started \(start) \(end)", "started \(end) \(end + 91 * day)"])
         let plain = try entries(try await ledger("read", in: folder))
         #expect(plain.allSatisfy { $0["termStart"] == nil })
         #expect(plain.allSatisfy { ($0["transaction"] as? [String: Any])?["expiresDate"] == nil })
@@ -116,7 +116,7 @@ struct LedgerTests {
         let moved = StoredPurchases.month(1)
         #expect(
             try await terms() == [
-                "purchased \(start) \(end)", "purchased \(moved) \(moved + 89 * day)", "revoked \(start) \(end)",
+                "started \(start) \(end)", "started \(moved) \(moved + 89 * day)", "refunded \(start) \(end)",
                 "termMoved \(moved) \(moved + 89 * day)",
             ])
     }
@@ -130,8 +130,38 @@ struct LedgerTests {
             transactions: [StoredPurchases.fact("100", original: "100", 0, 1)], unclaimedSeatIds: [claim])
         try await StoredPurchases.makeStore([set, set], in: folder)
         let all = try entries(try await ledger("read", in: folder))
-        #expect(all.map { $0["event"] as? String } == ["purchased", "seatUnclaimed"])
+        #expect(all.map { $0["event"] as? String } == ["started", "seatUnclaimed"])
         #expect(all.map { $0["seatClaimId"] as? String } == [nil, claim])
+    }
+
+    @Test("A failed, recovered and expired renewal has the states of the subscription before and after")
+    func states() async throws {
+        let folder = try Folder()
+        let steps: [(String, String?, String)] = [
+            ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "100"), ("GRACE_PERIOD_EXPIRED", nil, "100"),
+            ("DID_RENEW", "BILLING_RECOVERY", "101"), ("EXPIRED", "VOLUNTARY", "101"),
+        ]
+        let sets = steps.enumerated().map { number, step in
+            FactSet(
+                scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+                transactions: [
+                    StoredPurchases.fact(step.2, original: "100", step.2 == "100" ? 0 : 1, step.2 == "100" ? 1 : 2)
+                ],
+                notification: ProcessedNotification(
+                    notificationUUID: "\(number)", notificationType: step.0, subtype: step.1,
+                    signedDate: StoredPurchases.month(1), body: Array("{}".utf8)))
+        }
+        try await StoredPurchases.makeStore(sets, in: folder)
+        let all = try entries(try await ledger("read", in: folder))
+        let lines = all.map { entry in
+            ["transactionId", "event", "before", "after"].map { "\(entry[$0] ?? "-")" }.joined(separator: " ")
+        }
+        #expect(
+            lines == [
+                "100 started - active", "100 gracePeriodEntered active inGracePeriod",
+                "100 gracePeriodExpired inGracePeriod inBillingRetry", "101 renewed - active",
+                "101 billingRecovered inBillingRetry active", "101 expired active expired",
+            ])
     }
 
     @Test("What cannot be acknowledged or read is refused")
@@ -175,7 +205,7 @@ struct LedgerTests {
 
                 """)
         let rest = try entries(try await run("read", "--consumer", "shop"))
-        #expect(words(rest) == ["200 purchased", "201 purchased", "300 purchased", "400 purchased"])
+        #expect(words(rest) == ["200 started", "201 renewed", "300 started", "400 started"])
         #expect(rest.allSatisfy { ($0["recordedDate"] as? Int ?? 0) > 1_700_000_000_000 })
         let all = try await run("read")
         #expect(all.status == 2 && all.output.isEmpty)

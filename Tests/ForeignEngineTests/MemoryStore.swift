@@ -469,11 +469,14 @@ actor MemoryPlace {
             guard let transaction = transactions.first(where: { $0.payload.transactionId == entry.id }) else {
                 throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
             }
-            let before = ledger[..<place].last {
-                $0.filing.scope == entry.filing.scope && $0.id == entry.id && $0.event.isState && !$0.isErased
+            let before = ledger[..<place].reduce(nil as LedgerEntry.Event?) { last, other in
+                guard other.filing.scope == entry.filing.scope, other.id == entry.id, !other.isErased else {
+                    return last
+                }
+                return other.event.decidingEvent(after: last)
             }
             return LedgerEntry(
-                position: Int64(place + 1), event: entry.event, stateBefore: before?.event,
+                position: Int64(place + 1), event: entry.event, eventBefore: before,
                 scope: entry.filing.scope,
                 transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId,
                 recordedDate: entry.date)

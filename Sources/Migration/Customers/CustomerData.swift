@@ -84,9 +84,9 @@ public struct CustomerData: Sendable {
         for entry in part.entries {
             writer.beginObject()
             writer.member("position", entry.position)
-            writer.member("event", entry.event.name)
-            writer.member("before", entry.stateBefore?.name)
-            writer.member("after", entry.stateAfter?.name)
+            writer.member("event", entry.change.rawValue)
+            writer.member("before", entry.stateBefore?.rawValue)
+            writer.member("after", entry.stateAfter?.rawValue)
             writer.member("recordedDate", entry.recordedDate)
             writer.member("transactionId", entry.transactionId)
             writer.member("seatClaimId", entry.seatClaimId)

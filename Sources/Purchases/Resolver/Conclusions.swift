@@ -96,6 +96,17 @@ extension StoredTransaction {
         }
     }
 
+    /// Whether the transaction is the renewal of a subscription. Without a stated reason, the rules for the type and the
+    /// reason decide, as in an export.
+    package var isRenewal: Bool {
+        if let reason = payload.transactionReason { return reason == .renewal }
+        var concluded = self
+        var notes: [MappingNote] = []
+        concluded.concludeType(nil, &notes)
+        concluded.concludeReason(&notes)
+        return concluded.payload.transactionReason == .renewal
+    }
+
     /// Concludes the reason of the transaction by a rule, and adds the note about restored ones (Reference.md V9.2).
     private mutating func concludeReason(_ notes: inout [MappingNote]) {
         guard payload.transactionReason == nil, let id = payload.transactionId,

@@ -4,8 +4,8 @@ public import Purchases
 /// acts on them, and acknowledges them. An engine appends the entries in the database transaction that stores the
 /// facts.
 ///
-/// - A transaction id is `purchased` at most once, regardless of the number and the order of the documents that state
-///   it.
+/// - A transaction id has at most one entry `purchased`, regardless of the number and the order of the documents that
+///   state it.
 /// - The ledger contains only signed transactions. A purchase that only recorded documents state gets no entry.
 /// - A reader misses nothing: no entry ever appears at or before a position that was read, even if several programs
 ///   write at once.
@@ -70,7 +70,7 @@ public protocol DeliveryLedger: Sendable {
     /// Removes the entries that were recorded before a date, up to the position that every consumer has acknowledged.
     /// Later reads that start before ``LedgerRemoval/position`` throw `entriesRemoved`.
     ///
-    /// The store keeps the state of each transaction, so no transaction is `purchased` twice.
+    /// The store keeps the state of each transaction, so no transaction gets a second entry `purchased`.
     /// - Parameters:
     ///   - date: in milliseconds since 1970, by the store's clock (``LedgerEntry/recordedDate``).
     ///   - evenUnread: whether to remove entries that a consumer has not acknowledged. That consumer then gets the
@@ -80,11 +80,13 @@ public protocol DeliveryLedger: Sendable {
 
 /// One entry of a ``DeliveryLedger``.
 public struct LedgerEntry: Sendable {
-    /// What happened to a transaction. Databases contain the raw values: never change one.
+    /// What was stored about a transaction. ``LedgerEntry/change`` is more specific, because it also depends on the
+    /// transaction. Databases contain the raw values: never change one.
     public enum Event: Int64, Hashable, Sendable, CaseIterable {
         /// The purchase was found: deliver its content. Each transaction id has this event only once.
         case purchased = 1
-        /// Refunded, or Family Sharing ended: revoke the content if it was delivered. A legacy receipt does not state
+        /// Refunded, or Family Sharing ended (``LedgerEntry/change`` says which): revoke the content if it was
+        /// delivered. A legacy receipt does not state
         /// whether a cancellation was an upgrade. If a later document shows that it was, an entry `upgraded` follows.
         case revoked = 2
         /// The customer upgraded to another product of the group, which has its own transaction. Either a document
@@ -118,36 +120,32 @@ public struct LedgerEntry: Sendable {
         /// The App Store requests consumption information for a refund (CONSUMPTION_REQUEST). Answer within 12 hours.
         case consumptionRequested = 14
 
-        /// The name in JSON.
-        public var name: String {
+        /// Whether the event changes whether the transaction is granted. Documents about the transaction cause these
+        /// events.
+        public var isState: Bool { rawValue <= Self.reinstated.rawValue }
+
+        /// The event that decides the state of the transaction (``LedgerEntry/State``) after this event.
+        ///
+        /// A notification about billing or expiry does not change the state of a purchase that is revoked or upgraded:
+        /// a late one must not look like a reason to restore access.
+        /// - Parameter last: the event that decided the state before; nil if there is none.
+        public func decidingEvent(after last: Self?) -> Self? {
             switch self {
-            case .purchased: "purchased"
-            case .revoked: "revoked"
-            case .upgraded: "upgraded"
-            case .reinstated: "reinstated"
-            case .termMoved: "termMoved"
-            case .seatUnclaimed: "seatUnclaimed"
-            case .gracePeriodEntered: "gracePeriodEntered"
-            case .billingFailed: "billingFailed"
-            case .gracePeriodExpired: "gracePeriodExpired"
-            case .billingRecovered: "billingRecovered"
-            case .expired: "expired"
-            case .priceIncreasePending: "priceIncreasePending"
-            case .priceIncreaseAccepted: "priceIncreaseAccepted"
-            case .consumptionRequested: "consumptionRequested"
+            case .purchased, .revoked, .upgraded, .reinstated: self
+            case .gracePeriodEntered, .billingFailed, .gracePeriodExpired, .billingRecovered, .expired:
+                last == .revoked || last == .upgraded ? last : self
+            case .termMoved, .seatUnclaimed, .priceIncreasePending, .priceIncreaseAccepted, .consumptionRequested: last
             }
         }
-
-        /// Whether the event changes the state of the transaction. Other events do not change whether it is granted.
-        public var isState: Bool { rawValue <= Self.reinstated.rawValue }
     }
 
     /// Greater than the positions of all earlier entries. There may be gaps.
     public let position: Int64
+    /// What the store contains. ``change`` names what changed.
     public let event: Event
-    /// The state of the transaction before the entry: its last earlier event that is a state (``Event/isState``); nil
-    /// if there is none.
-    public let stateBefore: Event?
+    /// The earlier event that decided the state of the transaction (``Event/decidingEvent(after:)``); nil for its first
+    /// entry.
+    public let eventBefore: Event?
     public let scope: StoreScope
     public let transactionId: String
     /// The transaction at the time of reading. It may include facts that were stored after the entry.
@@ -159,21 +157,19 @@ public struct LedgerEntry: Sendable {
     /// 6 have the time of the migration to that version.
     public let recordedDate: Int64
 
-    /// The state of the transaction after the entry. An event that is not a state does not change it.
-    public var stateAfter: Event? { event.isState ? event : stateBefore }
-
     /// Creates an entry. Called by engines.
     /// - Parameters:
     ///   - position: greater than the positions of all earlier entries.
     ///   - event: what happened to the transaction.
-    ///   - stateBefore: the last event before this entry that is a state, even if its entry was removed since.
+    ///   - eventBefore: the result of ``Event/decidingEvent(after:)`` over all earlier entries of the transaction, even
+    ///     if they were removed since.
     ///   - scope: the app and the environment of the transaction.
     ///   - transactionId: the id of the transaction.
     ///   - transaction: the transaction that ``CustomerAssembler`` builds from the rows that the engine has now.
     ///   - seatClaimId: the claim that ended; only with ``Event/seatUnclaimed``.
     ///   - recordedDate: when the entry was written, in milliseconds since 1970.
     public init(
-        position: Int64, event: Event, stateBefore: Event?, scope: StoreScope, transactionId: String,
+        position: Int64, event: Event, eventBefore: Event?, scope: StoreScope, transactionId: String,
         transaction: StoredTransaction,
         seatClaimId: String? = nil, recordedDate: Int64
     ) {
@@ -181,7 +177,7 @@ public struct LedgerEntry: Sendable {
         self.seatClaimId = seatClaimId
         self.position = position
         self.event = event
-        self.stateBefore = stateBefore
+        self.eventBefore = eventBefore
         self.scope = scope
         self.transactionId = transactionId
         self.transaction = transaction

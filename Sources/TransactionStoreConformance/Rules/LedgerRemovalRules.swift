@@ -159,13 +159,14 @@ extension StoreConformance {
             let position = try await store.removeEntries(before: 0, evenUnread: true).position
             for set in [Samples.set(signed("1", 2)), revoked(3)] { _ = try await store.apply([set]) }
             let entries = try await store.changes(after: position, limit: 10)
-            try expect(entries.map(\.stateBefore), equals: [.revoked, .reinstated])
-            try expect(entries.map(\.stateAfter), equals: [.reinstated, .revoked])
+            try expect(entries.map(\.eventBefore), equals: [.revoked, .reinstated])
+            try expect(entries.map(\.stateBefore), equals: [.refunded, .active])
+            try expect(entries.map(\.stateAfter), equals: [.active, .refunded])
             // Between the two.
             _ = try await store.acknowledge(entries[0].position, by: "shop")
             _ = try await store.removeEntries(before: .max, evenUnread: false)
             let rest = try await store.changes(after: entries[0].position, limit: 10)
-            try expect(rest.map(\.stateBefore), equals: [.reinstated])
+            try expect(rest.map(\.eventBefore), equals: [.reinstated])
         },
         StoreRule(opened: "consumers are listed by name, with their holders, until they are removed") { store in
             try await expect(store.consumers().isEmpty)

@@ -45,6 +45,54 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 purchased")
         },
+        StoreRule(opened: "an entry names a start and a renewal, whether a document states the reason or not") {
+            store in
+            let facts = [
+                period("1", "monthly", days: 0...30), period("2", "monthly", days: 30...60),
+                period("3", "monthly", days: 60...90, source: .notificationV2, reason: .renewal),
+                period("4", "monthly", days: 200...230, source: .notificationV2, reason: .purchase),
+                // Restored.
+                Samples.fact("6", original: "5", product: "lifetime") { $0.type = .nonConsumable },
+            ]
+            for fact in facts { _ = try await store.apply([Samples.set(fact)]) }
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: """
+                    1 started - active, 2 renewed - active, 3 renewed - active, 4 started - active, 6 started - active
+                    """)
+        },
+        StoreRule(opened: "an entry distinguishes a refund from the end of Family Sharing, also after it was undone") {
+            store in
+            let cases: [(String, Bool, RevocationType?, LedgerEntry.Change)] = [
+                ("1", true, nil, .revoked), ("2", true, .familyRevoke, .revoked), ("3", true, .refundFull, .refunded),
+                ("4", false, nil, .refunded), ("5", false, .familyRevoke, .revoked),
+                ("6", false, .refundProrated, .refunded),
+            ]
+            for (id, isShared, type, change) in cases {
+                func apply(_ revision: Int64, isRevoked: Bool) async throws {
+                    let fact = Samples.fact(id, source: .notificationV2, at: Samples.june + revision) {
+                        $0.inAppOwnershipType = isShared ? .familyShared : .purchased
+                        $0.revocationDate = isRevoked ? Samples.june : nil
+                        $0.revocationType = isRevoked ? type : nil
+                    }
+                    _ = try await store.apply([Samples.set(fact)])
+                }
+                func entries() async throws -> [LedgerEntry] {
+                    try await LedgerAudit.check(store).filter { $0.transactionId == id }
+                }
+                try await apply(0, isRevoked: false)
+                try await apply(1, isRevoked: true)
+                let revoked = try await entries()
+                try expect(revoked.map(\.change), equals: [.started, change])
+                try expect(revoked.last?.stateAfter?.rawValue, equals: change.rawValue)
+                guard type == nil else { continue }
+                try await apply(2, isRevoked: false)
+                let undone = try await entries()
+                try expect(undone.map(\.change), equals: [.started, change, .reinstated])
+                try expect(undone.last?.stateBefore?.rawValue, equals: change.rawValue)
+                try expect(undone.last?.stateAfter, equals: .active)
+            }
+        },
         StoreRule(opened: "a purchase has no entry until a signed document states it") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply))])
             try await expect(store.text, equals: "")
@@ -134,7 +182,7 @@ extension StoreConformance {
                 Samples.set(period("3", "monthly", days: 130...160, source: .notificationV2))
             ])
             let entries = try await LedgerAudit.check(store)
-            try expect(Set(entries.prefix(3).map { "\($0.transactionId) \($0.event.name)" }).count, equals: 3)
+            try expect(Set(entries.prefix(3).map { "\($0.transactionId) \($0.event)" }).count, equals: 3)
             try expect(
                 Set(LedgerAudit.text(entries).split(separator: ", ")),
                 equals: [

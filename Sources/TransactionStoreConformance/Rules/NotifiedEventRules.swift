@@ -35,7 +35,14 @@ extension StoreConformance {
             _ = try await store.apply(sets + sets)
             _ = try await store.apply(sets)
             let entries = try await LedgerAudit.check(store)
-            try expect(entries.map(\.event.name), equals: ["purchased"] + expected.map(\.2))
+            try expect(entries.map(\.change.rawValue), equals: ["started"] + expected.map(\.2))
+            try expect(
+                entries.map(\.stateAfter),
+                equals: [
+                    .active, .inGracePeriod, .inBillingRetry, .inBillingRetry, .active, .expired, .expired, .expired,
+                    .expired, .expired,
+                ])
+            try expect(entries.dropFirst().map(\.stateBefore), equals: entries.dropLast().map(\.stateAfter))
             try expect(entries.allSatisfy { $0.transactionId == "1" })
         },
         StoreRule(opened: "other notifications, and those that Apple did not sign, add no entry of their own") {
@@ -55,7 +62,7 @@ extension StoreConformance {
             ])
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased")
         },
-        StoreRule(opened: "a notified event does not change the state of its transaction") { store in
+        StoreRule(opened: "a notified event changes the state of its transaction, unless it is revoked") { store in
             func revoked(_ payload: inout JWSTransactionDecodedPayload) { payload.revocationDate = Samples.june }
             for set in [
                 notified("a", "EXPIRED", nil, "1"), notified("b", "CONSUMPTION_REQUEST", nil, "1", at: 1),
@@ -64,10 +71,12 @@ extension StoreConformance {
                 notified("g", "CONSUMPTION_REQUEST", nil, "2"), notified("h", "DID_RENEW", "BILLING_RECOVERY", "3"),
             ] { _ = try await store.apply([set]) }
             try await expect(
-                LedgerAudit.text(LedgerAudit.check(store)),
+                LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
-                    1 purchased, 1 expired, 1 consumptionRequested, 1 revoked, 1 expired, 1 reinstated, 1 revoked, \
-                    2 purchased, 2 consumptionRequested, 3 purchased, 3 billingRecovered
+                    1 started - active, 1 expired active expired, 1 consumptionRequested expired expired, \
+                    1 refunded expired refunded, 1 expired refunded refunded, 1 reinstated refunded active, \
+                    1 refunded active refunded, 2 started - active, 2 consumptionRequested active active, \
+                    3 started - active, 3 billingRecovered inBillingRetry active
                     """)
             let last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
             _ = try await store.removeEntries(before: .max, evenUnread: true)
@@ -76,7 +85,40 @@ extension StoreConformance {
                 notified("k", "REFUND_REVERSED", nil, "1", at: 7), notified("a", "EXPIRED", nil, "1"),
             ] { _ = try await store.apply([set]) }
             let rest = try await store.changes(after: last, limit: 100)
-            try expect(LedgerAudit.text(rest), equals: "1 expired, 2 expired, 1 reinstated")
+            try expect(
+                LedgerAudit.changes(rest),
+                equals: """
+                    1 expired refunded refunded, 2 expired active expired, 1 reinstated refunded active
+                    """)
+        },
+        StoreRule(opened: "an upgraded purchase stays upgraded when a late notification arrives") { store in
+            _ = try await store.apply([
+                notified("a", "DID_CHANGE_RENEWAL_PREF", "UPGRADE", "1") { $0.isUpgraded = true }
+            ])
+            for (number, type) in ["DID_FAIL_TO_RENEW", "EXPIRED", "DID_RENEW"].enumerated() {
+                let subtype = type == "DID_RENEW" ? "BILLING_RECOVERY" : nil
+                _ = try await store.apply([
+                    notified("\(number)", type, subtype, "1", at: Int64(number) + 1) { $0.isUpgraded = true }
+                ])
+            }
+            let entries = try await LedgerAudit.check(store)
+            try expect(entries.count, equals: 4)
+            try expect(entries.allSatisfy { $0.stateAfter == .upgraded })
+        },
+        StoreRule(opened: "the state that a notification stated stays after a removal of its entry") { store in
+            for set in [
+                notified("a", "DID_FAIL_TO_RENEW", nil, "1"), notified("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", "1"),
+                notified("c", "PRICE_INCREASE", "PENDING", "1"), notified("d", "CONSUMPTION_REQUEST", nil, "1"),
+            ] { _ = try await store.apply([set]) }
+            let last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
+            _ = try await store.removeEntries(before: .max, evenUnread: true)
+            _ = try await store.apply([notified("e", "CONSUMPTION_REQUEST", nil, "1")])
+            _ = try await store.removeEntries(before: .max, evenUnread: true)
+            _ = try await store.apply([notified("f", "EXPIRED", nil, "1")])
+            let position = try await store.removeEntries(before: 0, evenUnread: true).position
+            try expect(position > last)
+            let rest = try await store.changes(after: position, limit: 100)
+            try expect(LedgerAudit.changes(rest), equals: "1 expired inGracePeriod expired")
         },
     ]
 }

@@ -6,11 +6,12 @@ struct LedgerCommand: AsyncParsableCommand {
         commandName: "ledger",
         abstract: "Read what to deliver and what to revoke.",
         discussion: """
-            The store keeps an ordered ledger of the events of each transaction: purchased (once per transaction id), \
-            revoked, upgraded, reinstated, termMoved (of a non-renewing subscription), seatUnclaimed (of a subscription \
-            with seats), and what notifications state: gracePeriodEntered, billingFailed, gracePeriodExpired, \
-            billingRecovered, expired, priceIncreasePending, priceIncreaseAccepted, consumptionRequested. A consumer reads the entries after its position, processes them, and \
-            acknowledges them.
+            The store keeps an ordered ledger of the events of each transaction: started or renewed (once per transaction \
+            id), refunded, revoked (Family Sharing ended), upgraded, reinstated, termMoved (of a non-renewing \
+            subscription), seatUnclaimed (of a subscription with seats), and what notifications state: \
+            gracePeriodEntered, billingFailed, gracePeriodExpired, billingRecovered, expired, priceIncreasePending, \
+            priceIncreaseAccepted, consumptionRequested. A consumer reads the entries after its position, processes \
+            them, and acknowledges them.
 
             EXAMPLES:
               legacy-receipts ledger read --store sqlite:purchases.sqlite \\
@@ -31,9 +32,10 @@ struct LedgerReadCommand: AsyncParsableCommand {
         commandName: "read",
         abstract: "Print entries as NDJSON, the oldest first.",
         discussion: """
-            Each line has position, event, recordedDate, bundleId, environment, transactionId and transaction. A store can contain \
-            several apps, and sandbox purchases, which cost nothing. --bundle-id and --environment leave out the \
-            others. The position of a consumer passes over entries that are left out, so use the same options each \
+            Each line has position, event, before and after (the state of the purchase: active, inGracePeriod, \
+            inBillingRetry, expired, refunded, revoked or upgraded), recordedDate, bundleId, environment, transactionId \
+            and transaction. A store can contain several apps, and sandbox purchases, which cost nothing. --bundle-id \
+            and --environment leave out the others. The position of a consumer passes over entries that are left out, so use the same options each \
             time.
 
             With --catalog, the entry of a non-renewing subscription has termStart, and the end of the term as \

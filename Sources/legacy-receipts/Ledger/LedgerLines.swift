@@ -47,9 +47,9 @@ enum LedgerLines {
         if let term { transaction.expiresDate = term.end }
         writer.beginObject()
         writer.member("position", entry.position)
-        writer.member("event", entry.event.name)
-        writer.member("before", entry.stateBefore?.name)
-        writer.member("after", entry.stateAfter?.name)
+        writer.member("event", entry.change.rawValue)
+        writer.member("before", entry.stateBefore?.rawValue)
+        writer.member("after", entry.stateAfter?.rawValue)
         writer.member("recordedDate", entry.recordedDate)
         writer.member("bundleId", entry.scope.bundleId)
         writer.member("environment", entry.scope.environment.rawValue)

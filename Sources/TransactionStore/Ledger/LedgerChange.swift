@@ -1,0 +1,114 @@
+internal import AppStoreModels
+internal import Purchases
+
+// What an entry means is derived when it is read, from its event and the transaction. So a store needs no new columns,
+// and the entries of older programs have it too.
+
+extension LedgerEntry {
+    /// What changed. The raw values are the names in JSON.
+    public enum Change: String, Hashable, Sendable, CaseIterable {
+        /// A new purchase or subscription, or a subscription that begins again: deliver its content. Each transaction id
+        /// is `started` or `renewed` only once.
+        case started
+        /// A further period of a subscription, with its own transaction id.
+        case renewed
+        /// The App Store refunded the purchase.
+        case refunded
+        /// Family Sharing of the purchase ended.
+        case revoked
+        /// ``LedgerEntry/Event/upgraded``
+        case upgraded
+        /// ``LedgerEntry/Event/reinstated``
+        case reinstated
+        /// ``LedgerEntry/Event/termMoved``
+        case termMoved
+        /// ``LedgerEntry/Event/seatUnclaimed``
+        case seatUnclaimed
+        /// ``LedgerEntry/Event/gracePeriodEntered``
+        case gracePeriodEntered
+        /// ``LedgerEntry/Event/billingFailed``
+        case billingFailed
+        /// ``LedgerEntry/Event/gracePeriodExpired``
+        case gracePeriodExpired
+        /// ``LedgerEntry/Event/billingRecovered``
+        case billingRecovered
+        /// ``LedgerEntry/Event/expired``
+        case expired
+        /// ``LedgerEntry/Event/priceIncreasePending``
+        case priceIncreasePending
+        /// ``LedgerEntry/Event/priceIncreaseAccepted``
+        case priceIncreaseAccepted
+        /// ``LedgerEntry/Event/consumptionRequested``
+        case consumptionRequested
+    }
+
+    /// The state of a purchase, as far as documents and notifications state it. Time alone adds no entry: compare
+    /// `expiresDate` of the transaction. The raw values are the names in JSON.
+    public enum State: String, Hashable, Sendable, CaseIterable {
+        /// Neither refunded, revoked nor upgraded, and no notification states one of the other states.
+        case active
+        /// The renewal failed, and access continues.
+        case inGracePeriod
+        /// The renewal failed, and the App Store tries again without access.
+        case inBillingRetry
+        /// The subscription expired.
+        case expired
+        /// The App Store refunded the purchase.
+        case refunded
+        /// Family Sharing of the purchase ended.
+        case revoked
+        /// Another product of the subscription group replaced this one.
+        case upgraded
+    }
+
+    /// What changed, by the event and the transaction.
+    ///
+    /// The transaction is that at the time of reading. If only a receipt states it, a later signed transaction can turn
+    /// `renewed` into `started`, because a receipt does not state the reason of a transaction.
+    public var change: Change {
+        switch event {
+        case .purchased: transaction.isRenewal ? .renewed : .started
+        case .revoked: transaction.payload.revocationEndsFamilySharing ? .revoked : .refunded
+        case .upgraded: .upgraded
+        case .reinstated: .reinstated
+        case .termMoved: .termMoved
+        case .seatUnclaimed: .seatUnclaimed
+        case .gracePeriodEntered: .gracePeriodEntered
+        case .billingFailed: .billingFailed
+        case .gracePeriodExpired: .gracePeriodExpired
+        case .billingRecovered: .billingRecovered
+        case .expired: .expired
+        case .priceIncreasePending: .priceIncreasePending
+        case .priceIncreaseAccepted: .priceIncreaseAccepted
+        case .consumptionRequested: .consumptionRequested
+        }
+    }
+
+    /// The state of the purchase before the entry; nil for the first entry of a transaction.
+    ///
+    /// A recovery has the transaction of the new period, which begins as active. Its notification states that the
+    /// subscription was in billing retry before.
+    public var stateBefore: State? {
+        guard let eventBefore else { return nil }
+        let before = state(decidedBy: eventBefore)
+        return event == .billingRecovered && before == .active ? .inBillingRetry : before
+    }
+
+    /// The state of the purchase after the entry. It equals ``stateBefore`` if the event changes no state.
+    public var stateAfter: State? {
+        guard let decidingEvent = event.decidingEvent(after: eventBefore) else { return nil }
+        return state(decidedBy: decidingEvent)
+    }
+
+    private func state(decidedBy event: Event) -> State? {
+        switch event {
+        case .purchased, .reinstated, .billingRecovered: .active
+        case .revoked: transaction.payload.revocationEndsFamilySharing ? .revoked : .refunded
+        case .upgraded: .upgraded
+        case .gracePeriodEntered: .inGracePeriod
+        case .billingFailed, .gracePeriodExpired: .inBillingRetry
+        case .expired: .expired
+        case .termMoved, .seatUnclaimed, .priceIncreasePending, .priceIncreaseAccepted, .consumptionRequested: nil
+        }
+    }
+}
