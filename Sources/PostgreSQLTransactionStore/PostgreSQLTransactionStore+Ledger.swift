@@ -92,7 +92,10 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
                     .byteStrings(originalTransactionIds.map { Array($0.utf8) }),
                 ])
-            return try Self.entries(rows, session)
+            // Of removed entries, the last state of each transaction stays, for the entries after it.
+            let entries = try Self.entries(rows, session)
+            let removed = try Self.removedPosition(session)
+            return entries.filter { $0.position > removed }
         }
     }
 

@@ -55,7 +55,9 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     try $0.bind(3, original)
                 }
             }
-            return entries.sorted { $0.position < $1.position }
+            // Of removed entries, the last state of each transaction stays, for the entries after it.
+            let removed = try Self.removedPosition(db)
+            return entries.filter { $0.position > removed }.sorted { $0.position < $1.position }
         }
     }
 

@@ -96,7 +96,7 @@ struct CustomerTests {
         #expect(requests.map { $0["deadline"] as? Int } == [Int(StoredPurchases.month(1)) + 12 * 3_600_000])
         let entries = try #require(match["ledger_entries"] as? [[String: Any]])
         let events = entries.compactMap { $0["event"] as? String }
-        #expect(Set(events) == ["purchased", "consumptionRequested"] && events.count == entries.count)
+        #expect(Set(events) == ["started", "renewed", "consumptionRequested"] && events.count == entries.count)
         #expect(Set(entries.compactMap { $0["transactionId"] as? String }) == ["100", "101", "102"])
         let records = try #require(root["quarantined_records"] as? [[String: Any]])
         #expect(records.compactMap { ($0["record"] as? [String: Any])?["user_id"] as? String } == ["anna"])
