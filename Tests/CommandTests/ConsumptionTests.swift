@@ -107,8 +107,8 @@ struct ConsumptionTests {
         let delivered = Dictionary(
             uniqueKeysWithValues: tasks.map { ($0["transactionId"] as? String ?? "", $0["isDelivered"] as? Bool) })
         #expect(delivered == ["1": true, "3": false, "100": false])
-        let unknown = try await run("--pending", "--consumer", "nobody", in: folder)
-        #expect(unknown.status == 2 && unknown.error == "Error: The ledger has no consumer nobody.\n", "\(unknown)")
+        let unknown = try await run("--pending", "--consumer", "missing", in: folder)
+        #expect(unknown.status == 2 && unknown.error == "Error: The ledger has no consumer missing.\n", "\(unknown)")
     }
 
     @Test("pending --rules shows the answer of the first rule whose conditions all hold")

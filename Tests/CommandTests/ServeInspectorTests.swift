@@ -255,7 +255,7 @@ struct ServeInspectorTests {
         #expect(try folder.text("malformed").contains("<form"))
     }
 
-    @Test("A customer of whom the store kept a receipt gets the reply to it, with what the store knows")
+    @Test("The page of a customer shows the reply to a stored receipt, with the other facts in the store")
     func customerWithReceipt() async throws {
         let folder = try Folder.withRoot()
         let receipt = try Self.receipt()

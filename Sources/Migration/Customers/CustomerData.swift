@@ -106,7 +106,7 @@ public struct CustomerData: Sendable {
 
 extension CustomerSearch {
     /// Your users whose quarantined records count as those of the customers. If records name several users for a customer, only
-    /// the one that was searched counts: the others are somebody else, perhaps.
+    /// the one that was searched counts, because the records of the others may be about other people.
     public var quarantineUsers: Set<String> {
         if matches.isEmpty || matches.contains(where: { $0.kinds.contains(.userId) }) { return [id] }
         var found: Set<String> = []

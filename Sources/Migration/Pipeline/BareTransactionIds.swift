@@ -8,7 +8,7 @@ public import TransactionStore
 /// A bare id that the App Store knows leaves the quarantine: the caller stores the purchase, and ``Page/step`` adds the user that
 /// the record names. One that it does not know stays with the reason `unknownTransactionId`. Other documents stay as they are.
 public struct BareTransactionIds: Sendable {
-    private let receiptColumn: String?
+    private let reader: RecordReader
     private let users: UserColumns
 
     /// - Parameters:
@@ -16,8 +16,10 @@ public struct BareTransactionIds: Sendable {
     ///   - userColumn: the column or member with the caller's id of the user; nil to find it by its name.
     ///   - carriedColumns: columns or members that are kept beside the user.
     public init(receiptColumn: String? = nil, userColumn: String? = nil, carriedColumns: Set<String> = []) {
-        self.receiptColumn = receiptColumn
         users = UserColumns(user: userColumn, carried: carriedColumns)
+        reader = RecordReader(
+            receiptColumn: receiptColumn,
+            namedColumns: [userColumn].compactMap(\.self) + carriedColumns.sorted())
     }
 
     /// The result for an id.
@@ -108,7 +110,7 @@ public struct BareTransactionIds: Sendable {
         guard let reason = Self.beginnings.firstIndex(where: { quarantined.line.starts(with: $0) }),
             let line = QuarantineLine(quarantined.line[...])
         else { return nil }
-        let record = line.record(receiptColumn: receiptColumn)
+        let record = line.record(reader)
         let ids = record.payload.documents.flatMap(\.payload.transactionIds)
         guard !ids.isEmpty else { return nil }
         return Line(

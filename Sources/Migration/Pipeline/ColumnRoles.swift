@@ -47,7 +47,7 @@ public struct DocumentColumns: Sendable, Hashable {
     }
 
     /// Names in lower case and without separators; the first one counts.
-    private static func names(of role: Role) -> [String] {
+    fileprivate static func names(of role: Role) -> [String] {
         switch role {
         case .bundleId: ["bundleid", "appbundleid", "bundleidentifier", "bundle", "appid"]
         case .environment: ["environment", "appstoreenvironment", "receiptenvironment", "env"]
@@ -117,8 +117,13 @@ struct ColumnRoles: Sendable {
     var documents: DocumentColumns
     var receipt: String?
 
+    /// The names.
+    var all: [String] {
+        [users.user].compactMap(\.self) + users.carried.sorted() + documents.names.values.sorted()
+    }
+
     /// Whether no role was given.
-    var isEmpty: Bool { users.user == nil && users.carried.isEmpty && documents.names.isEmpty && receipt == nil }
+    var isEmpty: Bool { all.isEmpty && receipt == nil }
 
     /// The roles that a run gives come before those that the record has.
     func overridden(by run: ColumnRoles) -> ColumnRoles {
@@ -176,6 +181,13 @@ extension CarriedColumn {
 
     /// Whether it is the column with this name, or a member with it beside a document inside the record.
     func isNamed(_ name: String) -> Bool { self.name == name || self.name.hasSuffix("." + name) }
+
+    /// Whether a role is found by this name.
+    var hasNameOfRole: Bool {
+        let name = plainName
+        return UserColumns.names.contains(name)
+            || DocumentColumns.Role.allCases.contains { DocumentColumns.names(of: $0).contains(name) }
+    }
 
     /// The last part of the name, in lower case and without separators.
     fileprivate var plainName: String {

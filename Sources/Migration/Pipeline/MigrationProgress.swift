@@ -186,6 +186,7 @@ extension InputBatch {
     fileprivate func dropping(_ count: Int) -> InputBatch {
         guard count > 0 else { return self }
         return InputBatch(
-            storage: storage, frames: Array(frames.dropFirst(count)), contexts: contexts, receiptColumn: receiptColumn)
+            storage: storage, frames: Array(frames.dropFirst(count)), contexts: contexts,
+            reader: reader)
     }
 }

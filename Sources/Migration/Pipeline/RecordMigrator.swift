@@ -234,17 +234,18 @@ struct RecordMigrator: Sendable {
         // A JWS of renewal information does not state its app; the transaction beside it does.
         let signedData = receipts.compactMap(\.verified.signed)
         let roles = roles(of: record)
-        let besideSigned = receipts.filter { $0.verified.signed != nil }.flatMap(\.carried)
-        let columns = record.carried + besideSigned
-        let signedSets =
-            signedData.isEmpty
-            ? [] : [FactSet](signedData, bundleId: roles.documents.surroundings(columns).bundleId?.value)
-        output.additions.add(signedSets, columns, roles.users)
-        let filedSignedData = FiledSignedDocuments(signedSets)
+        let withSignedData = receipts.filter { $0.verified.signed != nil }
+        let signedSets = [FactSet](signedData) { place in
+            roles.documents.surroundings(record.carried + withSignedData[place].carried).bundleId?.value
+        }
+        output.additions.facts += signedSets
+        let filedSignedData = FiledDocuments(signedSets)
+        var claims: Set<UserClaim> = []
         for receipt in receipts {
-            let isSignedData = receipt.verified.signed != nil
-            let sets = isSignedData ? signedSets : receipt.verified.document?.facts(importedAt: filing.date) ?? []
-            if sets.isEmpty || receipt.verified.signed.map(filedSignedData.contain) == false {
+            let sets =
+                receipt.verified.signed.map { filedSignedData.sets(of: $0) }
+                ?? receipt.verified.document?.facts(importedAt: filing.date) ?? []
+            if sets.isEmpty {
                 // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
                 if let document = receipt.document {
                     read.refused.append(
@@ -254,7 +255,10 @@ struct RecordMigrator: Sendable {
                 }
                 continue
             }
-            if !isSignedData { output.additions.add(sets, record.carried + receipt.carried, roles.users) }
+            if receipt.verified.signed == nil { output.additions.facts += sets }
+            for carried in [receipt.carried] + receipt.besideCopies {
+                claims.formUnion(roles.users.claims(record.carried + carried, on: sets))
+            }
             read.receipts.append(receipt)
         }
         let recorded = read.recorded
@@ -283,9 +287,18 @@ struct RecordMigrator: Sendable {
                 read.refused.append(document.refused(.notFiled))
             }
             guard !sets.isEmpty else { continue }
-            output.additions.add(sets, record.carried + document.carriedColumns, roles.users)
+            output.additions.facts += sets
+            let filedRows = FiledDocuments(document.owned.isEmpty ? [] : sets)
+            for owned in document.owned {
+                claims.formUnion(
+                    roles.users.claims(record.carried + owned.carried, on: filedRows.sets(ofTransaction: owned.id)))
+            }
+            if document.owned.isEmpty {
+                claims.formUnion(roles.users.claims(record.carried + document.document.carried, on: sets))
+            }
             read.recorded.append(document)
         }
+        output.additions.users += claims
     }
 
     private func read(
@@ -631,14 +644,25 @@ private struct ReadDocuments {
             let (mapping, places) = mapper.map(recorded: storeKit2.map { ($0.payload, $0.surroundings) })
             let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
             recorded.append(
-                ReadRecorded(mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows))
+                ReadRecorded(
+                    mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
+                    owned: storeKit2.map { ($0.payload.transactionId, $0.document.carried) }))
         }
         if !unverified.isEmpty {
             unverified = unverified.filter { refusedReceipts.insert($0.text).inserted }
         }
         guard receipts.count > 1 else { return }
-        var known: Set<String> = []
-        receipts = receipts.filter { known.insert($0.verified.sha256).inserted }
+        var places: [String: Int] = [:]
+        var different: [ReadReceipt] = []
+        for receipt in receipts {
+            if let place = places[receipt.verified.sha256] {
+                different[place].besideCopies.append(receipt.carried)
+            } else {
+                places[receipt.verified.sha256] = different.count
+                different.append(receipt)
+            }
+        }
+        receipts = different
         // The order of the documents in the record does not matter.
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
@@ -683,6 +707,8 @@ private struct TransactionLines {
 private struct ReadReceipt {
     let verified: VerifiedRecord
     let carried: [CarriedColumn]
+    /// The columns beside the same receipt elsewhere in the record, where it may be of another user.
+    var besideCopies: [[CarriedColumn]] = []
     /// Nil for a receipt inside a recorded document.
     var document: InputDocument?
 }
@@ -721,6 +747,8 @@ private struct ReadRecorded {
     let document: InputDocument
     /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
     var rows: [(asOf: AsOf?, document: InputDocument)] = []
+    /// For StoreKit 2 transactions, the caller's own columns beside each, also beside the copies of one.
+    var owned: [(id: String?, carried: [CarriedColumn])] = []
 
     func asOf(of row: Int?) -> AsOf? {
         guard let row, !rows.isEmpty else { return mapping.asOf }
@@ -737,9 +765,6 @@ private struct ReadRecorded {
     var holdsAnything: Bool {
         !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
     }
-
-    /// The caller's own columns beside all rows.
-    var carriedColumns: [CarriedColumn] { rows.isEmpty ? document.carried : rows.flatMap(\.document.carried) }
 
     func refused(_ reason: QuarantineReason) -> RefusedDocument {
         RefusedDocument(document: document, kind: kind, reason: reason)

@@ -28,6 +28,12 @@ public struct StoreMigration: Sendable {
         /// interruption. Two steps are in memory: the store writes one while the next one is prepared.
         package var rowsPerStep = 10_000
 
+        fileprivate var input: InputOptions {
+            var input = migration.input
+            input.otherColumns += [userColumn].compactMap(\.self) + carriedColumns.sorted()
+            return input
+        }
+
         public init(
             migration: MigrationOptions = MigrationOptions(), userColumn: String? = nil,
             carriedColumns: Set<String> = [], startsOver: Bool = false, date: Int64
@@ -67,9 +73,7 @@ public struct StoreMigration: Sendable {
         let arguments = try options.migration.arguments(inputs)
         var work = try await begin(inputs, store)
         let position = work.progress.row
-        var input = options.migration.input
-        input.otherColumns += [options.userColumn].compactMap(\.self) + options.carriedColumns.sorted()
-        let source = RecordSource(arguments.map { $0.continued(after: position) }, options: input)
+        let source = RecordSource(arguments.map { $0.continued(after: position) }, options: options.input)
         let resumed = ResumedSource(source, after: work.checkpoint, work.progress)
         let migrator = try migrator()
         let pipeline = BatchPipeline(
@@ -120,9 +124,8 @@ public struct StoreMigration: Sendable {
             guard let end = page.last else { break }
             last = end.key
             let lines = page.filter { !added.contains($0.key) }
-            let records = lines.compactMap { record in
-                QuarantineLine(record.line[...])?.record(receiptColumn: options.migration.receiptColumn)
-            }
+            let reader = options.input.reader
+            let records = lines.compactMap { QuarantineLine($0.line[...])?.record(reader) }
             guard records.count == lines.count else {
                 throw MigrationError(.store, path: "", "The quarantine of the store has a line that cannot be read.")
             }

@@ -10,7 +10,7 @@ struct UserColumns: Sendable {
     let carried: Set<String>
 
     /// Names of columns that hold the id of a user, in lower case and without separators; the first one counts.
-    private static let names = [
+    static let names = [
         "userid", "appuserid", "customuserid", "accountid", "customerid", "memberid", "playerid", "uid", "user",
     ]
 
@@ -45,12 +45,9 @@ struct UserColumns: Sendable {
     func named(_ columns: [CarriedColumn]) -> User? {
         guard !columns.isEmpty else { return nil }
         let id = userId(columns) ?? ""
-        let kept =
-            carried.isEmpty
-            ? []
-            : carried.sorted().compactMap { name in
-                columns.last { $0.isNamed(name) }.map { CarriedColumn(name: name, value: $0.value) }
-            }
+        let kept = carried.sorted().compactMap { name in
+            columns.last { $0.isNamed(name) }.map { CarriedColumn(name: name, value: $0.value) }
+        }
         guard !id.isEmpty || !kept.isEmpty else { return nil }
         return User(id: id, carried: String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self))
     }

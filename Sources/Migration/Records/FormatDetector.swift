@@ -122,7 +122,7 @@ struct FormatDetector {
             let text = Array(head[record])[...]
             guard text.first == UInt8(ascii: "{") else { continue }
             guard QuarantineLine(text) == nil else { return nil }
-            let recognition = RecordReader(receiptColumn: options.receiptColumn).read(text: text, depth: 0)
+            let recognition = options.reader.read(text: text, depth: 0)
             let carried = recognition.carried + recognition.payload.documents.flatMap(\.carried)
             if carried.contains(where: { $0.isNamed(column) }) { return nil }
             if recognition.members.contains(where: { $0.path == column }) { return nil }
@@ -225,7 +225,7 @@ struct FormatDetector {
                 // Longer than the window, so it is not a row.
                 return isFirst && !isWhole ? .jsonElements : .file
             }
-            let reader = RecordReader(receiptColumn: options.receiptColumn)
+            let reader = options.reader
             let payload = reader.read(text: Array(head[elementStart..<elementEnd])[...], depth: 0).payload
             switch payload {
             case .unrecognized: break
@@ -365,7 +365,7 @@ struct FormatDetector {
     /// Whether a line is a document in JSON, or a line of a log with one, which can be cut.
     private func isJSONRecord(_ text: Bytes) -> Bool {
         guard text.position(of: UInt8(ascii: "{")) != nil else { return false }
-        let reader = RecordReader(receiptColumn: options.receiptColumn)
+        let reader = options.reader
         if reader.read(text: Array(text)[...], depth: 0).isUnmistakable { return true }
         return text.first != UInt8(ascii: "{") && DocumentTraces.arePresent(in: text)
     }

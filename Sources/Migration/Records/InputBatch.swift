@@ -5,7 +5,7 @@ package struct InputBatch: Sendable {
     let storage: [UInt8]
     let frames: [RecordFrame]
     let contexts: [FrameContext]
-    let receiptColumn: String?
+    let reader: RecordReader
 
     /// The number of records.
     package var count: Int { frames.count }
@@ -25,9 +25,8 @@ package struct InputBatch: Sendable {
                 place: context.place(of: frame), original: original, length: frame.length, carried: [],
                 payload: .unrecognized(problem), members: [], table: context.table, path: "", roles: nil)
         }
-        let reader = RecordReader(receiptColumn: receiptColumn)
         if context.table == nil, let line = QuarantineLine(original) {
-            return line.record(place: context.place(of: frame), receiptColumn: receiptColumn)
+            return line.record(place: context.place(of: frame), reader)
         }
         let recognition = reader.read(original, table: context.table)
         return InputRecord(
@@ -79,10 +78,10 @@ struct BatchBuilder {
     private var storage: [UInt8] = []
     private var frames: [RecordFrame] = []
     private var contexts: [FrameContext] = []
-    private let receiptColumn: String?
+    private let reader: RecordReader
 
-    init(receiptColumn: String?) {
-        self.receiptColumn = receiptColumn
+    init(_ reader: RecordReader) {
+        self.reader = reader
         storage.reserveCapacity(InputLimits.batchBytes)
         frames.reserveCapacity(InputLimits.batchRecords)
     }
@@ -115,7 +114,7 @@ struct BatchBuilder {
     }
 
     consuming func finish() -> InputBatch {
-        InputBatch(storage: storage, frames: frames, contexts: contexts, receiptColumn: receiptColumn)
+        InputBatch(storage: storage, frames: frames, contexts: contexts, reader: reader)
     }
 }
 

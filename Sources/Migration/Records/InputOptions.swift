@@ -28,6 +28,8 @@ package struct InputOptions: Sendable {
     /// The maximum number of records to read; nil for all.
     package var maximumRecords: Int?
 
+    var reader: RecordReader { RecordReader(receiptColumn: receiptColumn, namedColumns: otherColumns) }
+
     package init(
         format: InputFormat = .auto, receiptColumn: String? = nil, otherColumns: [String] = [],
         table: TableOptions = TableOptions(), maximumRecordSize: Int = InputLimits.recordSize,

@@ -190,6 +190,9 @@ struct ObjectReader {
             || replaced.contains { DocumentTraces.arePresent(in: content(of: $0)) }
     }
 
+    /// Whether a row has columns that may state its user, its app and so on.
+    var hasRoles: Bool { columns.contains { !WireVocabulary.row.contains($0.name) && reader.mayHaveRole($0.name) } }
+
     /// Checks the first bytes only, so that an ordinary column costs nothing.
     func mayHoldPayload(_ column: Column) -> Bool {
         switch column.kind {

@@ -30,14 +30,15 @@ struct QuarantineLine {
     private static let beginning = Array("{\"reason\":\"".utf8)
 
     /// The quarantined record. If it is quarantined again, its line is the same.
-    func record(place: RecordPlace, receiptColumn: String?) -> InputRecord {
+    func record(place: RecordPlace, _ reader: RecordReader) -> InputRecord {
         let roles = roles
         // The option names the record's own column. The column "original" of the quarantine is always read.
-        let named = receiptColumn == "original" ? nil : receiptColumn
+        let named = reader.receiptColumn == "original" ? nil : reader.receiptColumn
         // A document that was quarantined alone is what that column had.
         let column = named ?? (path.isEmpty ? roles?.receipt : nil)
         let table = TableLayout(quarantined: object["table"])
-        let recognition = recognition(RecordReader(receiptColumn: column), table)
+        let recognition = recognition(
+            RecordReader(receiptColumn: column, namedColumns: (roles?.all ?? []) + reader.namedColumns), table)
         // A document that was quarantined alone has the columns beside it in a separate member.
         let carried = path.isEmpty ? recognition.carried : columns + recognition.carried
         return InputRecord(
@@ -50,8 +51,8 @@ struct QuarantineLine {
     private var path: String { object["source"]?["path"]?.string ?? "" }
 
     /// The quarantined record, with the place where it was first read.
-    func record(receiptColumn: String?) -> InputRecord {
-        record(place: firstPlace, receiptColumn: receiptColumn)
+    func record(_ reader: RecordReader) -> InputRecord {
+        record(place: firstPlace, reader)
     }
 
     private var firstPlace: RecordPlace {

@@ -42,8 +42,16 @@ struct Recognition {
 /// Recognizes single records. A plain receipt is neither copied nor turned into a string.
 struct RecordReader {
     let receiptColumn: String?
+    /// The columns that options name besides, which belong to a row wherever it is.
+    var namedColumns: [String] = []
     /// Whether the text was inside base64 of JSON. No other base64 of JSON is then decoded.
     var isInBase64JSON = false
+
+    /// Whether a column may state the user, the app and so on of the row that it is in.
+    func mayHaveRole(_ name: String) -> Bool {
+        let column = CarriedColumn(name: name, value: .text(""))
+        return namedColumns.contains { column.isNamed($0) } || column.hasNameOfRole
+    }
 
     func read(_ original: ArraySlice<UInt8>, table: TableLayout?) -> Recognition {
         if let table { return readRow(original, table) }
@@ -197,7 +205,8 @@ struct RecordReader {
                 text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
             }
             var scanner = try JSONMemberScanner(bytes)
-            // `inside` is the content of a row that contains more than a row, read as a record of its own.
+            // `inside` is the content of a row that contains more than a row, or columns with a role, read as a record of
+            // its own.
             var elements: [(element: JSONMember, isRow: Bool, inside: Recognition?)] = []
             while let element = try scanner.next() {
                 var isRow = false
@@ -206,9 +215,9 @@ struct RecordReader {
                     let object = try ObjectReader(
                         reader: self, text: slice(element), bytes: bytes[slice: element.value], depth: depth)
                     isRow = object.isRow
-                    if isRow, object.mayHoldDocument {
+                    if isRow, object.mayHoldDocument || object.hasRoles {
                         let recognition = read(text: slice(element), depth: depth + 1)
-                        if !recognition.isRowAlone { inside = recognition }
+                        if !recognition.isRowAlone || object.hasRoles { inside = recognition }
                     }
                 }
                 elements.append((element, isRow, inside))
@@ -222,7 +231,7 @@ struct RecordReader {
             if elements.count == 1, !elements[0].isRow {
                 return read(text: slice(elements[0].element), depth: depth + 1)
             }
-            var several = SeveralElements()
+            var several = SeveralElements(reader: self)
             for (element, isRow, inside) in elements {
                 guard isRow else {
                     several.add(read(text: slice(element), depth: depth + 1), of: slice(element))
@@ -232,7 +241,7 @@ struct RecordReader {
                 if let inside {
                     several.add(row, holding: inside, of: slice(element))
                 } else {
-                    several.rows.append(row)
+                    several.add(row, beside: [])
                 }
             }
             return several.recognition
@@ -243,25 +252,42 @@ struct RecordReader {
 
     /// The elements of an array.
     private struct SeveralElements {
-        var rows: [JSONValue] = []
+        let reader: RecordReader
+        /// Rows with the same user, app and so on beside them are one document, as in a reply.
+        private var rows: [(carried: [CarriedColumn], rows: [JSONValue])] = []
+        private var places: [[UInt8]: Int] = [:]
         private var documents: [InputDocument] = []
         /// Elements that may be no documents: bare ids, and what was not recognized. Beside documents they count, so that
         /// nothing is lost.
         private var others: [(element: Recognition, text: ArraySlice<UInt8>)] = []
         private var members: [MemberPath] = []
 
-        /// Adds a row that contains documents. A signed document in it counts, and the row is copied to the output, as
-        /// in a record of its own.
+        init(reader: RecordReader) { self.reader = reader }
+
+        mutating func add(_ row: JSONValue, beside columns: [CarriedColumn]) {
+            let carried = columns.filter { reader.mayHaveRole($0.name) }
+            let key = JSONWriter.carriedColumns(carried)
+            if let place = places[key] { return rows[place].rows.append(row) }
+            places[key] = rows.count
+            rows.append((carried, [row]))
+        }
+
+        /// Adds a row that contains documents or columns with a role. A signed document in it counts, and the row
+        /// is copied to the output, as in a record of its own.
         mutating func add(_ row: JSONValue, holding inside: Recognition, of text: ArraySlice<UInt8>) {
             guard inside.isRecognized, !inside.isRow else {
-                rows.append(row)
+                add(row, beside: inside.carried)
                 if inside.members.isEmpty, text.withUnsafeBufferPointer({ DocumentTraces.arePresent(in: $0) }) {
                     members.append(MemberPath("[]", .looksLikeDocument))
                 }
-                members += inside.members.filter { $0.fate == .looksLikeDocument }.map { $0.inside("[]") }
+                members += inside.members.filter { member in
+                    member.fate == .looksLikeDocument || (member.fate != .readAsRows && reader.mayHaveRole(member.path))
+                }.map { $0.inside("[]") }
                 return
             }
-            if !inside.payload.documents.contains(where: { $0.payload.isSigned }) { rows.append(row) }
+            if !inside.payload.documents.contains(where: { $0.payload.isSigned }) {
+                add(row, beside: inside.carried)
+            }
             add(inside, of: text)
         }
 
@@ -306,10 +332,11 @@ struct RecordReader {
                 }
             }
             var (documents, members) = (result.documents, result.members)
-            if !rows.isEmpty {
-                documents.append(InputDocument(payload: .transactions(.array(rows)), path: "[]", carried: [], text: []))
-                members.append(MemberPath("[]", .readAsRows))
+            for (carried, rows) in rows {
+                documents.append(
+                    InputDocument(payload: .transactions(.array(rows)), path: "[]", carried: carried, text: []))
             }
+            if !rows.isEmpty { members.append(MemberPath("[]", .readAsRows)) }
             guard let first = documents.first else {
                 return Recognition(
                     .unrecognized(

@@ -78,7 +78,7 @@ package final class RecordSource {
             pendingError = nil
             throw error
         }
-        var batch = BatchBuilder(receiptColumn: options.receiptColumn)
+        var batch = BatchBuilder(options.reader)
         do throws(InputError) {
             try fill(&batch)
         } catch {

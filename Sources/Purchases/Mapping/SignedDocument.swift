@@ -99,13 +99,14 @@ extension [FactSet] {
     ///
     /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription, or if the
     /// caller knows the app. Data without an app, or from an environment that a store does not accept, is left out.
-    /// - Parameter bundleId: the app of renewal info without a transaction; nil if it is unknown.
-    package init(_ documents: [SignedDocument], bundleId: String? = nil) {
+    /// - Parameter bundleId: the app of the document at an index, if it is renewal info without a transaction; nil if it is
+    ///   unknown.
+    package init(_ documents: [SignedDocument], bundleId: (Int) -> String? = { _ in nil }) {
         self = []
         var order: [Purchase] = []
         var transactions: [Purchase: [Verified<JWSTransactionDecodedPayload>]] = [:]
-        var renewals: [String: [Verified<JWSRenewalInfoDecodedPayload>]] = [:]
-        for document in documents {
+        var renewals: [String: [(info: Verified<JWSRenewalInfoDecodedPayload>, place: Int)]] = [:]
+        for (place, document) in documents.enumerated() {
             switch document {
             case .transaction(let transaction):
                 let payload = transaction.payload
@@ -116,7 +117,7 @@ extension [FactSet] {
                 if transactions[purchase] == nil { order.append(purchase) }
                 transactions[purchase, default: []].append(transaction)
             case .renewalInfo(let info):
-                if let id = info.payload.originalTransactionId { renewals[id, default: []].append(info) }
+                if let id = info.payload.originalTransactionId { renewals[id, default: []].append((info, place)) }
             case .appTransaction(let app):
                 guard let scope = StoreScope(app.payload.receiptType, app.payload.bundleId) else { continue }
                 append(FactSet(scope: scope, source: .signedTransaction, appTransaction: app))
@@ -129,8 +130,8 @@ extension [FactSet] {
         }
         let subscriptions = Set(order.map(\.originalTransactionId))
         for (id, infos) in renewals.sorted(by: { $0.key < $1.key }) where !subscriptions.contains(id) {
-            for info in infos {
-                guard let scope = StoreScope(info.payload.environment, bundleId) else { continue }
+            for (info, place) in infos {
+                guard let scope = StoreScope(info.payload.environment, bundleId(place)) else { continue }
                 append(FactSet(scope: scope, source: .signedTransaction, renewalInfos: [info]))
             }
         }
@@ -138,7 +139,7 @@ extension [FactSet] {
             append(
                 FactSet(
                     scope: purchase.scope, source: .signedTransaction, transactions: transactions[purchase] ?? [],
-                    renewalInfos: renewals[purchase.originalTransactionId] ?? []))
+                    renewalInfos: (renewals[purchase.originalTransactionId] ?? []).map(\.info)))
         }
         // A set without an identity belongs to no customer: an app transaction from before `appTransactionId` existed.
         removeAll { $0.identities.isEmpty && $0.notification == nil }
@@ -150,31 +151,43 @@ extension [FactSet] {
     }
 }
 
-/// Which signed documents of a record are in the sets that were made of them.
-package struct FiledSignedDocuments {
-    private var transactions: Set<String?> = []
-    private var renewalInfos: Set<String?> = []
-    private var apps: Set<String?> = []
-    private var notifications: Set<String?> = []
+/// Finds the sets that have the facts of a document among those of one record.
+package struct FiledDocuments {
+    private let sets: [FactSet]
+    private var transactions: [String?: [Int]] = [:]
+    private var renewalInfos: [String?: [Int]] = [:]
+    private var apps: [String?: [Int]] = [:]
+    private var notifications: [String?: [Int]] = [:]
 
     package init(_ sets: [FactSet]) {
-        for set in sets {
-            for fact in set.transactions { transactions.insert(fact.payload.transactionId) }
-            for fact in set.renewalInfos { renewalInfos.insert(fact.payload.originalTransactionId) }
-            if let app = set.appTransaction { apps.insert(app.payload.bundleId) }
-            if let notification = set.notification { notifications.insert(notification.notificationUUID) }
+        self.sets = sets
+        for (place, set) in sets.enumerated() {
+            for id in Set(set.transactions.map(\.payload.transactionId)) { transactions[id, default: []].append(place) }
+            for id in Set(set.renewalInfos.map(\.payload.originalTransactionId)) {
+                renewalInfos[id, default: []].append(place)
+            }
+            if let app = set.appTransaction { apps[app.payload.bundleId, default: []].append(place) }
+            if let notification = set.notification {
+                notifications[notification.notificationUUID, default: []].append(place)
+            }
         }
     }
 
-    package func contain(_ document: SignedDocument) -> Bool {
-        switch document {
-        case .transaction(let transaction): transactions.contains(transaction.payload.transactionId)
-        case .renewalInfo(let info): renewalInfos.contains(info.payload.originalTransactionId)
-        case .appTransaction(let app): apps.contains(app.payload.bundleId)
-        case .notification(let notification, _, _, _, _):
-            notifications.contains(notification.payload.notificationUUID?.lowercased())
-        }
+    /// Empty if no set has the document.
+    package func sets(of document: SignedDocument) -> [FactSet] {
+        let places: [Int]? =
+            switch document {
+            case .transaction(let transaction): transactions[transaction.payload.transactionId]
+            case .renewalInfo(let info): renewalInfos[info.payload.originalTransactionId]
+            case .appTransaction(let app): apps[app.payload.bundleId]
+            case .notification(let notification, _, _, _, _):
+                notifications[notification.payload.notificationUUID?.lowercased()]
+            }
+        return (places ?? []).map { sets[$0] }
     }
+
+    /// Empty if no set has the transaction.
+    package func sets(ofTransaction id: String?) -> [FactSet] { (transactions[id] ?? []).map { sets[$0] } }
 }
 
 extension StoreScope {

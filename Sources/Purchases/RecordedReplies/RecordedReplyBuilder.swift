@@ -64,7 +64,8 @@ struct RecordedReplyBuilder {
     }
 
     mutating func complete(_ surroundings: RecordedSurroundings) {
-        context.complete(surroundings)
+        // A document that states an unknown environment is of another one than a column can know.
+        context.complete(notes.contains(.unknownEnvironment) ? surroundings.withoutEnvironment : surroundings)
         for index in rows.indices { rows[index].complete(surroundings) }
         guard !isDated, let date = surroundings.recordedAt?.value else { return }
         // A document cannot be older than what it states.

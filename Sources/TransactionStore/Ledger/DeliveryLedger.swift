@@ -25,7 +25,7 @@ public protocol DeliveryLedger: Sendable {
     /// - Throws: ``TransactionStoreError`` `entriesRemoved` if entries after the position were removed.
     func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry]
 
-    /// The entries about the transactions of purchases, in order, whoever has read them. These are the entries that an erasure
+    /// The entries about the transactions of purchases, in order, read by consumers or not. These are the entries that an erasure
     /// of the purchases removes (``CustomerEraser``).
     /// - Parameters:
     ///   - originalTransactionIds: the ids that the transactions are stored under.

@@ -127,8 +127,8 @@ struct StoreLookUp: LookUpAnswers {
         return writer.finish()
     }
 
-    /// The reply of the endpoint that knows the document's environment. Nothing is stored or asked, and no password is needed:
-    /// whoever may look customers up may see it.
+    /// The reply of the endpoint that knows the document's environment. Nothing is stored, and no other server is queried. The
+    /// shared secret is not needed, because the token of the listener already allows to see the reply.
     private func reply(
         to content: SubmittableDocument.Content, excludes: JSONValue?, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> (reply: VerifyReceiptReply, path: String) {

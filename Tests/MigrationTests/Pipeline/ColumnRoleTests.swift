@@ -108,6 +108,72 @@ struct ColumnRoleTests {
         #expect(try Self.users(outer).keys.sorted() == ["owner"])
     }
 
+    /// Signs a payload as the App Store does.
+    private static func sign(_ payload: some Encodable) throws -> String {
+        try TestSignedDataAuthority.standard.sign(payload: [UInt8](JSONEncoder().encode(payload)))
+    }
+
+    private static func trusting() throws -> TrustPolicy {
+        TrustPolicy(additionalRoots: [
+            TestSignedDataAuthority.standard.rootCertificate, try TestCertificateAuthority.rootDER,
+        ])
+    }
+
+    private static func transaction(_ id: String) -> JWSTransactionDecodedPayload {
+        JWSTransactionDecodedPayload(
+            originalTransactionId: id, transactionId: id, bundleId: appId, productId: "com.example.orchard.coins",
+            purchaseDate: 1_748_000_000_000, originalPurchaseDate: 1_748_000_000_000, quantity: 1, type: .consumable,
+            inAppOwnershipType: .purchased, signedDate: 1_748_736_000_000, environment: .sandbox)
+    }
+
+    /// The original transaction ids of each user.
+    private static func purchases(_ files: [String: [UInt8]]) throws -> [String: [String]] {
+        var purchases: [String: [String]] = [:]
+        for row in try StoreMigrationTests.rows(files, "customer_users") {
+            let ids = (row["originalTransactionIds"]?.array ?? []).compactMap(\.string)
+            purchases[row["userId"]?.string ?? "", default: []] += ids
+        }
+        return purchases
+    }
+
+    @Test(
+        "In an array, each signed transaction, decoded one and row has the user beside it, not that of another element")
+    func eachElement() async throws {
+        let ids = [("u1", "2000000000000001"), ("u2", "2000000000000002")]
+        let expected = ["u1": ["2000000000000001"], "u2": ["2000000000000002"]]
+        let signed = try ids.map { #"{"user_id":"\#($0)","jws":"\#(try Self.sign(Self.transaction($1)))"}"# }
+        let decoded = try ids.map { user, id in
+            let json = String(decoding: try JSONEncoder().encode(Self.transaction(id)), as: UTF8.self)
+            return #"{"user_id":"\#(user)","transaction":\#(json)}"#
+        }
+        let rows = ids.map { user, id in
+            Self.row(id, #","user_id":"\#(user)","bundle_id":"\#(Self.appId)","environment":"Sandbox""#)
+        }
+        for elements in [signed, decoded, rows] {
+            for text in ["[\(elements.joined(separator: ","))]", #"{"rows":[\#(elements.joined(separator: ","))]}"#] {
+                for user in [nil, "user_id"] {
+                    let migration = try Self.migration(trust: try Self.trusting(), user: user)
+                    let (_, files) = try await Self.migrated(text, name: "record.json", migration)
+                    #expect(try Self.purchases(files) == expected, "\(text.prefix(40))")
+                }
+            }
+        }
+    }
+
+    @Test("The same receipt or transaction beside two users of one record is claimed by both, which is a conflict")
+    func copies() async throws {
+        let receipt = try Self.receipt()
+        let jws = try Self.sign(Self.transaction("2000000000000001"))
+        let json = String(decoding: try JSONEncoder().encode(Self.transaction("2000000000000001")), as: UTF8.self)
+        for document in [#""receipt":"\#(receipt)""#, #""jws":"\#(jws)""#, #""transaction":\#(json)"#] {
+            let text = #"{"rows":[{"user_id":"u1",\#(document)},{"user_id":"u2",\#(document)}]}"#
+            let (_, files) = try await Self.migrated(
+                text, name: "record.json", try Self.migration(trust: try Self.trusting()))
+            #expect(try Self.users(files).keys.sorted() == ["u1", "u2"], "\(document.prefix(20))")
+            #expect(try !StoreMigrationTests.rows(files, "conflicts").isEmpty)
+        }
+    }
+
     @Test("A mistyped user column or --carry of NDJSON stops at once and names the member that is there")
     func typing() async throws {
         let records = try (1...3).map { #"{"user_id":"u\#($0)","country":"US","receipt":"\#(try Self.receipt())"}"# }
@@ -191,19 +257,40 @@ struct ColumnRoleTests {
         #expect(row["asOf"]?.integer == 1_700_000_000_000)
     }
 
+    @Test("An unknown environment that a document states is not replaced by a column")
+    func unknownEnvironment() async throws {
+        let record = """
+            {"env":"sandbox","receipt":{"environment":"Moon","status":0,\
+            "receipt":{"bundle_id":"\(Self.appId)","in_app":[\(Self.row("530003"))]}}}
+            """
+        let columns = DocumentColumns([.environment: "env"])
+        let (summary, _) = try await Self.migrated(record, name: "record.json", try Self.migration(columns: columns))
+        #expect(summary.records.quarantinedByReason == ["notFiled": 1])
+    }
+
     @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
     func renewalInfo() async throws {
         let info = JWSRenewalInfoDecodedPayload(
             originalTransactionId: "2000000000000001", autoRenewProductId: "com.example.orchard.apple",
             productId: "com.example.orchard.apple", autoRenewStatus: .on, signedDate: 1_748_736_000_000,
             environment: .sandbox)
-        let jws = try TestSignedDataAuthority.standard.sign(payload: [UInt8](JSONEncoder().encode(info)))
-        let trust = TrustPolicy(additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])
-        let migration = try Self.migration(trust: trust)
+        let jws = try Self.sign(info)
+        let migration = try Self.migration(trust: try Self.trusting())
         let (summary, files) = try await Self.migrated(
             #"{"bundle_id":"\#(Self.appId)","jws":"\#(jws)"}"#, name: "record.json", migration)
         #expect(summary.records.migrated == 1)
         #expect(try StoreMigrationTests.rows(files, "renewal_infos").count == 1)
+        var other = info
+        other.originalTransactionId = "2000000000000009"
+        let both = """
+            {"rows":[{"bundle_id":"\(Self.appId)","jws":"\(jws)"},\
+            {"bundle_id":"com.example.other","jws":"\(try Self.sign(other))"}]}
+            """
+        let (_, apps) = try await Self.migrated(both, name: "record.json", migration)
+        let stated = try StoreMigrationTests.rows(apps, "renewal_infos").map { row in
+            "\(row["bundleId"]?.string ?? "") \(row["originalTransactionId"]?.string ?? "")"
+        }
+        #expect(stated.sorted() == ["com.example.orchard 2000000000000001", "com.example.other 2000000000000009"])
         let (alone, _) = try await Self.migrated(#"{"jws":"\#(jws)"}"#, name: "record.json", migration)
         #expect(alone.records.quarantinedByReason == ["notFiled": 1])
     }
