@@ -30,6 +30,10 @@ public struct APIClientConfiguration: Sendable {
     /// Called after each attempt, for logs and metrics. It runs in the task of the call, so it must be fast.
     public var observer: (@Sendable (APIAttempt) -> Void)?
 
+    /// Called when the rate of an endpoint changes, which only adaptive ``rateBudgets`` do. It runs in the task of a call, so
+    /// it must be fast.
+    public var rateObserver: (@Sendable (APIRateChange) -> Void)?
+
     /// A configuration with these values.
     public init(
         baseURL: String? = nil,
@@ -40,7 +44,8 @@ public struct APIClientConfiguration: Sendable {
         sharedBudget: (any SharedRateBudget)? = nil,
         retryPolicy: RetryPolicy = RetryPolicy(),
         clock: ServerClock = .system,
-        observer: (@Sendable (APIAttempt) -> Void)? = nil
+        observer: (@Sendable (APIAttempt) -> Void)? = nil,
+        rateObserver: (@Sendable (APIRateChange) -> Void)? = nil
     ) {
         self.baseURL = baseURL
         self.timeout = timeout
@@ -51,6 +56,7 @@ public struct APIClientConfiguration: Sendable {
         self.retryPolicy = retryPolicy
         self.clock = clock
         self.observer = observer
+        self.rateObserver = rateObserver
     }
 }
 

@@ -34,7 +34,7 @@ struct RequestPipeline: Sendable {
         self.transport = transport
         limiter = RateLimiter(
             budgets: configuration.rateBudgets, shared: configuration.sharedBudget, environment: environment,
-            clock: configuration.clock)
+            clock: configuration.clock, onRateChange: configuration.rateObserver)
     }
 
     /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.
@@ -53,7 +53,7 @@ struct RequestPipeline: Sendable {
                     endpoint: request.endpoint, number: attempt, duration: clock.uptime() - start, error: failure,
                     retryDelay: delay))
             guard let failure else { return body }
-            react(to: failure)
+            react(to: failure, sent: start)
             guard let delay else { throw failure }
             try await clock.sleep(delay)
             attempt += 1
@@ -124,12 +124,15 @@ struct RequestPipeline: Sendable {
     /// The longest time for which one answer can block an endpoint. Apple counts rates by the hour.
     private static let longestBlock = Duration.seconds(3600)
 
-    private func react(to failure: AppStoreServerAPIError) {
+    /// - Parameter sent: when the request was sent.
+    private func react(to failure: AppStoreServerAPIError, sent: Duration) {
         if failure.reason == .unauthorized { tokens.invalidate() }
-        if failure.reason == .rateLimited, let retryAfter = failure.retryAfter {
+        guard failure.reason == .rateLimited else { return }
+        if let retryAfter = failure.retryAfter {
             let wait = Duration.milliseconds(max(0, retryAfter - configuration.clock.now()))
             limiter.block(failure.endpoint, for: min(wait, Self.longestBlock))
         }
+        limiter.slowDown(failure.endpoint, sent: sent)
     }
 
     func error(

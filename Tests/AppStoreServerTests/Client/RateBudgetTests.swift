@@ -154,6 +154,117 @@ import Testing
         #expect(10.0...10.1 ~= clock.elapsed / .seconds(1))
     }
 
+    /// Rates that a client reported.
+    private final class Rates: Sendable {
+        private let state = Mutex<[Double]>([])
+        var all: [Double] { state.withLock { $0 } }
+        func add(_ change: APIRateChange) { state.withLock { $0.append(change.requestsPerSecond) } }
+    }
+
+    /// A client whose rate goes down after a 429, and which sends nothing again.
+    private static func adaptive(
+        _ transport: any APITransport, _ clock: TestClock, _ rates: Rates, _ environment: Environment = .production,
+        budgets: RateBudgets = RateBudgets(isAdaptive: true)
+    ) throws -> AppStoreServerAPIClient {
+        try AppStoreServerAPIClient(
+            key: SigningKey.shared.inAppPurchaseKey, bundleID: Sample.bundleID, environment: environment,
+            configuration: APIClientConfiguration(
+                baseURL: "https://api.test", rateBudgets: budgets, retryPolicy: .never, clock: clock.clock,
+                rateObserver: { rates.add($0) }),
+            transport: transport)
+    }
+
+    private static let refused = APITransportResponse.json("", status: 429)
+
+    @Test("A 429 halves the rate, which rises by a tenth of the limit each minute, up to the limit")
+    func adaptiveRate() async throws {
+        let (clock, rates) = (TestClock(), Rates())
+        let client = try Self.adaptive(ScriptedTransport([Self.refused, .json("{}")]), clock, rates)
+        let error = try await apiError { try await client.getRefundHistory("1") }
+        #expect(error?.reason == .rateLimited)
+        #expect(rates.all == [5])
+        var calls: [Int] = []
+        for minute in 1...8 {
+            var count = 0
+            while clock.elapsed < .seconds(60 * minute) {
+                _ = try await client.getRefundHistory("1")
+                count += 1
+            }
+            calls.append(count)
+        }
+        #expect(rates.all == [5, 6, 7, 8, 9, 10])
+        for (count, rate) in zip(calls, [5, 6, 7, 8, 9, 10, 10, 10]) {
+            #expect((rate * 59...rate * 60 + 12).contains(count), "\(calls)")
+        }
+        // The other endpoints have their own rates.
+        let start = clock.elapsed
+        for _ in 0..<50 { _ = try await client.getTransactionInfo("1") }
+        #expect(clock.elapsed == start)
+    }
+
+    @Test("Each further 429 halves the rate again, to one request per second and not below")
+    func leastAdaptiveRate() async throws {
+        let (clock, rates) = (TestClock(), Rates())
+        let client = try Self.adaptive(ScriptedTransport([Self.refused]), clock, rates)
+        for _ in 0..<12 {
+            _ = try await apiError { try await client.getTransactionInfo("1") }
+            clock.advance(by: .seconds(2))
+        }
+        #expect(rates.all == [25, 12.5, 6.25, 3.125, 1.5625, 1])
+        // A limit below one request per second stays as it is.
+        let slow = try Self.adaptive(ScriptedTransport([Self.refused]), clock, rates, .sandbox)
+        for _ in 0..<3 {
+            _ = try await apiError { try await slow.requestTestNotification() }
+            clock.advance(by: .seconds(20))
+        }
+        #expect(rates.all.count == 6)
+    }
+
+    @Test("Calls that are refused together halve the rate once")
+    func adaptiveRateOfConcurrentCalls() async throws {
+        let (clock, rates) = (TestClock(), Rates())
+        let client = Mutex<AppStoreServerAPIClient?>(nil)
+        let transport = ScriptedTransport { number, _ in
+            // While the first call waits for its answer, another one is sent and refused.
+            if number == 1, let other = client.withLock({ $0 }) {
+                clock.advance(by: .seconds(1))
+                _ = try await apiError { try await other.getTransactionInfo("1") }
+                clock.advance(by: .seconds(1))
+            }
+            return Self.refused
+        }
+        let made = try Self.adaptive(transport, clock, rates)
+        client.withLock { $0 = made }
+        _ = try await apiError { try await made.getTransactionInfo("1") }
+        #expect(transport.requests.count == 2 && rates.all == [25])
+        _ = try await apiError { try await made.getTransactionInfo("1") }
+        #expect(rates.all == [25, 12.5])
+    }
+
+    @Test("A wait that Apple asks for does not raise the rate, and time without calls raises it by one step")
+    func adaptiveRateAfterWait() async throws {
+        let (clock, rates) = (TestClock(), Rates())
+        let later = String(clock.now + 1_800_000)
+        let client = try Self.adaptive(
+            ScriptedTransport([.json("", status: 429, retryAfter: later), .json("{}")]), clock, rates)
+        _ = try await apiError { try await client.getTransactionInfo("1") }
+        _ = try await client.getTransactionInfo("1")
+        #expect(clock.elapsed >= .seconds(1_790) && rates.all == [25])
+        clock.advance(by: .seconds(3_600))
+        for _ in 0..<3 { _ = try await client.getTransactionInfo("1") }
+        #expect(rates.all == [25, 30])
+    }
+
+    @Test("Without the option, a 429 leaves the rate as it is")
+    func fixedRate() async throws {
+        let (clock, rates) = (TestClock(), Rates())
+        let client = try Self.adaptive(
+            ScriptedTransport([Self.refused, .json("{}")]), clock, rates, budgets: .apple)
+        _ = try await apiError { try await client.getRefundHistory("1") }
+        for _ in 0..<600 { _ = try await client.getRefundHistory("1") }
+        #expect(clock.elapsed < .seconds(61) && rates.all.isEmpty)
+    }
+
     @Test("Retries wait for their turn too")
     func retries() async throws {
         let clock = TestClock()

@@ -188,6 +188,27 @@ import Testing
         #expect(budget.takes.count == count)
     }
 
+    @Test("After a 429 a client takes fewer permits of the shared budget, whose limit stays the whole one")
+    func adaptiveRate() async throws {
+        let clock = TestClock()
+        let budget = Budget(clock)
+        let transport = ScriptedTransport([.json("", status: 429), .json("{}")])
+        let client = try Self.client(transport, budget, clock, budgets: RateBudgets(isAdaptive: true))
+        _ = try await apiError { try await client.getRefundHistory("1") }
+        var count = 0
+        while clock.elapsed < .seconds(60) {
+            _ = try await client.getRefundHistory("1")
+            count += 1
+        }
+        #expect((250...312).contains(count), "\(count)")
+        #expect(budget.bursts == [5])
+        while clock.elapsed < .seconds(420) { _ = try await client.getRefundHistory("1") }
+        // The rate is that of the shared budget again.
+        let last = clock.elapsed
+        for _ in 0..<300 { _ = try await client.getRefundHistory("1") }
+        #expect(clock.elapsed - last < .seconds(45))
+    }
+
     @Test("Calls that wait at the same time share a batch, and a canceled one does not stop the others")
     func together() async throws {
         let clock = TestClock()

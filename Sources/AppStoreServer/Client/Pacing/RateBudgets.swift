@@ -19,14 +19,22 @@ public struct RateBudgets: Sendable, Hashable {
     /// with ``AppStoreServerAPIError/Reason/rateBudgetExhausted``.
     public var maximumWait: Duration?
 
+    /// Whether a 429 lowers the rate of its endpoint. It halves the rate, but not below one request per second. After each
+    /// minute without a 429, the rate rises by a tenth of the budget, up to the budget. This is for long runs: they then
+    /// continue at a rate that Apple accepts, also beside programs that share no budget with them. Apple's `Retry-After`
+    /// applies in any case.
+    public var isAdaptive: Bool
+
     /// Budgets based on Apple's rates.
     public init(
-        isEnabled: Bool = true, share: Double = 1, overrides: [APIEndpoint: Double] = [:], maximumWait: Duration? = nil
+        isEnabled: Bool = true, share: Double = 1, overrides: [APIEndpoint: Double] = [:],
+        maximumWait: Duration? = nil, isAdaptive: Bool = false
     ) {
         self.isEnabled = isEnabled
         self.share = share
         self.overrides = overrides
         self.maximumWait = maximumWait
+        self.isAdaptive = isAdaptive
     }
 
     /// Apple's rates, for one process.
@@ -46,4 +54,16 @@ public struct RateBudgets: Sendable, Hashable {
         default: return nil
         }
     }
+}
+
+/// A rate that changed while the client was running (``RateBudgets/isAdaptive``).
+public struct APIRateChange: Sendable, Hashable {
+    /// The endpoint.
+    public let endpoint: APIEndpoint
+    /// The environment of the client.
+    public let environment: Environment
+    /// The requests per second from now on.
+    public let requestsPerSecond: Double
+    /// The budget, in requests per second, which the rate reaches again step by step.
+    public let limit: Double
 }

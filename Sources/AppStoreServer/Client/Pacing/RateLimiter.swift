@@ -11,6 +11,7 @@ final class RateLimiter: Sendable {
     private let shared: SharedPermits?
     /// Paces the calls while the shared budget cannot be reached.
     private let alone: RateLimiter?
+    private let onRateChange: (@Sendable (APIRateChange) -> Void)?
     private let states = Mutex<[APIEndpoint: State]>([:])
 
     private struct State {
@@ -18,6 +19,8 @@ final class RateLimiter: Sendable {
         var full = Duration.zero
         /// The end of the wait that Apple's `Retry-After` requires.
         var blockedUntil = Duration.zero
+        /// The rate since the first 429; nil before it.
+        var adaptive: AdaptiveRate?
     }
 
     /// The bucket of an endpoint.
@@ -38,10 +41,14 @@ final class RateLimiter: Sendable {
         }
     }
 
-    init(budgets: RateBudgets, shared: (any SharedRateBudget)? = nil, environment: Environment, clock: ServerClock) {
+    init(
+        budgets: RateBudgets, shared: (any SharedRateBudget)? = nil, environment: Environment, clock: ServerClock,
+        onRateChange: (@Sendable (APIRateChange) -> Void)? = nil
+    ) {
         self.budgets = budgets
         self.environment = environment
         self.clock = clock
+        self.onRateChange = onRateChange
         self.shared = shared.map { SharedPermits($0, clock) }
         var part = budgets
         part.share *= SharedRateLimit.shareAlone
@@ -51,11 +58,10 @@ final class RateLimiter: Sendable {
     /// Waits until the rate budget and Apple's `Retry-After` allow one call.
     /// - Throws: ``Exhausted`` if the wait would be too long, `CancellationError` if the task is canceled during the wait.
     func waitForTurn(_ endpoint: APIEndpoint) async throws {
-        let rate = budgets.requestsPerSecond(for: endpoint, in: environment)
-        let bucket = rate.map(Bucket.init)
+        let limit = budgets.requestsPerSecond(for: endpoint, in: environment)
         let start = clock.uptime()
         while true {
-            let wait = try reserve(endpoint, bucket)
+            let (wait, bucket) = try reserve(endpoint, limit)
             guard wait > .zero || shared != nil else { return }
             do {
                 if wait > .zero { try await clock.sleep(wait) }
@@ -100,15 +106,40 @@ final class RateLimiter: Sendable {
         }
     }
 
+    /// Lowers the rate after a 429, if the budgets are adaptive. Called after ``block(_:for:)``.
+    /// - Parameter sent: when the refused request was sent.
+    func slowDown(_ endpoint: APIEndpoint, sent: Duration) {
+        guard budgets.isAdaptive, let limit = budgets.requestsPerSecond(for: endpoint, in: environment) else { return }
+        let now = clock.uptime()
+        let lowered = states.withLock { states -> Double? in
+            var state = states[endpoint, default: State()]
+            var adaptive = state.adaptive ?? AdaptiveRate(limit: limit)
+            let isLowered = adaptive.lower(sent: sent, now: now, blockedUntil: state.blockedUntil)
+            state.adaptive = adaptive
+            states[endpoint] = state
+            return isLowered ? adaptive.rate : nil
+        }
+        if let lowered { report(endpoint, lowered, of: limit) }
+    }
+
+    private func report(_ endpoint: APIEndpoint, _ rate: Double, of limit: Double) {
+        onRateChange?(
+            APIRateChange(endpoint: endpoint, environment: environment, requestsPerSecond: rate, limit: limit))
+    }
+
     /// The call would wait longer than the budgets allow.
     struct Exhausted: Error {
         let wait: Duration
     }
 
-    private func reserve(_ endpoint: APIEndpoint, _ bucket: Bucket?) throws -> Duration {
+    /// - Parameter limit: requests per second; nil for no limit.
+    /// - Returns: the wait, and the bucket of the current rate.
+    private func reserve(_ endpoint: APIEndpoint, _ limit: Double?) throws -> (wait: Duration, bucket: Bucket?) {
         let now = clock.uptime()
-        return try states.withLock { states in
+        let turn = try states.withLock { states -> (wait: Duration, bucket: Bucket?, raised: Double?) in
             var state = states[endpoint, default: State()]
+            let isRaised = state.adaptive?.rise(now: now) ?? false
+            let bucket = (state.adaptive?.rate ?? limit).map(Bucket.init)
             var start = max(now, state.blockedUntil)
             if let bucket {
                 let full = max(state.full, now)
@@ -118,7 +149,9 @@ final class RateLimiter: Sendable {
             let wait = start - now
             if let maximum = budgets.maximumWait, wait > maximum { throw Exhausted(wait: wait) }
             states[endpoint] = state
-            return wait
+            return (wait, bucket, isRaised ? state.adaptive?.rate : nil)
         }
+        if let raised = turn.raised, let limit { report(endpoint, raised, of: limit) }
+        return (turn.wait, turn.bucket)
     }
 }
