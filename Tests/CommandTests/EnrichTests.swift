@@ -97,6 +97,50 @@ struct EnrichTests {
         try await store.close()
     }
 
+    @Test("The file of --summary has the numbers of the terminal, and those of the estimate")
+    func summary() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            migrate
+            enrich --dry-run --summary dry.json
+            enrich --quiet --summary first.json
+            enrich --quiet --summary second.json
+            enrich --quiet --summary no/folder.json
+            echo "status $?"
+            """, in: folder)
+        #expect(outcome.output.contains("2 customers completed"), "\(outcome)")
+        #expect(outcome.output.hasSuffix("status 2\n"), "\(outcome)")
+        #expect(outcome.error.contains("no/folder.json cannot be written"), "\(outcome.error)")
+        func expected(dryRun: Bool, toAsk: Int, completed: Int, known: Int, facts: Int) -> String {
+            let (calls, seconds) = (2 * toAsk, toAsk)
+            return """
+                {
+                  "dryRun": \(dryRun),
+                  "askAgainAfterDays": 30,
+                  "toAsk": [
+                    {"bundleId": "com.example.app", "environment": "Sandbox", "customers": \(toAsk), "purchases": \(toAsk), \
+                "calls": \(calls), "seconds": \(seconds), "purchasesNotAskedAgain": 0}
+                  ],
+                  "bareTransactionIdsToAsk": \
+                {"ids": \(toAsk), "calls": \(calls), "seconds": \(seconds), "idsNotAskedAgain": 0},
+                  "completed": \(completed),
+                  "knownBefore": \(known),
+                  "unknownToTheAppStore": 0,
+                  "notAskedAgain": 0,
+                  "notCompleted": 0,
+                  "factsNewToTheStore": \(facts),
+                  "factsOfErasedCustomers": 0,
+                  "stopped": null
+                }
+
+                """
+        }
+        #expect(try folder.text("dry.json") == expected(dryRun: true, toAsk: 1, completed: 0, known: 0, facts: 0))
+        #expect(try folder.text("first.json") == expected(dryRun: false, toAsk: 1, completed: 2, known: 0, facts: 8))
+        #expect(try folder.text("second.json") == expected(dryRun: false, toAsk: 0, completed: 0, known: 2, facts: 0))
+    }
+
     @Test("A key that the App Store refuses ends the run at the first answer, which says what to check")
     func refusedKey() async throws {
         let folder = try Folder()
@@ -110,7 +154,7 @@ struct EnrichTests {
             done
             migrate
             shop faults '{"kind": "unauthorized"}' > /dev/null
-            enrich --quiet
+            enrich --quiet --summary refused.json
             echo "status $?"
             curl -sf $address/sandbox/v1/faults
             curl -sf -X DELETE $address/sandbox/v1/faults > /dev/null
@@ -121,11 +165,14 @@ struct EnrichTests {
         #expect(outcome.error.contains("--key-id and --issuer-id"), "\(outcome.error)")
         #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
         #expect(outcome.output.contains("status 2") && outcome.output.contains("\"met\":1"), "\(outcome.output)")
+        let summary = try JSONSerialization.jsonObject(with: Data(try folder.bytes("refused.json"))) as? [String: Any]
+        let stopped = summary?["stopped"] as? String ?? ""
+        #expect(stopped.hasPrefix("The App Store does not accept the key for com.example.app"), "\(stopped)")
         // A second run completes everybody.
         #expect(outcome.output.contains("10 customers completed, 0 known before, 0 unknown"), "\(outcome.output)")
     }
 
-    @Test("While the App Store asks for no requests the run says until when, and completes everybody afterwards")
+    @Test("A run that the App Store limits says until when it waits, and completes everybody at half of the rate")
     func rateLimited() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(
@@ -135,6 +182,8 @@ struct EnrichTests {
             enrich
             """, in: folder)
         #expect(outcome.error.contains("rate limited until 20") && outcome.error.contains(" UTC\n"), "\(outcome.error)")
+        let rate = "Rate of com.example.app, Sandbox: 2.5 of 5 queries per second\n"
+        #expect(outcome.error.components(separatedBy: rate).count == 2, "\(outcome.error)")
         #expect(outcome.output.contains("2 customers completed, 0 known before, 0 unknown"), "\(outcome.output)")
         #expect(!outcome.output.contains("Not completed"))
     }

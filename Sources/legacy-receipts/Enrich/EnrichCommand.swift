@@ -30,7 +30,8 @@ struct EnrichCommand: AsyncParsableCommand {
             It first prints how much there is to ask and how long this takes at Apple's rate limits; --dry-run stops there. \
             serve and enrich on one store share Apple's rate limits: enrich takes what serve leaves. When it runs again, it asks \
             only about what is left. It waits while the App Store accepts no requests, and stops \
-            at once if the App Store refuses the key.
+            at once if the App Store refuses the key. Each time the App Store answers 429, enrich halves its rate. After each \
+            minute without a 429, the rate rises by a tenth of the limit.
 
             EXIT STATUS:
               0  everybody was asked about, or this was a dry run
@@ -97,7 +98,7 @@ struct EnrichCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most of Apple's rate limits to use, more than 0 and at most 1. enrich never takes what serve needs.",
+            "The most of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich gets what serve leaves.",
             valueName: "part"))
     var share = 1.0
 
@@ -122,6 +123,11 @@ struct EnrichCommand: AsyncParsableCommand {
         help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
     var sandboxURL: String?
 
+    @Option(
+        help: ArgumentHelp("A file for the counts, as JSON.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
+    var summary: String?
+
     @Flag(help: "No progress on standard error.")
     var quiet = false
 
@@ -130,6 +136,7 @@ struct EnrichCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard !bundleIds.contains("") else { throw ValidationError("--bundle-id is empty.") }
+        guard summary != "" else { throw ValidationError("The path of --summary is empty.") }
         guard (0...3_650).contains(askAgainAfter) else {
             throw ValidationError("--ask-again-after takes a number of days from 0 to 3650.")
         }
@@ -175,7 +182,7 @@ struct EnrichCommand: AsyncParsableCommand {
                         receiptColumn: column, userColumn: userColumn, carriedColumns: Set(carry)))
             }
         let interruption = Interruption()
-        let outcome: EnrichmentRun.Outcome
+        let outcome: EnrichmentSummary
         do {
             outcome = try await interruption.run { [store, isDryRun] in
                 try await StoreOpener.withExisting(store.url) {
@@ -187,6 +194,7 @@ struct EnrichCommand: AsyncParsableCommand {
                 "Interrupted. What was answered is stored. Run the same command to go on.")
             throw error
         }
+        if let summary { try OutputFile.write(outcome.json(), to: summary) }
         try Terminal.output(outcome.text)
         if let stopped = outcome.stopped { throw stopped }
         if !outcome.isWhole { throw ExitStatus.someQuarantined }

@@ -32,37 +32,33 @@ struct EnrichmentRun: Sendable {
     /// The maximum number of failures to print. Further failures are only counted.
     private static let maximumLines = 20
 
-    /// A text about the run, and whether it is complete.
-    struct Outcome {
-        let text: String
-        let isWhole: Bool
-        /// Why the run stopped before its end.
-        var stopped: CommandFailure?
-    }
-
     /// - Parameter customers: whether to complete the customers of the store; if not, only the bare ids.
     /// - Throws: `CommandFailure`, `TransactionStoreError`. Completed customers stay completed; another run continues with the
     ///   others.
     func run(
         _ store: any CompleteTransactionStore, bareIds: BareIds, customers asksCustomers: Bool, isDryRun: Bool
-    ) async throws -> Outcome {
+    ) async throws -> EnrichmentSummary {
         let work = try await work(store, bareIds: bareIds, customers: asksCustomers)
         let estimate = EnrichmentEstimate(
             work.open, bareIds: work.bareIds, rememberedIds: work.rememberedIds, unknownDays: unknownDays,
             budgets: budgets)
-        guard !isDryRun else { return Outcome(text: estimate.text, isWhole: true) }
+        var summary = EnrichmentSummary(estimate)
+        guard !isDryRun else { return summary }
         if !isQuiet { Terminal.error(estimate.text) }
-        guard let key else { return Outcome(text: estimate.text, isWhole: true) }
+        guard let key else { return summary }
         var customers = CustomerEnrichment.Counts()
         var found = CustomerEnrichment.Counts()
+        let changes = RateChanges()
         let progress = EnrichmentProgress(
-            total: work.open.reduce(work.bareIds) { $0 + $1.customers }, isQuiet: isQuiet)
+            total: work.open.reduce(work.bareIds) { $0 + $1.customers }, changes: changes, isQuiet: isQuiet)
         defer { progress.finish() }
         do {
             let verifier = try SignedDataVerifier(trust: trust)
             let transport = AsyncHTTPClientTransport()
             let enrichment = CustomerEnrichment(
-                apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, transport, store) },
+                apps: try Self.unique(bundleIds).compactMap {
+                    try app($0, key, verifier, transport, store, changes)
+                },
                 store: store,
                 unknownPeriod: unknownPeriod, includes: includes)
             var failures = 0
@@ -101,7 +97,9 @@ struct EnrichmentRun: Sendable {
                 }
             }
         } catch let refused as CustomerEnrichment.Refused {
-            return Outcome(text: text(customers + found), isWhole: false, stopped: Self.failure(refused))
+            summary.counts = customers + found
+            summary.stopped = Self.failure(refused)
+            return summary
         } catch let error as TransactionStoreError {
             throw error
         } catch let error as CancellationError {
@@ -109,8 +107,8 @@ struct EnrichmentRun: Sendable {
         } catch {
             throw CommandFailure("The run stopped; run it again to go on: \(error)")
         }
-        let total = customers + found
-        return Outcome(text: text(total), isWhole: total.failed == 0)
+        summary.counts = customers + found
+        return summary
     }
 
     private func work(
@@ -149,7 +147,7 @@ struct EnrichmentRun: Sendable {
     private var unknownPeriod: Duration { .seconds(unknownDays * 86_400) }
 
     /// Longer waits are for the run, which shows them.
-    private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60)) }
+    private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60), isAdaptive: true) }
 
     private static func failure(_ refused: CustomerEnrichment.Refused) -> CommandFailure {
         var text = """
@@ -174,27 +172,28 @@ struct EnrichmentRun: Sendable {
     /// Production comes first, in any order of the arguments, because it is queried before the sandbox.
     private func app(
         _ bundleId: String, _ key: InAppPurchaseKey, _ verifier: SignedDataVerifier,
-        _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets
+        _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets, _ changes: RateChanges
     ) throws -> CustomerEnrichment.App? {
         let readers = try [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
-            .map { try reader($0, bundleId, key, verifier, transport, store) }
+            .map { try reader($0, bundleId, key, verifier, transport, store, changes) }
         guard let first = readers.first else { return nil }
         return CustomerEnrichment.App(first, fallback: readers.dropFirst().first)
     }
 
     private func reader(
         _ environment: AppStoreModels.Environment, _ bundleId: String, _ key: InAppPurchaseKey,
-        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets
+        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets,
+        _ changes: RateChanges
     ) throws -> CustomerHistoryReader {
+        let scope = StoreScope(environment: environment, bundleId: bundleId)
         let client = try AppStoreServerAPIClient(
             key: key, bundleID: bundleId, environment: environment,
             configuration: APIClientConfiguration(
                 baseURL: urls[environment], rateBudgets: budgets,
                 // Longer than for a server: the store can be busy with a step of a migration.
-                sharedBudget: StoreRateBudget(
-                    store, scope: StoreScope(environment: environment, bundleId: bundleId), priority: .background,
-                    timeout: .seconds(5)),
-                retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1))),
+                sharedBudget: StoreRateBudget(store, scope: scope, priority: .background, timeout: .seconds(5)),
+                retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1)),
+                rateObserver: { changes.add($0, of: scope) }),
             transport: transport)
         return CustomerHistoryReader(
             client: client, verifier: verifier, bundleID: bundleId, clock: ServerClock.system.now)
@@ -202,87 +201,6 @@ struct EnrichmentRun: Sendable {
 
     private static func tell(_ failure: CustomerEnrichment.Failure) {
         Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
-    }
-
-    private func text(_ counts: CustomerEnrichment.Counts) -> String {
-        var text = """
-            App Store Server API: \(counts.completed) customers completed, \(counts.known) known before, \
-            \(counts.unknown) unknown to the App Store; \(counts.changedFacts) facts are new.
-            """
-        if counts.remembered > 0 {
-            text += """
-                \nNot asked again: \(counts.remembered), unknown to the App Store \
-                \(EnrichmentEstimate.period(days: unknownDays)).
-                """
-        }
-        if counts.erasedFacts > 0 { text += "\nNot stored, of erased customers: \(counts.erasedFacts) facts." }
-        if counts.failed > 0 { text += "\nNot completed: \(counts.failed). Run it again to try those." }
-        return text
-    }
-}
-
-/// How much a run has to ask, and how long that takes.
-struct EnrichmentEstimate {
-    private let open: [CustomerEnrichment.OpenCustomers]
-    private let bareIds: Int
-    private let rememberedIds: Int
-    private let unknownDays: Int
-    private let budgets: RateBudgets
-
-    /// - Parameters:
-    ///   - rememberedIds: bare ids that are not queried, because the App Store did not know them before.
-    ///   - unknownDays: the time in which it did not know them.
-    init(
-        _ open: [CustomerEnrichment.OpenCustomers], bareIds: Int, rememberedIds: Int, unknownDays: Int,
-        budgets: RateBudgets
-    ) {
-        self.open = open
-        self.bareIds = bareIds
-        self.rememberedIds = rememberedIds
-        self.unknownDays = unknownDays
-        self.budgets = budgets
-    }
-
-    /// Each query reads a history of at least one page, and most of them the statuses as well.
-    var text: String {
-        var lines = open.map { open in
-            """
-            \(open.scope.bundleId), \(open.scope.environment.rawValue): \(open.customers) customers with \
-            \(open.purchases) purchases to ask about\(duration(open.purchases, open.scope.environment)).
-            """
-        }
-        if bareIds > 0 {
-            let environment = open.first?.scope.environment ?? .production
-            lines.append("Bare transaction ids: \(bareIds) to ask about\(duration(bareIds, environment)).")
-        }
-        let purchases = open.reduce(0) { $0 + $1.rememberedPurchases }
-        if purchases + rememberedIds > 0 {
-            lines.append(
-                """
-                Not asked again: \(purchases) purchases and \(rememberedIds) bare transaction ids, unknown to the App \
-                Store \(Self.period(days: unknownDays)). --ask-again-after 0 asks about them.
-                """)
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    static func period(days: Int) -> String { "less than \(days) \(days == 1 ? "day" : "days") ago" }
-
-    /// At Apple's rate limits. One query covers all purchases of an Apple Account, so that it may take less; a history of several
-    /// pages takes more.
-    private func duration(_ queries: Int, _ environment: AppStoreModels.Environment) -> String {
-        let rates = [APIEndpoint.getTransactionHistory, .getAllSubscriptionStatuses].compactMap {
-            budgets.requestsPerSecond(for: $0, in: environment)
-        }
-        guard queries > 0, let rate = rates.min() else { return "" }
-        let seconds = Int((Double(queries) / rate).rounded(.up))
-        let time =
-            switch seconds {
-            case ..<120: "\(seconds) s"
-            case ..<7_200: "\(seconds / 60) min"
-            default: "\(seconds / 3_600) h"
-            }
-        return ", up to \(2 * queries) calls, about \(time) at \(rate.formatted()) queries per second"
     }
 }
 
@@ -309,18 +227,26 @@ private final class EnrichmentProgress {
     private var held = Duration.zero
     private var holdStart: ContinuousClock.Instant?
     private let total: Int
+    private let changes: RateChanges
+    private var lastRates: ContinuousClock.Instant?
     private let isQuiet: Bool
     private let isTerminal = Terminal.isErrorTerminal
+    /// The least time between two lines in a log.
+    private static let logInterval = Duration.seconds(5)
 
-    /// - Parameter total: the number of customers and ids to query.
-    init(total: Int, isQuiet: Bool) {
+    /// - Parameters:
+    ///   - total: the number of customers and ids to query.
+    ///   - changes: rates to report.
+    init(total: Int, changes: RateChanges, isQuiet: Bool) {
         self.total = total
+        self.changes = changes
         self.isQuiet = isQuiet
     }
 
     /// - Parameter count: the number of queried customers and ids.
     func report(_ count: Int) {
-        let interval: Duration = isTerminal ? .milliseconds(200) : .seconds(5)
+        reportRates()
+        let interval: Duration = isTerminal ? .milliseconds(200) : Self.logInterval
         guard !isQuiet, count > 0, ContinuousClock.now - lastReport >= interval else { return }
         lastReport = .now
         let left = (ContinuousClock.now - start - held) * max(0, total - count) / count
@@ -332,12 +258,23 @@ private final class EnrichmentProgress {
         guard let date else {
             if let holdStart { held += ContinuousClock.now - holdStart }
             holdStart = nil
+            reportRates()
             return
         }
         holdStart = .now
         guard !isQuiet else { return }
         let civil = CivilTime(milliseconds: date)
         write("rate limited until \(civil.date) \(civil.time) UTC")
+    }
+
+    /// Each change of a rate stays visible in a line of its own.
+    private func reportRates() {
+        guard !isQuiet, lastRates.map({ ContinuousClock.now - $0 >= Self.logInterval }) ?? true else { return }
+        let lines = changes.lines()
+        guard !lines.isEmpty else { return }
+        lastRates = .now
+        if isTerminal { Terminal.rewriteLine("") }
+        for line in lines { Terminal.error(line) }
     }
 
     private func write(_ line: String) { if isTerminal { Terminal.rewriteLine(line) } else { Terminal.error(line) } }

@@ -1,0 +1,86 @@
+import AppStoreModels
+import AppStoreServer
+import AppStoreSync
+import Foundation
+import Purchases
+
+/// How much a run has to ask, and how long that takes.
+struct EnrichmentEstimate {
+    let open: [CustomerEnrichment.OpenCustomers]
+    let bareIds: Int
+    let rememberedIds: Int
+    let unknownDays: Int
+    private let budgets: RateBudgets
+
+    /// - Parameters:
+    ///   - rememberedIds: bare ids that are not queried, because the App Store did not know them before.
+    ///   - unknownDays: the time in which it did not know them.
+    init(
+        _ open: [CustomerEnrichment.OpenCustomers], bareIds: Int, rememberedIds: Int, unknownDays: Int,
+        budgets: RateBudgets
+    ) {
+        self.open = open
+        self.bareIds = bareIds
+        self.rememberedIds = rememberedIds
+        self.unknownDays = unknownDays
+        self.budgets = budgets
+    }
+
+    /// Each query reads a history of at least one page, and most of them the statuses as well.
+    var text: String {
+        var lines = open.map { open in
+            """
+            \(open.scope.bundleId), \(open.scope.environment.rawValue): \(open.customers) customers with \
+            \(open.purchases) purchases to ask about\(duration(open.purchases, open.scope.environment)).
+            """
+        }
+        if bareIds > 0 {
+            lines.append("Bare transaction ids: \(bareIds) to ask about\(duration(bareIds, bareIdEnvironment)).")
+        }
+        let purchases = open.reduce(0) { $0 + $1.rememberedPurchases }
+        if purchases + rememberedIds > 0 {
+            lines.append(
+                """
+                Not asked again: \(purchases) purchases and \(rememberedIds) bare transaction ids, unknown to the App \
+                Store \(Self.period(days: unknownDays)). --ask-again-after 0 asks about them.
+                """)
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    static func period(days: Int) -> String { "less than \(days) \(days == 1 ? "day" : "days") ago" }
+
+    /// The environment of bare ids, which no record states: the first one that is queried.
+    var bareIdEnvironment: AppStoreModels.Environment { open.first?.scope.environment ?? .production }
+
+    /// The calls of queries.
+    struct Calls {
+        /// A history of several pages takes more.
+        let count: Int
+        /// At Apple's rate limits.
+        let seconds: Int
+        let queriesPerSecond: Double
+    }
+
+    /// The calls of a number of queries; nil if there are none. One query covers all purchases of an Apple Account, so that it
+    /// may take fewer.
+    func calls(_ queries: Int, _ environment: AppStoreModels.Environment) -> Calls? {
+        let rates = [APIEndpoint.getTransactionHistory, .getAllSubscriptionStatuses].compactMap {
+            budgets.requestsPerSecond(for: $0, in: environment)
+        }
+        guard queries > 0, let rate = rates.min() else { return nil }
+        return Calls(
+            count: 2 * queries, seconds: Int((Double(queries) / rate).rounded(.up)), queriesPerSecond: rate)
+    }
+
+    private func duration(_ queries: Int, _ environment: AppStoreModels.Environment) -> String {
+        guard let calls = calls(queries, environment) else { return "" }
+        let time =
+            switch calls.seconds {
+            case ..<120: "\(calls.seconds) s"
+            case ..<7_200: "\(calls.seconds / 60) min"
+            default: "\(calls.seconds / 3_600) h"
+            }
+        return ", up to \(calls.count) calls, about \(time) at \(calls.queriesPerSecond.formatted()) queries per second"
+    }
+}
