@@ -24,6 +24,11 @@ struct ReportTests {
                 StoredPurchases.set([StoredPurchases.fact(id, original: id, 0, 1) { $0.productId = product }])
             ])
         }
+        _ = try await store.apply([
+            FactSet(
+                scope: StoreScope(environment: .production, bundleId: "com.<b>'x&"),
+                transactions: [StoredPurchases.fact("9900", original: "9900", 0, 1)])
+        ])
         let line =
             #"{"reason":"<b>unknownForm","message":"<i>It's & none.","source":{"sha256":"00112233445566778899"}}"#
         _ = try await store.apply(
@@ -54,6 +59,9 @@ struct ReportTests {
         #expect(page.contains("<th scope=\"row\">{{store}}</th>"))
         #expect(page.contains("by kind of document"))
         #expect(page.contains("<th scope=\"row\">notification, version 2</th>"))
+        #expect(page.contains("<h2>App Store Server API</h2>"))
+        let app = #"--bundle-id &#39;com.&lt;b&gt;&#39;\&#39;&#39;x&amp;&#39;"#
+        #expect(page.contains("\(app) --bundle-id com.example.app --dry-run</pre>"))
         #expect(page.contains("&lt;b&gt;unknownForm"))
         #expect(page.contains("&lt;i&gt;It&#39;s &amp; none."))
         #expect(page.contains("<td>001122334455</td>"))

@@ -35,9 +35,9 @@ struct CustomerQuestions: Sendable {
         for stored in customer.transactions {
             guard let id = stored.payload.transactionId else { continue }
             let question = Question(
-                originalTransactionId: stored.payload.originalTransactionId ?? id, transactionId: id,
+                originalTransactionId: stored.purchaseId ?? id, transactionId: id,
                 isSigned: stored.isSigned)
-            if stored.isOfAppStore { answered.insert(question.originalTransactionId) }
+            if stored.hasAppStoreAnswer { answered.insert(question.originalTransactionId) }
             if let place = places[question.originalTransactionId] {
                 if question.isSigned, !found[place].isSigned { found[place] = question }
             } else {
@@ -58,16 +58,9 @@ struct CustomerQuestions: Sendable {
     }
 }
 
-extension StoredTransaction {
-    /// Whether a statement of the App Store Server API is among its sources.
-    fileprivate var isOfAppStore: Bool { origins.contains { $0.source == .appStoreServerAPI } }
-}
-
 extension Customer {
     /// Whether the store has a statement of the App Store Server API about the purchase with this id.
     func isKnown(_ originalTransactionId: String) -> Bool {
-        transactions.contains {
-            ($0.payload.originalTransactionId ?? $0.payload.transactionId) == originalTransactionId && $0.isOfAppStore
-        }
+        transactions.contains { $0.purchaseId == originalTransactionId && $0.hasAppStoreAnswer }
     }
 }

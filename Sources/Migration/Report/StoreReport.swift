@@ -103,6 +103,16 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var conflictExamples: [Conflict] = []
     /// Rows of `to_ask_apple`, in the order of what an answer could change.
     public internal(set) var questions: [Question] = []
+    /// Purchases that the App Store Server API can be asked about, those of Production and Sandbox, and those of them that an
+    /// answer in the store states. A subscription is one purchase.
+    public internal(set) var purchases = 0
+    public internal(set) var purchasesAnswered = 0
+    /// Customers with such an answer.
+    public internal(set) var customersAnswered = 0
+    /// The number of answers that the App Store does not know a purchase or an id: one for each app and environment.
+    public internal(set) var unknownToAppStore = 0
+    /// The bundle ids of the purchases without an answer, sorted; at most ``maximumExamples``.
+    public internal(set) var appsToAsk: [String] = []
 
     /// The maximum number of products counted by name.
     public static let maximumProducts = 10_000
@@ -113,6 +123,10 @@ public struct StoreReport: Sendable, Equatable {
 
     /// The rows in the quarantine.
     public var quarantined: Int { quarantine.reduce(0) { $0 + $1.rows } }
+    /// The rows in the quarantine that `enrich` looks up in the App Store Server API.
+    public var bareTransactionIds: Int {
+        quarantine.reduce(0) { $0 + ($1.reason == QuarantineReason.bareTransactionId.code ? $1.rows : 0) }
+    }
     /// The rows in the quarantine that are receipts inside migrated replies and notifications.
     public var embeddedReceiptsQuarantined: Int { quarantine.reduce(0) { $0 + $1.embeddedReceipts } }
     /// Transactions that were refunded or revoked.
@@ -125,7 +139,9 @@ public struct StoreReport: Sendable, Equatable {
     ///   - catalog: gives types, groups, levels and durations that documents do not state.
     ///   - date: the moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
     /// - Throws: `TransactionStoreError` or `CancellationError`.
-    public init(_ store: any CustomerDirectory & MigrationStore, catalog: ProductCatalog?, date: Int64) async throws {
+    public init(
+        _ store: any CustomerDirectory & MigrationStore & UnknownTransactions, catalog: ProductCatalog?, date: Int64
+    ) async throws {
         self.date = date
         var counter = StoreReportCounter(date: date)
         for scope in try await store.scopes() {
@@ -144,6 +160,7 @@ public struct StoreReport: Sendable, Equatable {
                 }
             }
         }
+        unknownToAppStore = Int(try await store.unknownTransactionCount())
         var lastRecord: [UInt8]?
         while true {
             try Task.checkCancellation()
@@ -163,6 +180,7 @@ private struct StoreReportCounter {
     private var terms: [String: StoreReport.Term] = [:]
     private var quarantine: [String: StoreReport.Quarantine] = [:]
     private var questions: [OpenQuestion.Reason: Int] = [:]
+    private var appsToAsk: Set<String> = []
 
     init(date: Int64) { self.date = date }
 
@@ -183,6 +201,16 @@ private struct StoreReportCounter {
                     userIds: Array(conflict.userIds.prefix(StoreReport.maximumExamples))))
         }
         for question in customer.questions { questions[question.reason, default: 0] += 1 }
+        addAnswers(about: customer.customer, to: &report)
+    }
+
+    private mutating func addAnswers(about customer: Customer, to report: inout StoreReport) {
+        guard [Environment.production, .sandbox].contains(customer.scope.environment) else { return }
+        let (all, answered) = customer.purchasesByAnswer
+        report.purchases += all.count
+        report.purchasesAnswered += answered.count
+        if !answered.isEmpty { report.customersAnswered += 1 }
+        if answered.count < all.count { appsToAsk.insert(customer.scope.bundleId) }
     }
 
     private func add(
@@ -267,6 +295,7 @@ private struct StoreReportCounter {
         report.questions = OpenQuestion.Reason.allCases.compactMap { reason in
             questions[reason].map { StoreReport.Question(reason: reason.name, purchases: $0) }
         }
+        report.appsToAsk = Array(appsToAsk.sorted().prefix(StoreReport.maximumExamples))
         guard let first = months.keys.min() else { return }
         let last = month(date)
         var active = 0

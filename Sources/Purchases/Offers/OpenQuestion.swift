@@ -103,7 +103,7 @@ extension StoredTransaction {
     /// What the App Store states about every transaction, or every transaction of a subscription, and these documents do
     /// not. None after an answer of the App Store: asking again gives nothing new.
     fileprivate var missingFields: [TransactionField] {
-        guard !origins.contains(where: { $0.source == .appStoreServerAPI }) else { return [] }
+        guard !hasAppStoreAnswer else { return [] }
         let values: [(TransactionField, Bool)] = [
             (.originalTransactionId, payload.originalTransactionId == nil),
             (.productId, payload.productId == nil),

@@ -235,14 +235,40 @@ struct ReportPage {
     }
 
     private var questions: Object? {
-        guard !report.questions.isEmpty else { return nil }
+        guard report.purchases + report.bareTransactionIds + report.questions.count > 0 else { return nil }
         let rows = report.questions.map { question in
             row(question.reason, [question.purchases], cells: [Self.meaning(question.reason)])
         }
         return section(
-            "What the documents do not state",
-            "The App Store Server API has it. The table to_ask_apple of the export lists the purchases, in the order of what an answer could change.",
-            tables: [table(nil, "reason", heads: ["purchases"], texts: ["what to ask"], rows: rows)])
+            "App Store Server API",
+            """
+            It has what the documents do not state. The table to_ask_apple of the export lists the purchases, in the order of what an \
+            answer could change.
+            """,
+            cards: [
+                (report.customersAnswered, "customers with an answer"),
+                (report.purchasesAnswered, "purchases with an answer"),
+                (report.purchases - report.purchasesAnswered, "purchases without an answer"),
+                (report.bareTransactionIds, "bare transaction ids in quarantine"),
+                (report.unknownToAppStore, "answers that it does not know an id"),
+            ],
+            tables: rows.isEmpty
+                ? [] : [table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to ask"], rows: rows)],
+            commands: enrichment)
+    }
+
+    /// The command that asks about the rest; none if there is no rest.
+    private var enrichment: [(String, String)] {
+        guard report.purchases > report.purchasesAnswered || report.bareTransactionIds > 0 else { return [] }
+        // Nothing names the app of a bare id.
+        let apps = report.appsToAsk.isEmpty ? ["ID"] : report.appsToAsk.map { ShellWord.quoted(Printable.text($0)) }
+        let arguments = apps.map { "--bundle-id \($0)" }.joined(separator: " ")
+        return [
+            (
+                "Ask the App Store about the rest. This prints how many calls it takes; with a key and without --dry-run, it asks:",
+                "legacy-receipts enrich --store \(ShellWord.quoted(Printable.text(store))) \(arguments) --dry-run"
+            )
+        ]
     }
 
     private static func meaning(_ reason: String) -> String {

@@ -86,6 +86,47 @@ struct StoreReportTests {
         #expect(report.conflictExamples.map(\.originalTransactionId) == conflicts["originalTransactionId"])
         let questions = Self.counts(try table("to_ask_apple")["reason"])
         #expect(Dictionary(uniqueKeysWithValues: report.questions.map { ($0.reason, $0.purchases) }) == questions)
+        let answered = transactions.rows.filter { ($0["documents"] ?? "").contains("\"appStoreServerAPI\"") }
+        func purchases(_ rows: [[String: String]]) -> Int {
+            Set(rows.map { [$0["environment"], $0["customer"], $0["originalTransactionId"] ?? $0["transactionId"]] })
+                .count
+        }
+        #expect(report.purchases == purchases(transactions.rows))
+        #expect(report.purchasesAnswered == purchases(answered))
+        #expect(report.customersAnswered == Set(answered.map { [$0["environment"], $0["customer"]] }).count)
+    }
+
+    @Test("Answers of the App Store are counted by purchase, unknown and bare ids too, and the apps that are left")
+    func answers() async throws {
+        let (other, local) = (
+            StoreScope(environment: .sandbox, bundleId: "com.example.other"),
+            StoreScope(environment: .xcode, bundleId: "com.example.local")
+        )
+        // The App Store described one period of 10. It can be asked about 20 and 30, not about 40, which is of Xcode.
+        let sets = [
+            StoreSamples.set(
+                Samples.period("10", "10", from: 0), Samples.period("11", "10", from: 30, source: .appStoreServerAPI)),
+            StoreSamples.set(Samples.period("20", "20", from: 0), scope: other),
+            StoreSamples.set(Samples.period("30", "30", from: 0), scope: other),
+            StoreSamples.set(Samples.period("40", "40", from: 0), scope: local),
+        ]
+        func line(_ number: Int) -> QuarantinedRecord {
+            QuarantinedRecord(line: Array(#"{"reason":"bareTransactionId","original":"\#(number)"}"#.utf8))
+        }
+        let result = ReportBox()
+        try await Samples.withStore(sets) { store in
+            _ = try await store.apply(MigrationStep(quarantined: [line(50), line(60)]))
+            try await store.remember([UnknownTransaction(scope: other, transactionId: "30", answeredDate: Samples.date)]
+            )
+            result.value = try await StoreReport(store, catalog: nil, date: Samples.date)
+        }
+        let report = try #require(result.value)
+        #expect(report.customersAnswered == 1)
+        #expect(report.purchases == 3)
+        #expect(report.purchasesAnswered == 1)
+        #expect(report.unknownToAppStore == 1)
+        #expect(report.bareTransactionIds == 2)
+        #expect(report.appsToAsk == ["com.example.other"])
     }
 
     @Test("The order of the documents changes nothing")
