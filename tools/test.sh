@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/install.sh
-install_packages libssl-dev libxml2-dev libsqlite3-dev libpq-dev libbz2-dev libzstd-dev zlib1g-dev pkg-config binutils openssl curl python3 python3-venv postgresql
+install_packages libssl-dev libxml2-dev libsqlite3-dev libpq-dev libbz2-dev libzstd-dev zlib1g-dev pkg-config binutils openssl curl python3 python3-venv postgresql bzip2 zstd
 
 export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 # SwiftPM passes the traits to the compiler in the order of a hash table. A fixed order keeps later runs from building all

@@ -1,25 +1,39 @@
 import Foundation
 import GRDB
+import PostgreSQLTransactionStore
 import TestDatabase
 import TestSupport
 import Testing
 
-@Suite("migrate --into, killed", .timeLimit(.minutes(10)))
+/// How often each migration is killed. More with `LEGACY_RECEIPTS_KILLS`.
+private let kills = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_KILLS"].flatMap { Int($0) } ?? 2
+
+@Suite("migrate --into, killed", .timeLimit(.minutes(max(10, kills))))
 struct MigrateKillTests {
-    /// How often a migration is killed. More with `LEGACY_RECEIPTS_KILLS`.
-    private static let kills = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_KILLS"].flatMap { Int($0) } ?? 4
     private static let records = 1_200
 
     /// Where the records are.
     enum Source: String, CaseIterable, Sendable, CustomTestStringConvertible {
-        case ndjson, csv, gzip, array, files, standardInput, sqlite, postgreSQL
+        case ndjson, csv, gzip, bzip2, zstd, array, files, pattern, standardInput, sqlite, postgreSQL
 
         var testDescription: String { rawValue }
+
+        /// The program that compresses the records, and its options.
+        var compressor: [String]? {
+            switch self {
+            case .gzip, .bzip2: [rawValue]
+            case .zstd: ["zstd", "--quiet", "--rm"]
+            default: nil
+            }
+        }
+
+        /// Those for which the programs are there.
+        static let available = allCases.filter { $0.compressor.map { Command.hasProgram($0[0]) } ?? true }
     }
 
     @Test(
         "After kill -9 at any moment the same command goes on, to the same tables: SQLite",
-        arguments: Source.allCases.filter { $0 != .postgreSQL })
+        arguments: Source.available.filter { $0 != .postgreSQL })
     func sqlite(source: Source) async throws {
         let folder = try Folder.withRoot()
         try await check(source, ["sqlite:whole.sqlite", "sqlite:killed.sqlite"], nil, in: folder)
@@ -28,20 +42,87 @@ struct MigrateKillTests {
     @Test(
         "After kill -9 at any moment the same command goes on, to the same tables: PostgreSQL",
         .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"),
-        arguments: [Source.ndjson, .standardInput, .postgreSQL])
+        arguments: Source.available)
     func killedOnPostgreSQL(source: Source) async throws {
         let server = try #require(PostgreSQLServer.shared)
-        let folder = try Folder.withRoot()
-        let name = "kill_\(source.rawValue.lowercased())_\(UUID().uuidString.prefix(8).lowercased())"
-        func address(_ part: String) -> String { Self.address(server, schema: "\(name)_\(part)") }
-        func remove() {
-            for part in ["whole", "killed", "source"] {
-                _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(name)_\(part) CASCADE")
-            }
-        }
-        defer { remove() }
+        let name = Self.schema(source)
+        defer { Self.remove(name, server) }
         if source == .postgreSQL { try Self.fill(server, schema: "\(name)_source") }
-        try await check(source, [address("whole"), address("killed")], address("source"), in: folder)
+        let stores = ["whole", "killed"].map { Self.address(server, schema: "\(name)_\($0)") }
+        try await check(
+            source, stores, Self.address(server, schema: "\(name)_source"), in: try Folder.withRoot())
+    }
+
+    @Test(
+        "After kill -9 at any moment the same command goes on, to the same tables: from PostgreSQL to SQLite",
+        .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    func killedFromPostgreSQL() async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let name = Self.schema(.postgreSQL)
+        defer { Self.remove(name, server) }
+        try Self.fill(server, schema: "\(name)_source")
+        try await check(
+            .postgreSQL, ["sqlite:whole.sqlite", "sqlite:killed.sqlite"],
+            Self.address(server, schema: "\(name)_source"), in: try Folder.withRoot())
+    }
+
+    @Test(
+        "After PostgreSQL was lost between two steps the same command goes on, to the same tables",
+        .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"),
+        arguments: ["stop", "crash"])
+    func lostPostgreSQL(command: String) async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(Self.records))
+        try await PostgreSQLServer.with { server in
+            let (whole, lost) = (Self.address(server, schema: "whole"), Self.address(server, schema: "lost"))
+            let undisturbed = try await Self.migrate("-", .standardInput, into: whole, in: folder)
+            #expect(undisturbed.status == 0, "\(undisturbed)")
+            let expected = try await Self.export(whole, "whole", in: folder)
+            #expect(expected["transactions.ndjson"]?.isEmpty == false)
+
+            // A step that another one precedes waits before its commit, until the server is lost.
+            try await PostgreSQLTransactionStore.open(url: lost).close()
+            try server.sql(
+                """
+                CREATE FUNCTION lost.pause() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN
+                    IF EXISTS (SELECT FROM lost.migration_checkpoints) THEN PERFORM pg_sleep(25); END IF;
+                    RETURN NEW;
+                END $$;
+                CREATE TRIGGER pause BEFORE INSERT OR UPDATE ON lost.migration_checkpoints
+                FOR EACH ROW EXECUTE FUNCTION lost.pause()
+                """)
+            // A step ends after half a second, so the pause of the input makes two of them.
+            let input = "(head -n 600 dump.ndjson; sleep 2; tail -n +601 dump.ndjson)"
+            let script = "\(input) | (\(Self.command("-", into: lost)))"
+            async let interrupted = Command.shell(script, in: folder)
+            try await eventually("a step waits", within: 120) {
+                try server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1"
+            }
+            try await server.control(command)
+            let outcome = try await interrupted
+            #expect(outcome.status == 2, "\(outcome)")
+            #expect(outcome.error.contains("Run the same command to go on where it stopped."), "\(outcome)")
+
+            try await server.control("resume")
+            try server.sql("DROP TRIGGER pause ON lost.migration_checkpoints")
+            let resumed = try await Self.migrate("-", .standardInput, into: lost, in: folder)
+            #expect(resumed.status == 0, "\(resumed)")
+            #expect(resumed.output.contains("of the records were migrated by an earlier run"), "\(resumed)")
+            #expect(resumed.output.contains("records read            \(Self.records)"), "\(resumed)")
+            let exported = try await Self.export(lost, "lost", in: folder)
+            #expect(exported == expected)
+        }
+    }
+
+    private static func schema(_ source: Source) -> String {
+        "kill_\(source.rawValue.lowercased())_\(UUID().uuidString.prefix(8).lowercased())"
+    }
+
+    private static func remove(_ name: String, _ server: PostgreSQLServer) {
+        for part in ["whole", "killed", "source"] {
+            _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(name)_\(part) CASCADE")
+        }
     }
 
     private static func address(_ server: PostgreSQLServer, schema: String) -> String {
@@ -58,7 +139,7 @@ struct MigrateKillTests {
         let expected = try await Self.export(stores[0], "whole", in: folder)
         #expect(expected["transactions.ndjson"]?.isEmpty == false)
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<Self.kills {
+        for _ in 0..<kills {
             let wait = Int(Double.random(in: 0...length, using: &generator))
             _ = try await Self.migrate(arguments, source, into: stores[1], killedAfter: wait, in: folder)
         }
@@ -68,13 +149,16 @@ struct MigrateKillTests {
         #expect(try await Self.export(stores[1], "killed", in: folder) == expected)
     }
 
+    private static func command(_ arguments: String, into store: String) -> String {
+        "exec \"$COMMAND\" migrate --quiet --trust-root root.der \(arguments) --into '\(store)'"
+    }
+
     private static func migrate(
         _ arguments: String, _ source: Source, into store: String, killedAfter milliseconds: Int? = nil,
         in folder: Folder
     ) async throws -> Outcome {
         let input = source == .standardInput ? "cat dump.ndjson | " : ""
-        let command =
-            "exec \"$COMMAND\" migrate --quiet --trust-root root.der \(arguments) --into '\(store)'"
+        let command = Self.command(arguments, into: store)
         guard let milliseconds else { return try await Command.shell("\(input)(\(command))", in: folder) }
         let script = """
             \(input)(\(command)) >out 2>&1 &
@@ -102,12 +186,22 @@ struct MigrateKillTests {
         case .standardInput:
             try folder.write("dump.ndjson", Forged.ndjson(records))
             return "-"
-        case .gzip:
+        case .gzip, .bzip2, .zstd:
             try folder.write("dump.ndjson", Forged.ndjson(records))
             let process = try Process.run(
-                URL(filePath: "/usr/bin/env"), arguments: ["gzip", folder.file("dump.ndjson")])
+                URL(filePath: "/usr/bin/env"),
+                arguments: (source.compressor ?? []) + [folder.file("dump.ndjson")])
             process.waitUntilExit()
-            return "dump.ndjson.gz"
+            let files = folder.names("").filter { $0.hasPrefix("dump.ndjson.") }
+            return try #require(files.count == 1 ? files.first : nil, "\(source) wrote \(files)")
+        case .pattern:
+            let lines = Forged.ndjson(records).split(separator: 0x0A)
+            for part in 0..<12 {
+                let size = records / 12
+                let text = lines[part * size..<(part + 1) * size].joined(separator: [0x0A])
+                try folder.write("part-\(part + 10).ndjson", text)
+            }
+            return "'part-*.ndjson'"
         case .csv:
             let rows = (0..<records).map { "u\($0),\(receipts[$0 % receipts.count])\n" }
             try folder.write("dump.csv", Array(("user,receipt\n" + rows.joined()).utf8))
