@@ -11,9 +11,8 @@ struct ReportCommand: AsyncParsableCommand {
         discussion: """
             Writes one HTML file that needs nothing else: no network and no script. It has the totals; transactions by \
             type, product, year and environment; subscriptions by status and month; free trials, refunds and terms; the \
-            quarantine by reason; conflicts; what the App Store Server API has answered, and what is \
-            left to ask; and the next steps as commands. The numbers \
-            are those of the tables of export.
+            quarantine by reason; conflicts; what the App Store Server API has answered, and what is left to ask; and the \
+            next steps as commands. The numbers are those of the tables of export.
 
             Two reports of the same documents with the same --at and --catalog are equal byte for byte.
 
