@@ -11,13 +11,19 @@ struct AppleLibraryJudgeTests {
         "Apple's library decodes and re-encodes our payloads, full, minimal and empty, and has our enumeration values")
     func agreement() throws {
         var writer = JSONWriter()
-        for transaction in [Sample.transaction, .init(transactionId: "1", price: 0), .init()] {
+        let free = JWSTransactionDecodedPayload {
+            $0.transactionId = "1"
+            $0.price = 0
+        }
+        for transaction in [Sample.transaction, free, .init()] {
             writer.line("transaction", transaction)
         }
-        for renewalInfo in [Sample.renewalInfo, .init(autoRenewStatus: .on), .init()] {
+        let renewing = JWSRenewalInfoDecodedPayload { $0.autoRenewStatus = .on }
+        for renewalInfo in [Sample.renewalInfo, renewing, .init()] {
             writer.line("renewalInfo", renewalInfo)
         }
-        for appTransaction in [Sample.appTransaction, .init(receiptType: .sandbox), .init()] {
+        let tested = AppTransaction { $0.receiptType = .sandbox }
+        for appTransaction in [Sample.appTransaction, tested, .init()] {
             writer.line("appTransaction", appTransaction)
         }
         for notification in [Sample.notification, .init()] {
@@ -41,9 +47,11 @@ struct AppleLibraryJudgeTests {
     @Test("Values of an enumeration that Apple may add pass through its library too")
     func unknownValues() throws {
         var writer = JSONWriter()
-        writer.line(
-            "transaction",
-            JWSTransactionDecodedPayload(type: .init(rawValue: "Rental"), offerType: .init(rawValue: 9)))
+        let transaction = JWSTransactionDecodedPayload {
+            $0.type = ProductType(rawValue: "Rental")
+            $0.offerType = OfferType(rawValue: 9)
+        }
+        writer.line("transaction", transaction)
         let (status, output) = try AppleLibraryJudge.run(on: writer.bytes)
         #expect(status == 0, "\(output)")
     }

@@ -26,10 +26,10 @@ import Testing
         try Self.agree(on: Sample.renewalInfo)
         try Self.agree(on: Sample.appTransaction)
         try Self.agree(on: Sample.notification)
-        try Self.agree(on: JWSTransactionDecodedPayload(transactionId: "1"))
+        try Self.agree(on: JWSTransactionDecodedPayload { $0.transactionId = "1" })
         try Self.agree(on: ResponseBodyV2DecodedPayload())
         let empty: JWSTransactionDecodedPayload = try Self.ours("{}")
-        #expect(empty == JWSTransactionDecodedPayload(transactionId: nil))
+        #expect(empty == JWSTransactionDecodedPayload())
     }
 
     @Test("Members that are null count as absent, unknown ones are kept where the model keeps them")

@@ -37,10 +37,16 @@ import Testing
 
     @Test("The JSON is the one expected, to the letter")
     func exactText() {
-        let transaction = JWSTransactionDecodedPayload(
-            transactionId: "2000000123", purchaseDate: 1_697_680_122_257, quantity: 1, type: .nonConsumable,
-            revocationReason: .issueWithinApp, isUpgraded: true, price: 10_990,
-            commitmentInfo: TransactionCommitmentInfo(billingPeriodNumber: 1))
+        let transaction = JWSTransactionDecodedPayload {
+            $0.transactionId = "2000000123"
+            $0.purchaseDate = 1_697_680_122_257
+            $0.quantity = 1
+            $0.type = .nonConsumable
+            $0.revocationReason = .issueWithinApp
+            $0.isUpgraded = true
+            $0.price = 10_990
+            $0.commitmentInfo = TransactionCommitmentInfo { $0.billingPeriodNumber = 1 }
+        }
         let expected =
             #"{"transactionId":"2000000123","purchaseDate":1697680122257,"quantity":1,"type":"Non-Consumable","#
             + #""revocationReason":1,"isUpgraded":true,"price":10990,"commitmentInfo":{"billingPeriodNumber":1}}"#

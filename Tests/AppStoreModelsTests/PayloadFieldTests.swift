@@ -44,7 +44,22 @@ struct PayloadFieldTests {
 
     @Test func theLastOfTwoMembersWithOneNameCounts() throws {
         let model: JWSTransactionDecodedPayload = try readWritten(Array(#"{"price":1,"quantity":2,"price":3}"#.utf8))
-        #expect(model == JWSTransactionDecodedPayload(quantity: 2, price: 3))
+        let expected = JWSTransactionDecodedPayload {
+            $0.quantity = 2
+            $0.price = 3
+        }
+        #expect(model == expected)
+    }
+
+    @Test func aClosureSetsTheMembersOfANewValue() {
+        let model = JWSTransactionDecodedPayload {
+            $0.price = 3
+            $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = 2 }
+        }
+        #expect(written(model) == Array(#"{"price":3,"multiSeatInfo":{"revokedSeatQuantity":2}}"#.utf8))
+        #expect(throws: CancellationError.self) {
+            try JWSTransactionDecodedPayload { _ in throw CancellationError() }
+        }
     }
 
     @Test(arguments: ["", "{", "[]", "null", "{}x", #"{"price":1,}"#, #"{"price":"1"}"#, #"{"quantity":2147483648}"#])

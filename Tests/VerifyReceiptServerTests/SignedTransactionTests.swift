@@ -15,11 +15,19 @@ extension ServerTests {
         private static func transaction(_ environment: Environment) throws -> [UInt8] {
             Array(
                 try JSONEncoder().encode(
-                    JWSTransactionDecodedPayload(
-                        originalTransactionId: "530001234567000", transactionId: "530001234567000",
-                        bundleId: Sent.bundleId, productId: "com.example.apple", purchaseDate: date,
-                        originalPurchaseDate: date, quantity: 1, type: .nonConsumable, inAppOwnershipType: .purchased,
-                        signedDate: date, environment: environment)))
+                    JWSTransactionDecodedPayload {
+                        $0.originalTransactionId = "530001234567000"
+                        $0.transactionId = "530001234567000"
+                        $0.bundleId = Sent.bundleId
+                        $0.productId = "com.example.apple"
+                        $0.purchaseDate = date
+                        $0.originalPurchaseDate = date
+                        $0.quantity = 1
+                        $0.type = .nonConsumable
+                        $0.inAppOwnershipType = .purchased
+                        $0.signedDate = date
+                        $0.environment = environment
+                    }))
         }
 
         private static func configuration(_ extra: String = "") throws -> VerifyReceiptServerConfiguration {
@@ -86,9 +94,12 @@ extension ServerTests {
         }
 
         @Test func otherSignedDataIsNoTransaction() async throws {
-            let renewalInfo = JWSRenewalInfoDecodedPayload(
-                originalTransactionId: "530001234567000", productId: "com.example.apple", signedDate: Self.date,
-                environment: .production)
+            let renewalInfo = JWSRenewalInfoDecodedPayload {
+                $0.originalTransactionId = "530001234567000"
+                $0.productId = "com.example.apple"
+                $0.signedDate = Self.date
+                $0.environment = .production
+            }
             let jws = try TestSignedDataAuthority.standard.sign(payload: Array(JSONEncoder().encode(renewalInfo)))
             #expect(try await Self.status(jws, Self.configuration(Self.switchedOn)) == 21003)
         }

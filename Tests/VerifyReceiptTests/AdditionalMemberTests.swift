@@ -25,26 +25,39 @@ import VerifyReceipt
     private static func season(
         _ id: String, day: Int64, refunded: Bool = false, signed: Int64 = 0
     ) -> TransactionFact {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: id, transactionId: id, productId: "season",
-            purchaseDate: created.adding(days: day).milliseconds,
-            originalPurchaseDate: created.adding(days: day).milliseconds, quantity: 1, type: .nonRenewingSubscription,
-            inAppOwnershipType: .purchased,
-            revocationDate: refunded ? created.adding(days: day + 1).milliseconds : nil, transactionReason: .purchase)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = id
+            $0.transactionId = id
+            $0.productId = "season"
+            $0.purchaseDate = created.adding(days: day).milliseconds
+            $0.originalPurchaseDate = created.adding(days: day).milliseconds
+            $0.quantity = 1
+            $0.type = .nonRenewingSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.revocationDate = refunded ? created.adding(days: day + 1).milliseconds : nil
+            $0.transactionReason = .purchase
+        }
         let origin = FactOrigin(
             source: .appStoreServerAPI, signedDate: created.adding(days: 70 + signed).milliseconds)
         return TransactionFact(payload: payload, legacy: nil, origin: origin)
     }
 
     private static func team(_ id: String, quantity: Int32, revoked: Int32? = nil) -> TransactionFact {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: "530001234567000", transactionId: id, productId: monthly,
-            subscriptionGroupIdentifier: "20662382", purchaseDate: created.adding(days: 40).milliseconds,
-            originalPurchaseDate: created.adding(months: -2).milliseconds,
-            expiresDate: created.adding(days: 70).milliseconds, quantity: quantity, type: .autoRenewableSubscription,
-            inAppOwnershipType: .purchased, transactionReason: .purchase,
-            multiSeatInfo: TransactionMultiSeatInfo(revokedSeatQuantity: revoked),
-            additionalTransactionReason: .seatAddition)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "530001234567000"
+            $0.transactionId = id
+            $0.productId = monthly
+            $0.subscriptionGroupIdentifier = "20662382"
+            $0.purchaseDate = created.adding(days: 40).milliseconds
+            $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+            $0.expiresDate = created.adding(days: 70).milliseconds
+            $0.quantity = quantity
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.transactionReason = .purchase
+            $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = revoked }
+            $0.additionalTransactionReason = .seatAddition
+        }
         let origin = FactOrigin(source: .appStoreServerAPI, signedDate: created.adding(days: 70).milliseconds)
         return TransactionFact(payload: payload, legacy: nil, origin: origin)
     }

@@ -21,12 +21,22 @@ import VerifyReceipt
         source: FactSource = .appStoreServerAPI, bought: Int64 = created.adding(months: -2).milliseconds,
         expires: Int64? = created.adding(months: 3).milliseconds
     ) -> FactSet {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: original, transactionId: original, bundleId: bundleId, productId: monthly,
-            purchaseDate: bought, originalPurchaseDate: bought, expiresDate: expires, quantity: 1,
-            type: expires == nil ? .nonConsumable : .autoRenewableSubscription,
-            appAccountToken: token, signedDate: signed, revocationReason: refunded ? .other : nil,
-            revocationDate: refunded ? requestDate - 1 : nil, environment: .production)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = original
+            $0.transactionId = original
+            $0.bundleId = bundleId
+            $0.productId = monthly
+            $0.purchaseDate = bought
+            $0.originalPurchaseDate = bought
+            $0.expiresDate = expires
+            $0.quantity = 1
+            $0.type = expires == nil ? .nonConsumable : .autoRenewableSubscription
+            $0.appAccountToken = token
+            $0.signedDate = signed
+            $0.revocationReason = refunded ? .other : nil
+            $0.revocationDate = refunded ? requestDate - 1 : nil
+            $0.environment = .production
+        }
         return FactSet(
             scope: scope,
             transactions: [

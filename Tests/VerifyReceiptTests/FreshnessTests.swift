@@ -40,12 +40,19 @@ import VerifyReceipt
 
     /// What the App Store Server API says about the third month.
     fileprivate static func renewal(signed: Int64, source: FactSource = .appStoreServerAPI) -> FactSet {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: "530001234567000", transactionId: "530001234569999", bundleId: bundleId,
-            productId: monthly, purchaseDate: created.adding(months: 2).milliseconds,
-            originalPurchaseDate: created.adding(months: -2).milliseconds,
-            expiresDate: created.adding(months: 3).milliseconds, quantity: 1, type: .autoRenewableSubscription,
-            signedDate: signed, environment: .production)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "530001234567000"
+            $0.transactionId = "530001234569999"
+            $0.bundleId = bundleId
+            $0.productId = monthly
+            $0.purchaseDate = created.adding(months: 2).milliseconds
+            $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+            $0.expiresDate = created.adding(months: 3).milliseconds
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.signedDate = signed
+            $0.environment = .production
+        }
         return FactSet(
             scope: StoreScope(environment: .production, bundleId: bundleId),
             transactions: [

@@ -152,8 +152,11 @@ import VerifyReceipt
     /// Transaction receipts do not state what kind of product they are about.
     @Test func theCatalogTellsConsumablesThatNoDocumentCallsSo() async throws {
         let fact = TransactionFact(
-            payload: JWSTransactionDecodedPayload(
-                originalTransactionId: "77", transactionId: "77", productId: "com.example.orchard.apples"),
+            payload: JWSTransactionDecodedPayload {
+                $0.originalTransactionId = "77"
+                $0.transactionId = "77"
+                $0.productId = "com.example.orchard.apples"
+            },
             legacy: nil, origin: FactOrigin(source: .receipt, signedDate: created.milliseconds - 9))
         let facts = FactSet(
             scope: StoreScope(environment: .production, bundleId: bundleId),
@@ -208,12 +211,19 @@ import VerifyReceipt
         func transaction(_ id: String, _ product: String, at date: ForgedInstant, months: Int64, isUpgraded: Bool)
             -> TransactionFact
         {
-            var payload = JWSTransactionDecodedPayload(
-                originalTransactionId: "530001234567000", transactionId: id, productId: product,
-                subscriptionGroupIdentifier: "20662382", purchaseDate: date.milliseconds,
-                originalPurchaseDate: created.adding(months: -2).milliseconds,
-                expiresDate: date.adding(months: months).milliseconds, quantity: 1, type: .autoRenewableSubscription,
-                inAppOwnershipType: .purchased, transactionReason: .renewal)
+            var payload = JWSTransactionDecodedPayload {
+                $0.originalTransactionId = "530001234567000"
+                $0.transactionId = id
+                $0.productId = product
+                $0.subscriptionGroupIdentifier = "20662382"
+                $0.purchaseDate = date.milliseconds
+                $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+                $0.expiresDate = date.adding(months: months).milliseconds
+                $0.quantity = 1
+                $0.type = .autoRenewableSubscription
+                $0.inAppOwnershipType = .purchased
+                $0.transactionReason = .renewal
+            }
             if isUpgraded { payload.isUpgraded = true }
             let origin = FactOrigin(source: .appStoreServerAPI, signedDate: created.adding(days: 50).milliseconds)
             return TransactionFact(payload: payload, legacy: nil, origin: origin)
@@ -236,13 +246,20 @@ import VerifyReceipt
         func transaction(_ id: String, at date: ForgedInstant, until end: ForgedInstant, isShared: Bool)
             -> TransactionFact
         {
-            let payload = JWSTransactionDecodedPayload(
-                originalTransactionId: "530001234567000", transactionId: id, productId: monthly,
-                subscriptionGroupIdentifier: "20662382", purchaseDate: date.milliseconds,
-                originalPurchaseDate: created.adding(months: -2).milliseconds, expiresDate: end.milliseconds,
-                quantity: 3,
-                type: .autoRenewableSubscription, inAppOwnershipType: .purchased, transactionReason: .purchase,
-                additionalTransactionReason: isShared ? .seatAddition : nil)
+            let payload = JWSTransactionDecodedPayload {
+                $0.originalTransactionId = "530001234567000"
+                $0.transactionId = id
+                $0.productId = monthly
+                $0.subscriptionGroupIdentifier = "20662382"
+                $0.purchaseDate = date.milliseconds
+                $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+                $0.expiresDate = end.milliseconds
+                $0.quantity = 3
+                $0.type = .autoRenewableSubscription
+                $0.inAppOwnershipType = .purchased
+                $0.transactionReason = .purchase
+                $0.additionalTransactionReason = isShared ? .seatAddition : nil
+            }
             let origin = FactOrigin(source: .appStoreServerAPI, signedDate: created.adding(days: 70).milliseconds)
             return TransactionFact(payload: payload, legacy: nil, origin: origin)
         }

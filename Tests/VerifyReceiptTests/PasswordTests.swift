@@ -98,10 +98,17 @@ import VerifyReceipt
     @Test func aMissingPasswordIsAMismatchWhereTheStoreKnowsARenewalAlone() async throws {
         let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
         let scope = StoreScope(environment: .production, bundleId: bundleId)
-        let bought = JWSTransactionDecodedPayload(
-            originalTransactionId: nonConsumable.transactionId, transactionId: nonConsumable.transactionId,
-            bundleId: bundleId, productId: tree, purchaseDate: created.adding(days: -40).milliseconds,
-            type: .nonConsumable, appAccountToken: token, signedDate: created.milliseconds, environment: .production)
+        let bought = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = nonConsumable.transactionId
+            $0.transactionId = nonConsumable.transactionId
+            $0.bundleId = bundleId
+            $0.productId = tree
+            $0.purchaseDate = created.adding(days: -40).milliseconds
+            $0.type = .nonConsumable
+            $0.appAccountToken = token
+            $0.signedDate = created.milliseconds
+            $0.environment = .production
+        }
         var renewal = JWSRenewalInfoDecodedPayload()
         renewal.originalTransactionId = "530001299999999"
         renewal.productId = monthly

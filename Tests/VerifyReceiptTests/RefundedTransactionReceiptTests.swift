@@ -23,10 +23,16 @@ import VerifyReceipt
 
     /// The period as another document tells of it, without a refund.
     private static func period(_ source: FactSource, at date: Int64) -> FactSet {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: id, transactionId: id, productId: monthly,
-            purchaseDate: transactionDate.milliseconds, originalPurchaseDate: transactionDate.milliseconds,
-            expiresDate: transactionDate.adding(months: 1).milliseconds, quantity: 1, type: .autoRenewableSubscription)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = id
+            $0.transactionId = id
+            $0.productId = monthly
+            $0.purchaseDate = transactionDate.milliseconds
+            $0.originalPurchaseDate = transactionDate.milliseconds
+            $0.expiresDate = transactionDate.adding(months: 1).milliseconds
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+        }
         let origin = FactOrigin(source: source, signedDate: date)
         return FactSet(
             scope: scope, transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
@@ -106,11 +112,16 @@ import VerifyReceipt
 
     /// A period of the submitted subscription after the first, which another kind of document told of.
     private static func renewal(_ id: String) -> FactSet {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: Self.id, transactionId: id, productId: monthly,
-            purchaseDate: transactionDate.adding(months: 1).milliseconds,
-            originalPurchaseDate: transactionDate.milliseconds,
-            expiresDate: transactionDate.adding(months: 2).milliseconds, quantity: 1, type: .autoRenewableSubscription)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = Self.id
+            $0.transactionId = id
+            $0.productId = monthly
+            $0.purchaseDate = transactionDate.adding(months: 1).milliseconds
+            $0.originalPurchaseDate = transactionDate.milliseconds
+            $0.expiresDate = transactionDate.adding(months: 2).milliseconds
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+        }
         let origin = FactOrigin(source: .receipt, signedDate: transactionDate.adding(months: 1).milliseconds + 1)
         return FactSet(
             scope: scope, identities: [CustomerIdentity(.originalTransactionId, "350000535299999")],

@@ -16,12 +16,19 @@ import VerifyReceipt
         _ id: String = "530001234567000", _ source: FactSource = .appStoreServerAPI, at date: Int64 = requestDate,
         _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> TransactionFact {
-        var payload = JWSTransactionDecodedPayload(
-            originalTransactionId: "530001234567000", transactionId: id, webOrderLineItemId: "530000612345678",
-            productId: monthly, subscriptionGroupIdentifier: "20662382",
-            purchaseDate: created.milliseconds + 123, originalPurchaseDate: created.adding(months: -2).milliseconds,
-            expiresDate: created.adding(months: 1).milliseconds + 123, quantity: 1,
-            type: .autoRenewableSubscription, inAppOwnershipType: .purchased)
+        var payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "530001234567000"
+            $0.transactionId = id
+            $0.webOrderLineItemId = "530000612345678"
+            $0.productId = monthly
+            $0.subscriptionGroupIdentifier = "20662382"
+            $0.purchaseDate = created.milliseconds + 123
+            $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+            $0.expiresDate = created.adding(months: 1).milliseconds + 123
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+        }
         change(&payload)
         return TransactionFact(
             payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: date))
@@ -210,9 +217,13 @@ import VerifyReceipt
         _ source: FactSource = .notificationV2, _ id: String = "530001234567000",
         _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
-        var payload = JWSRenewalInfoDecodedPayload(
-            originalTransactionId: id, autoRenewProductId: "com.example.orchard.yearly", productId: monthly,
-            autoRenewStatus: .on, isInBillingRetryPeriod: false)
+        var payload = JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = id
+            $0.autoRenewProductId = "com.example.orchard.yearly"
+            $0.productId = monthly
+            $0.autoRenewStatus = .on
+            $0.isInBillingRetryPeriod = false
+        }
         change(&payload)
         return FactSet(
             scope: scope,

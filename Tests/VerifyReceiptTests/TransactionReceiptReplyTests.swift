@@ -18,10 +18,17 @@ import VerifyReceipt
         _ id: String, from date: ForgedInstant, months: Int64 = 1,
         _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> TransactionFact {
-        var payload = JWSTransactionDecodedPayload(
-            originalTransactionId: Self.id, transactionId: id, webOrderLineItemId: "350000012345679",
-            productId: monthly, purchaseDate: date.milliseconds, originalPurchaseDate: transactionDate.milliseconds,
-            expiresDate: date.adding(months: months).milliseconds, quantity: 1, type: .autoRenewableSubscription)
+        var payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = Self.id
+            $0.transactionId = id
+            $0.webOrderLineItemId = "350000012345679"
+            $0.productId = monthly
+            $0.purchaseDate = date.milliseconds
+            $0.originalPurchaseDate = transactionDate.milliseconds
+            $0.expiresDate = date.adding(months: months).milliseconds
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+        }
         change(&payload)
         return TransactionFact(
             payload: payload, legacy: nil,
@@ -31,9 +38,13 @@ import VerifyReceipt
     private static func renewal(
         at date: Int64 = running, _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
-        var payload = JWSRenewalInfoDecodedPayload(
-            originalTransactionId: id, autoRenewProductId: "com.example.orchard.yearly", productId: monthly,
-            autoRenewStatus: .on, isInBillingRetryPeriod: false)
+        var payload = JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = id
+            $0.autoRenewProductId = "com.example.orchard.yearly"
+            $0.productId = monthly
+            $0.autoRenewStatus = .on
+            $0.isInBillingRetryPeriod = false
+        }
         change(&payload)
         return FactSet(
             scope: scope,

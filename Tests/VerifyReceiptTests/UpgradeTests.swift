@@ -22,11 +22,21 @@ import VerifyReceipt
         until end: Int64 = UpgradeTests.start.adding(months: 1).milliseconds,
         _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
-        var payload = JWSTransactionDecodedPayload(
-            originalTransactionId: original, transactionId: "530001234570000", bundleId: bundleId,
-            productId: product, purchaseDate: date, originalPurchaseDate: created.adding(months: -2).milliseconds,
-            expiresDate: end, quantity: 1, type: .autoRenewableSubscription, inAppOwnershipType: .purchased,
-            signedDate: date + 1_000, environment: .production, transactionReason: .purchase)
+        var payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = original
+            $0.transactionId = "530001234570000"
+            $0.bundleId = bundleId
+            $0.productId = product
+            $0.purchaseDate = date
+            $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+            $0.expiresDate = end
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = date + 1_000
+            $0.environment = .production
+            $0.transactionReason = .purchase
+        }
         change(&payload)
         return FactSet(
             scope: StoreScope(environment: .production, bundleId: bundleId),

@@ -1,5 +1,5 @@
 /// The Advanced Commerce data of renewal information (App Store Server API, advancedCommerceRenewalInfo).
-public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
+public struct AdvancedCommerceRenewalInfo: AppStoreModel {
     /// The token to send along with requests that change the subscription.
     public var consistencyToken: String?
 
@@ -21,24 +21,8 @@ public struct AdvancedCommerceRenewalInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        consistencyToken: String? = nil,
-        descriptors: AdvancedCommerceDescriptors? = nil,
-        items: [AdvancedCommerceRenewalItem]? = nil,
-        period: AdvancedCommercePeriod? = nil,
-        requestReferenceId: String? = nil,
-        taxCode: String? = nil
-    ) {
-        self.consistencyToken = consistencyToken
-        self.descriptors = descriptors
-        self.items = items
-        self.period = period
-        self.requestReferenceId = requestReferenceId
-        self.taxCode = taxCode
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceRenewalInfo: JSONModel {
@@ -60,7 +44,7 @@ extension AdvancedCommerceRenewalInfo: JSONModel {
 }
 
 /// One item that will renew (App Store Server API, advancedCommerceRenewalItem).
-public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
+public struct AdvancedCommerceRenewalItem: AppStoreModel {
     /// The developer's identifier of the item, in Apple's spelling.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String?
@@ -83,24 +67,8 @@ public struct AdvancedCommerceRenewalItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        SKU: String? = nil,
-        description: String? = nil,
-        displayName: String? = nil,
-        offer: AdvancedCommerceOffer? = nil,
-        price: Int64? = nil,
-        priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo? = nil
-    ) {
-        self.SKU = SKU
-        self.description = description
-        self.displayName = displayName
-        self.offer = offer
-        self.price = price
-        self.priceIncreaseInfo = priceIncreaseInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceRenewalItem: JSONModel {
@@ -122,7 +90,7 @@ extension AdvancedCommerceRenewalItem: JSONModel {
 }
 
 /// A price increase of an Advanced Commerce item (App Store Server API, advancedCommercePriceIncreaseInfo).
-public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
+public struct AdvancedCommercePriceIncreaseInfo: AppStoreModel {
     /// The other items whose price depends on this one.
     public var dependentSKUs: [String]?
 
@@ -135,18 +103,8 @@ public struct AdvancedCommercePriceIncreaseInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        dependentSKUs: [String]? = nil,
-        price: Int64? = nil,
-        status: AdvancedCommercePriceIncreaseInfoStatus? = nil
-    ) {
-        self.dependentSKUs = dependentSKUs
-        self.price = price
-        self.status = status
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommercePriceIncreaseInfo: JSONModel {

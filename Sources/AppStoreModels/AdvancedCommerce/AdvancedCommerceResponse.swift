@@ -1,6 +1,6 @@
 /// The response to an Advanced Commerce request: the state after it. The response to a refund request may lack
 /// renewal information.
-public struct AdvancedCommerceResponse: Codable, Hashable, Sendable {
+public struct AdvancedCommerceResponse: AppStoreModel {
     /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedTransactionInfo: String?
 
@@ -10,16 +10,8 @@ public struct AdvancedCommerceResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedTransactionInfo: String? = nil,
-        signedRenewalInfo: String? = nil
-    ) {
-        self.signedTransactionInfo = signedTransactionInfo
-        self.signedRenewalInfo = signedRenewalInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceResponse: JSONModel {

@@ -1,6 +1,6 @@
 /// The texts of an Advanced Commerce subscription (App Store Server API, advancedCommerceDescriptors). Apple sends
 /// both. They are optional here, so a payload without one can still be read.
-public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
+public struct AdvancedCommerceDescriptors: AppStoreModel {
     /// The description of the subscription.
     public var description: String?
 
@@ -10,16 +10,8 @@ public struct AdvancedCommerceDescriptors: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        description: String? = nil,
-        displayName: String? = nil
-    ) {
-        self.description = description
-        self.displayName = displayName
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceDescriptors: JSONModel {
@@ -38,7 +30,7 @@ extension AdvancedCommerceDescriptors: JSONModel {
 
 /// An offer on an Advanced Commerce item (Advanced Commerce API, offer). Apple sends all four. They are optional
 /// here, so a payload without one can still be read.
-public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
+public struct AdvancedCommerceOffer: AppStoreModel {
     /// The length of one period of the offer.
     public var period: AdvancedCommerceOfferPeriod?
 
@@ -54,20 +46,8 @@ public struct AdvancedCommerceOffer: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        period: AdvancedCommerceOfferPeriod? = nil,
-        periodCount: Int32? = nil,
-        price: Int64? = nil,
-        reason: AdvancedCommerceOfferReason? = nil
-    ) {
-        self.period = period
-        self.periodCount = periodCount
-        self.price = price
-        self.reason = reason
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceOffer: JSONModel {

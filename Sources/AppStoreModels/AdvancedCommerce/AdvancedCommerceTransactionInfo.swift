@@ -1,5 +1,5 @@
 /// The Advanced Commerce data of a transaction (App Store Server API, advancedCommerceTransactionInfo).
-public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
+public struct AdvancedCommerceTransactionInfo: AppStoreModel {
     /// The texts of the subscription.
     public var descriptors: AdvancedCommerceDescriptors?
 
@@ -27,28 +27,8 @@ public struct AdvancedCommerceTransactionInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        descriptors: AdvancedCommerceDescriptors? = nil,
-        estimatedTax: Int64? = nil,
-        items: [AdvancedCommerceTransactionItem]? = nil,
-        period: AdvancedCommercePeriod? = nil,
-        requestReferenceId: String? = nil,
-        taxCode: String? = nil,
-        taxExclusivePrice: Int64? = nil,
-        taxRate: String? = nil
-    ) {
-        self.descriptors = descriptors
-        self.estimatedTax = estimatedTax
-        self.items = items
-        self.period = period
-        self.requestReferenceId = requestReferenceId
-        self.taxCode = taxCode
-        self.taxExclusivePrice = taxExclusivePrice
-        self.taxRate = taxRate
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceTransactionInfo: JSONModel {
@@ -72,7 +52,7 @@ extension AdvancedCommerceTransactionInfo: JSONModel {
 }
 
 /// One item of an Advanced Commerce transaction (App Store Server API, advancedCommerceTransactionItem).
-public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
+public struct AdvancedCommerceTransactionItem: AppStoreModel {
     /// The developer's identifier of the item, in Apple's spelling.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String?
@@ -98,26 +78,8 @@ public struct AdvancedCommerceTransactionItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        SKU: String? = nil,
-        description: String? = nil,
-        displayName: String? = nil,
-        offer: AdvancedCommerceOffer? = nil,
-        price: Int64? = nil,
-        refunds: [AdvancedCommerceRefund]? = nil,
-        revocationDate: Int64? = nil
-    ) {
-        self.SKU = SKU
-        self.description = description
-        self.displayName = displayName
-        self.offer = offer
-        self.price = price
-        self.refunds = refunds
-        self.revocationDate = revocationDate
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceTransactionItem: JSONModel {
@@ -140,7 +102,7 @@ extension AdvancedCommerceTransactionItem: JSONModel {
 }
 
 /// One refund of an Advanced Commerce item (App Store Server API, advancedCommerceRefund).
-public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
+public struct AdvancedCommerceRefund: AppStoreModel {
     /// The amount refunded. In milliunits of the currency: 10.99 is 10990.
     public var refundAmount: Int64?
 
@@ -156,20 +118,8 @@ public struct AdvancedCommerceRefund: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        refundAmount: Int64? = nil,
-        refundDate: Int64? = nil,
-        refundReason: AdvancedCommerceRefundReason? = nil,
-        refundType: AdvancedCommerceRefundType? = nil
-    ) {
-        self.refundAmount = refundAmount
-        self.refundDate = refundDate
-        self.refundReason = refundReason
-        self.refundType = refundType
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AdvancedCommerceRefund: JSONModel {

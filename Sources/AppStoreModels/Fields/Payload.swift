@@ -8,14 +8,9 @@ public protocol PayloadField: CaseIterable, Hashable, Sendable, RawRepresentable
 ///
 /// The table is the only list of the members. Reading and writing JSON are visitors of the table. A new member needs its
 /// declaration and one line in the table.
-package protocol JSONModel: PayloadValue {
+package protocol JSONModel: AppStoreModel, PayloadValue {
     /// The names of the members where there are many; nil where looking through the table is fast enough.
     static var keys: PayloadNames? { get }
-
-    var unknownMembers: UnknownMembers { get set }
-
-    /// A model without members.
-    init()
 
     /// Calls the visitor with the JSON key and the value of each member, in the order in which they are written.
     mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure)

@@ -1,5 +1,5 @@
 /// The app for which a guardian withdrew consent (App Store Server Notifications 2.21, appData).
-public struct AppData: Codable, Hashable, Sendable {
+public struct AppData: AppStoreModel {
     /// The App Store's number for the app; may be absent in the sandbox.
     public var appAppleId: Int64?
 
@@ -15,20 +15,8 @@ public struct AppData: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        appAppleId: Int64? = nil,
-        bundleId: String? = nil,
-        environment: Environment? = nil,
-        signedAppTransactionInfo: String? = nil
-    ) {
-        self.appAppleId = appAppleId
-        self.bundleId = bundleId
-        self.environment = environment
-        self.signedAppTransactionInfo = signedAppTransactionInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AppData: JSONModel {

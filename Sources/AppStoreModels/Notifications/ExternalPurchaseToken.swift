@@ -1,5 +1,5 @@
 /// A token for purchases outside of the App Store (App Store Server Notifications 2.21, externalPurchaseToken).
-public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
+public struct ExternalPurchaseToken: AppStoreModel {
     /// The identifier of the token; begins with `SANDBOX` in the sandbox.
     public var externalPurchaseId: String?
 
@@ -22,24 +22,8 @@ public struct ExternalPurchaseToken: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        externalPurchaseId: String? = nil,
-        tokenCreationDate: Int64? = nil,
-        appAppleId: Int64? = nil,
-        bundleId: String? = nil,
-        tokenExpirationDate: Int64? = nil,
-        tokenType: String? = nil
-    ) {
-        self.externalPurchaseId = externalPurchaseId
-        self.tokenCreationDate = tokenCreationDate
-        self.appAppleId = appAppleId
-        self.bundleId = bundleId
-        self.tokenExpirationDate = tokenExpirationDate
-        self.tokenType = tokenType
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension ExternalPurchaseToken: JSONModel {

@@ -1,5 +1,5 @@
 /// The object in most notifications (App Store Server Notifications 2.21, data).
-public struct NotificationData: Codable, Hashable, Sendable {
+public struct NotificationData: AppStoreModel {
     /// The server environment of the notification.
     public var environment: Environment?
 
@@ -27,28 +27,8 @@ public struct NotificationData: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        environment: Environment? = nil,
-        appAppleId: Int64? = nil,
-        bundleId: String? = nil,
-        bundleVersion: String? = nil,
-        signedTransactionInfo: String? = nil,
-        signedRenewalInfo: String? = nil,
-        status: SubscriptionStatus? = nil,
-        consumptionRequestReason: ConsumptionRequestReason? = nil
-    ) {
-        self.environment = environment
-        self.appAppleId = appAppleId
-        self.bundleId = bundleId
-        self.bundleVersion = bundleVersion
-        self.signedTransactionInfo = signedTransactionInfo
-        self.signedRenewalInfo = signedRenewalInfo
-        self.status = status
-        self.consumptionRequestReason = consumptionRequestReason
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension NotificationData: JSONModel {

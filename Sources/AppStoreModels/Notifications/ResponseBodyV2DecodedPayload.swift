@@ -2,7 +2,7 @@
 ///
 /// Apple sends exactly one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData``. Verify each signed
 /// string inside before you use it.
-public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
+public struct ResponseBodyV2DecodedPayload: AppStoreModel {
     /// What happened.
     public var notificationType: NotificationTypeV2?
 
@@ -36,32 +36,8 @@ public struct ResponseBodyV2DecodedPayload: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        notificationType: NotificationTypeV2? = nil,
-        subtype: Subtype? = nil,
-        notificationUUID: String? = nil,
-        data: NotificationData? = nil,
-        version: String? = nil,
-        signedDate: Int64? = nil,
-        summary: Summary? = nil,
-        externalPurchaseToken: ExternalPurchaseToken? = nil,
-        appData: AppData? = nil,
-        unclaimInfo: UnclaimInfo? = nil
-    ) {
-        self.notificationType = notificationType
-        self.subtype = subtype
-        self.notificationUUID = notificationUUID
-        self.data = data
-        self.version = version
-        self.signedDate = signedDate
-        self.summary = summary
-        self.externalPurchaseToken = externalPurchaseToken
-        self.appData = appData
-        self.unclaimInfo = unclaimInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension ResponseBodyV2DecodedPayload: JSONModel {

@@ -1,5 +1,5 @@
 /// The result of extending many subscriptions (App Store Server Notifications 2.21, summary).
-public struct Summary: Codable, Hashable, Sendable {
+public struct Summary: AppStoreModel {
     /// The server environment of the notification.
     public var environment: Environment?
 
@@ -27,28 +27,8 @@ public struct Summary: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        environment: Environment? = nil,
-        appAppleId: Int64? = nil,
-        bundleId: String? = nil,
-        productId: String? = nil,
-        requestIdentifier: String? = nil,
-        storefrontCountryCodes: [String]? = nil,
-        succeededCount: Int64? = nil,
-        failedCount: Int64? = nil
-    ) {
-        self.environment = environment
-        self.appAppleId = appAppleId
-        self.bundleId = bundleId
-        self.productId = productId
-        self.requestIdentifier = requestIdentifier
-        self.storefrontCountryCodes = storefrontCountryCodes
-        self.succeededCount = succeededCount
-        self.failedCount = failedCount
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension Summary: JSONModel {

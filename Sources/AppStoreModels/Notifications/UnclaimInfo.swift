@@ -1,19 +1,13 @@
 /// The seats that an UNCLAIM_SEATS notification is about (App Store Server Notifications 2.23, unclaimInfo).
-public struct UnclaimInfo: Codable, Hashable, Sendable {
+public struct UnclaimInfo: AppStoreModel {
     /// The claims, each a UUID. The App Store has already unclaimed them: revoke the access of these people.
     public var unclaimSeatIds: [String]?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        unclaimSeatIds: [String]? = nil
-    ) {
-        self.unclaimSeatIds = unclaimSeatIds
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension UnclaimInfo: JSONModel {

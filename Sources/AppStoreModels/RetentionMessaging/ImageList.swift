@@ -1,19 +1,13 @@
 /// The images that were uploaded (Retention Messaging API, GetImageListResponse).
-public struct GetImageListResponse: Codable, Hashable, Sendable {
+public struct GetImageListResponse: AppStoreModel {
     /// One element for each image.
     public var imageIdentifiers: [GetImageListResponseItem]?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        imageIdentifiers: [GetImageListResponseItem]? = nil
-    ) {
-        self.imageIdentifiers = imageIdentifiers
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension GetImageListResponse: JSONModel {
@@ -30,7 +24,7 @@ extension GetImageListResponse: JSONModel {
 }
 
 /// One image (Retention Messaging API, GetImageListResponseItem).
-public struct GetImageListResponseItem: Codable, Hashable, Sendable {
+public struct GetImageListResponseItem: AppStoreModel {
     /// The UUID text that identifies the image.
     public var imageIdentifier: String?
 
@@ -43,18 +37,8 @@ public struct GetImageListResponseItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        imageIdentifier: String? = nil,
-        imageState: ImageState? = nil,
-        imageSize: ImageSize? = nil
-    ) {
-        self.imageIdentifier = imageIdentifier
-        self.imageState = imageState
-        self.imageSize = imageSize
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension GetImageListResponseItem: JSONModel {

@@ -1,19 +1,13 @@
 /// The messages that were uploaded (Retention Messaging API, GetMessageListResponse).
-public struct GetMessageListResponse: Codable, Hashable, Sendable {
+public struct GetMessageListResponse: AppStoreModel {
     /// One element for each message.
     public var messageIdentifiers: [GetMessageListResponseItem]?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        messageIdentifiers: [GetMessageListResponseItem]? = nil
-    ) {
-        self.messageIdentifiers = messageIdentifiers
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension GetMessageListResponse: JSONModel {
@@ -30,7 +24,7 @@ extension GetMessageListResponse: JSONModel {
 }
 
 /// One message (Retention Messaging API, GetMessageListResponseItem).
-public struct GetMessageListResponseItem: Codable, Hashable, Sendable {
+public struct GetMessageListResponseItem: AppStoreModel {
     /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
@@ -40,16 +34,8 @@ public struct GetMessageListResponseItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        messageIdentifier: String? = nil,
-        messageState: MessageState? = nil
-    ) {
-        self.messageIdentifier = messageIdentifier
-        self.messageState = messageState
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension GetMessageListResponseItem: JSONModel {
@@ -103,21 +89,15 @@ public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
 }
 
 /// The message that is shown if the server returns none (Retention Messaging API, DefaultConfigurationResponse).
-public struct DefaultConfigurationResponse: Codable, Hashable, Sendable {
+public struct DefaultConfigurationResponse: AppStoreModel {
     /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        messageIdentifier: String? = nil
-    ) {
-        self.messageIdentifier = messageIdentifier
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension DefaultConfigurationResponse: JSONModel {

@@ -13,7 +13,7 @@ public struct PerformanceTestRequest: Codable, Hashable, Sendable {
 }
 
 /// A performance test has begun (Retention Messaging API, PerformanceTestResponse).
-public struct PerformanceTestResponse: Codable, Hashable, Sendable {
+public struct PerformanceTestResponse: AppStoreModel {
     /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
@@ -23,16 +23,8 @@ public struct PerformanceTestResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        config: PerformanceTestConfig? = nil,
-        requestId: String? = nil
-    ) {
-        self.config = config
-        self.requestId = requestId
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension PerformanceTestResponse: JSONModel {
@@ -50,7 +42,7 @@ extension PerformanceTestResponse: JSONModel {
 }
 
 /// The configuration of a performance test (Retention Messaging API, PerformanceTestConfig).
-public struct PerformanceTestConfig: Codable, Hashable, Sendable {
+public struct PerformanceTestConfig: AppStoreModel {
     /// The maximum number of requests at the same time.
     public var maxConcurrentRequests: Int64?
 
@@ -69,22 +61,8 @@ public struct PerformanceTestConfig: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        maxConcurrentRequests: Int64? = nil,
-        totalRequests: Int64? = nil,
-        totalDuration: Int64? = nil,
-        responseTimeThreshold: Int64? = nil,
-        successRateThreshold: Int32? = nil
-    ) {
-        self.maxConcurrentRequests = maxConcurrentRequests
-        self.totalRequests = totalRequests
-        self.totalDuration = totalDuration
-        self.responseTimeThreshold = responseTimeThreshold
-        self.successRateThreshold = successRateThreshold
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension PerformanceTestConfig: JSONModel {
@@ -105,7 +83,7 @@ extension PerformanceTestConfig: JSONModel {
 }
 
 /// The result of a performance test (Retention Messaging API, PerformanceTestResultResponse).
-public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
+public struct PerformanceTestResultResponse: AppStoreModel {
     /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
@@ -130,26 +108,8 @@ public struct PerformanceTestResultResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        config: PerformanceTestConfig? = nil,
-        target: String? = nil,
-        result: PerformanceTestStatus? = nil,
-        successRate: Int32? = nil,
-        numPending: Int32? = nil,
-        responseTimes: PerformanceTestResponseTimes? = nil,
-        failures: [String: Int32]? = nil
-    ) {
-        self.config = config
-        self.target = target
-        self.result = result
-        self.successRate = successRate
-        self.numPending = numPending
-        self.responseTimes = responseTimes
-        self.failures = failures
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension PerformanceTestResultResponse: JSONModel {
@@ -172,7 +132,7 @@ extension PerformanceTestResultResponse: JSONModel {
 }
 
 /// The response times of a performance test, in milliseconds (Retention Messaging API, PerformanceTestResponseTimes).
-public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
+public struct PerformanceTestResponseTimes: AppStoreModel {
     /// The mean.
     public var average: Int64?
 
@@ -191,22 +151,8 @@ public struct PerformanceTestResponseTimes: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        average: Int64? = nil,
-        p50: Int64? = nil,
-        p90: Int64? = nil,
-        p95: Int64? = nil,
-        p99: Int64? = nil
-    ) {
-        self.average = average
-        self.p50 = p50
-        self.p90 = p90
-        self.p95 = p95
-        self.p99 = p99
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension PerformanceTestResponseTimes: JSONModel {

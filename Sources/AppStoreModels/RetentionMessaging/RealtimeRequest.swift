@@ -1,6 +1,6 @@
 /// A request for a message, without its signature (Retention Messaging API, DecodedRealtimeRequestBody). Apple sends
 /// all members. They are optional here, so a payload without one can still be read.
-public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
+public struct DecodedRealtimeRequestBody: AppStoreModel {
     /// The transaction identifier of the original purchase.
     public var originalTransactionId: String?
 
@@ -25,26 +25,8 @@ public struct DecodedRealtimeRequestBody: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        originalTransactionId: String? = nil,
-        appAppleId: Int64? = nil,
-        productId: String? = nil,
-        userLocale: String? = nil,
-        requestIdentifier: String? = nil,
-        environment: Environment? = nil,
-        signedDate: Int64? = nil
-    ) {
-        self.originalTransactionId = originalTransactionId
-        self.appAppleId = appAppleId
-        self.productId = productId
-        self.userLocale = userLocale
-        self.requestIdentifier = requestIdentifier
-        self.environment = environment
-        self.signedDate = signedDate
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension DecodedRealtimeRequestBody: JSONModel {

@@ -12,21 +12,15 @@ public struct RealtimeUrlRequest: Codable, Hashable, Sendable {
 }
 
 /// The URL from which Apple requests a message (Retention Messaging API, RealtimeUrlResponse).
-public struct RealtimeUrlResponse: Codable, Hashable, Sendable {
+public struct RealtimeUrlResponse: AppStoreModel {
     /// The URL.
     public var realtimeURL: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        realtimeURL: String? = nil
-    ) {
-        self.realtimeURL = realtimeURL
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension RealtimeUrlResponse: JSONModel {

@@ -23,7 +23,7 @@ public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
 }
 
 /// The result of an extension (App Store Server API, ExtendRenewalDateResponse).
-public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
+public struct ExtendRenewalDateResponse: AppStoreModel {
     /// The transaction identifier of the original purchase.
     public var originalTransactionId: String?
 
@@ -39,20 +39,8 @@ public struct ExtendRenewalDateResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        originalTransactionId: String? = nil,
-        webOrderLineItemId: String? = nil,
-        success: Bool? = nil,
-        effectiveDate: Int64? = nil
-    ) {
-        self.originalTransactionId = originalTransactionId
-        self.webOrderLineItemId = webOrderLineItemId
-        self.success = success
-        self.effectiveDate = effectiveDate
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension ExtendRenewalDateResponse: JSONModel {

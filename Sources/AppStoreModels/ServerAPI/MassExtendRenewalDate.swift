@@ -33,21 +33,15 @@ public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
 }
 
 /// Apple accepted a mass extension, which takes hours to days (App Store Server API, MassExtendRenewalDateResponse).
-public struct MassExtendRenewalDateResponse: Codable, Hashable, Sendable {
+public struct MassExtendRenewalDateResponse: AppStoreModel {
     /// The identifier in the request.
     public var requestIdentifier: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        requestIdentifier: String? = nil
-    ) {
-        self.requestIdentifier = requestIdentifier
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension MassExtendRenewalDateResponse: JSONModel {
@@ -64,7 +58,7 @@ extension MassExtendRenewalDateResponse: JSONModel {
 }
 
 /// The progress of a mass extension (App Store Server API, MassExtendRenewalDateStatusResponse).
-public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
+public struct MassExtendRenewalDateStatusResponse: AppStoreModel {
     /// The identifier in the request.
     public var requestIdentifier: String?
 
@@ -83,22 +77,8 @@ public struct MassExtendRenewalDateStatusResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        requestIdentifier: String? = nil,
-        complete: Bool? = nil,
-        completeDate: Int64? = nil,
-        succeededCount: Int64? = nil,
-        failedCount: Int64? = nil
-    ) {
-        self.requestIdentifier = requestIdentifier
-        self.complete = complete
-        self.completeDate = completeDate
-        self.succeededCount = succeededCount
-        self.failedCount = failedCount
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension MassExtendRenewalDateStatusResponse: JSONModel {

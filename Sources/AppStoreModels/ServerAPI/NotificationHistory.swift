@@ -39,7 +39,7 @@ public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
 }
 
 /// One page of notifications, at most 20 (App Store Server API, NotificationHistoryResponse).
-public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
+public struct NotificationHistoryResponse: AppStoreModel {
     /// The token for the next page, present only while there are more pages. It expires.
     public var paginationToken: String?
 
@@ -52,18 +52,8 @@ public struct NotificationHistoryResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        paginationToken: String? = nil,
-        hasMore: Bool? = nil,
-        notificationHistory: [NotificationHistoryResponseItem]? = nil
-    ) {
-        self.paginationToken = paginationToken
-        self.hasMore = hasMore
-        self.notificationHistory = notificationHistory
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension NotificationHistoryResponse: JSONModel {
@@ -82,7 +72,7 @@ extension NotificationHistoryResponse: JSONModel {
 }
 
 /// A notification and the attempts to send it (App Store Server API, notificationHistoryResponseItem).
-public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
+public struct NotificationHistoryResponseItem: AppStoreModel {
     /// The notification signed by the App Store, in JWS compact form. Verify it before use.
     public var signedPayload: String?
 
@@ -95,18 +85,8 @@ public struct NotificationHistoryResponseItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedPayload: String? = nil,
-        sendAttempts: [SendAttemptItem]? = nil,
-        firstSendAttemptResult: SendAttemptResult? = nil
-    ) {
-        self.signedPayload = signedPayload
-        self.sendAttempts = sendAttempts
-        self.firstSendAttemptResult = firstSendAttemptResult
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension NotificationHistoryResponseItem: JSONModel {

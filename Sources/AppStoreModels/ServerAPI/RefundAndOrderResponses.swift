@@ -1,6 +1,6 @@
 /// One page of a customer's refunds, at most 20, ascending by revocation date. A page may be empty (App Store Server
 /// API, RefundHistoryResponse).
-public struct RefundHistoryResponse: Codable, Hashable, Sendable {
+public struct RefundHistoryResponse: AppStoreModel {
     /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
     public var signedTransactions: [String]?
 
@@ -13,18 +13,8 @@ public struct RefundHistoryResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedTransactions: [String]? = nil,
-        revision: String? = nil,
-        hasMore: Bool? = nil
-    ) {
-        self.signedTransactions = signedTransactions
-        self.revision = revision
-        self.hasMore = hasMore
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension RefundHistoryResponse: JSONModel {
@@ -43,21 +33,15 @@ extension RefundHistoryResponse: JSONModel {
 }
 
 /// The newest refunds of a customer, at most 50 (App Store Server API, Get Refund History V1, deprecated).
-public struct RefundLookupResponse: Codable, Hashable, Sendable {
+public struct RefundLookupResponse: AppStoreModel {
     /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
     public var signedTransactions: [String]?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedTransactions: [String]? = nil
-    ) {
-        self.signedTransactions = signedTransactions
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension RefundLookupResponse: JSONModel {
@@ -74,7 +58,7 @@ extension RefundLookupResponse: JSONModel {
 }
 
 /// The purchases of one order (App Store Server API, OrderLookupResponse).
-public struct OrderLookupResponse: Codable, Hashable, Sendable {
+public struct OrderLookupResponse: AppStoreModel {
     /// Whether the order is one of this app.
     public var status: OrderLookupStatus?
 
@@ -85,16 +69,8 @@ public struct OrderLookupResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        status: OrderLookupStatus? = nil,
-        signedTransactions: [String]? = nil
-    ) {
-        self.status = status
-        self.signedTransactions = signedTransactions
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension OrderLookupResponse: JSONModel {

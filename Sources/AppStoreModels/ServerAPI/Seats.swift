@@ -1,5 +1,5 @@
 /// The seats of a transaction and who claimed them (App Store Server API 1.23, Get Seat Info).
-public struct GetSeatInfoResponse: Codable, Hashable, Sendable {
+public struct GetSeatInfoResponse: AppStoreModel {
     /// The number of bought seats.
     public var totalSeatCount: Int32?
 
@@ -12,18 +12,8 @@ public struct GetSeatInfoResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        totalSeatCount: Int32? = nil,
-        availableSeatCount: Int32? = nil,
-        assignedSeatClaimIds: [String]? = nil
-    ) {
-        self.totalSeatCount = totalSeatCount
-        self.availableSeatCount = availableSeatCount
-        self.assignedSeatClaimIds = assignedSeatClaimIds
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension GetSeatInfoResponse: JSONModel {
@@ -60,21 +50,15 @@ public struct ClaimSeatRequest: Codable, Hashable, Sendable {
 }
 
 /// The claim that the App Store created (App Store Server API 1.23, Claim Seat).
-public struct ClaimSeatResponse: Codable, Hashable, Sendable {
+public struct ClaimSeatResponse: AppStoreModel {
     /// The UUID of the claim, a new one for every claim.
     public var seatClaimId: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        seatClaimId: String? = nil
-    ) {
-        self.seatClaimId = seatClaimId
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension ClaimSeatResponse: JSONModel {

@@ -1,5 +1,5 @@
 /// One attempt to send a notification (App Store Server API, sendAttemptItem).
-public struct SendAttemptItem: Codable, Hashable, Sendable {
+public struct SendAttemptItem: AppStoreModel {
     /// The date of the attempt. In milliseconds since 1970-01-01 00:00 UTC.
     public var attemptDate: Int64?
 
@@ -9,16 +9,8 @@ public struct SendAttemptItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        attemptDate: Int64? = nil,
-        sendAttemptResult: SendAttemptResult? = nil
-    ) {
-        self.attemptDate = attemptDate
-        self.sendAttemptResult = sendAttemptResult
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension SendAttemptItem: JSONModel {
@@ -76,21 +68,15 @@ public struct SendAttemptResult: OpenEnum {
 }
 
 /// The response to a request for a test notification (App Store Server API, SendTestNotificationResponse).
-public struct SendTestNotificationResponse: Codable, Hashable, Sendable {
+public struct SendTestNotificationResponse: AppStoreModel {
     /// The token of the test notification, valid for 6 months.
     public var testNotificationToken: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        testNotificationToken: String? = nil
-    ) {
-        self.testNotificationToken = testNotificationToken
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension SendTestNotificationResponse: JSONModel {
@@ -107,7 +93,7 @@ extension SendTestNotificationResponse: JSONModel {
 }
 
 /// The result of a test notification (App Store Server API, CheckTestNotificationResponse).
-public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
+public struct CheckTestNotificationResponse: AppStoreModel {
     /// The notification signed by the App Store, in JWS compact form. Verify it before use.
     public var signedPayload: String?
 
@@ -120,18 +106,8 @@ public struct CheckTestNotificationResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedPayload: String? = nil,
-        sendAttempts: [SendAttemptItem]? = nil,
-        firstSendAttemptResult: SendAttemptResult? = nil
-    ) {
-        self.signedPayload = signedPayload
-        self.sendAttempts = sendAttempts
-        self.firstSendAttemptResult = firstSendAttemptResult
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension CheckTestNotificationResponse: JSONModel {

@@ -1,5 +1,5 @@
 /// The status of all auto-renewable subscriptions of a customer (App Store Server API, StatusResponse).
-public struct StatusResponse: Codable, Hashable, Sendable {
+public struct StatusResponse: AppStoreModel {
     /// The server environment that the data belongs to.
     public var environment: Environment?
 
@@ -15,20 +15,8 @@ public struct StatusResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        environment: Environment? = nil,
-        bundleId: String? = nil,
-        appAppleId: Int64? = nil,
-        data: [SubscriptionGroupIdentifierItem]? = nil
-    ) {
-        self.environment = environment
-        self.bundleId = bundleId
-        self.appAppleId = appAppleId
-        self.data = data
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension StatusResponse: JSONModel {
@@ -48,7 +36,7 @@ extension StatusResponse: JSONModel {
 }
 
 /// The subscriptions of a customer in one group (App Store Server API, SubscriptionGroupIdentifierItem).
-public struct SubscriptionGroupIdentifierItem: Codable, Hashable, Sendable {
+public struct SubscriptionGroupIdentifierItem: AppStoreModel {
     /// The identifier of the group.
     public var subscriptionGroupIdentifier: String?
 
@@ -58,16 +46,8 @@ public struct SubscriptionGroupIdentifierItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        subscriptionGroupIdentifier: String? = nil,
-        lastTransactions: [LastTransactionsItem]? = nil
-    ) {
-        self.subscriptionGroupIdentifier = subscriptionGroupIdentifier
-        self.lastTransactions = lastTransactions
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension SubscriptionGroupIdentifierItem: JSONModel {
@@ -85,7 +65,7 @@ extension SubscriptionGroupIdentifierItem: JSONModel {
 }
 
 /// The latest state of one subscription (App Store Server API, LastTransactionsItem).
-public struct LastTransactionsItem: Codable, Hashable, Sendable {
+public struct LastTransactionsItem: AppStoreModel {
     /// The status; it is not signed, unlike the two JWS.
     public var status: SubscriptionStatus?
 
@@ -101,20 +81,8 @@ public struct LastTransactionsItem: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        status: SubscriptionStatus? = nil,
-        originalTransactionId: String? = nil,
-        signedTransactionInfo: String? = nil,
-        signedRenewalInfo: String? = nil
-    ) {
-        self.status = status
-        self.originalTransactionId = originalTransactionId
-        self.signedTransactionInfo = signedTransactionInfo
-        self.signedRenewalInfo = signedRenewalInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension LastTransactionsItem: JSONModel {

@@ -1,5 +1,5 @@
 /// One page of a customer's transaction history, at most 20 transactions (App Store Server API, HistoryResponse).
-public struct HistoryResponse: Codable, Hashable, Sendable {
+public struct HistoryResponse: AppStoreModel {
     /// The token for the next page, or for later changes if `hasMore` is false.
     public var revision: String?
 
@@ -21,24 +21,8 @@ public struct HistoryResponse: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        revision: String? = nil,
-        hasMore: Bool? = nil,
-        bundleId: String? = nil,
-        appAppleId: Int64? = nil,
-        environment: Environment? = nil,
-        signedTransactions: [String]? = nil
-    ) {
-        self.revision = revision
-        self.hasMore = hasMore
-        self.bundleId = bundleId
-        self.appAppleId = appAppleId
-        self.environment = environment
-        self.signedTransactions = signedTransactions
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension HistoryResponse: JSONModel {
@@ -60,21 +44,15 @@ extension HistoryResponse: JSONModel {
 }
 
 /// A single transaction (App Store Server API, TransactionInfoResponse).
-public struct TransactionInfoResponse: Codable, Hashable, Sendable {
+public struct TransactionInfoResponse: AppStoreModel {
     /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedTransactionInfo: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedTransactionInfo: String? = nil
-    ) {
-        self.signedTransactionInfo = signedTransactionInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension TransactionInfoResponse: JSONModel {
@@ -91,21 +69,15 @@ extension TransactionInfoResponse: JSONModel {
 }
 
 /// The purchase or download of the app itself (App Store Server API 1.17, AppTransactionInfoResponse).
-public struct AppTransactionInfoResponse: Codable, Hashable, Sendable {
+public struct AppTransactionInfoResponse: AppStoreModel {
     /// The app transaction signed by the App Store, in JWS compact form. Verify it before use.
     public var signedAppTransactionInfo: String?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        signedAppTransactionInfo: String? = nil
-    ) {
-        self.signedAppTransactionInfo = signedAppTransactionInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AppTransactionInfoResponse: JSONModel {

@@ -3,7 +3,7 @@
 ///
 /// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
 /// values.
-public struct AppTransaction: Codable, Hashable, Sendable {
+public struct AppTransaction: AppStoreModel {
     /// The server environment that signed the app transaction.
     public var receiptType: Environment?
 
@@ -49,41 +49,8 @@ public struct AppTransaction: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// No fields. A migration starts millions of values this way.
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        receiptType: Environment? = nil,
-        appAppleId: Int64? = nil,
-        bundleId: String? = nil,
-        applicationVersion: String? = nil,
-        versionExternalIdentifier: Int64? = nil,
-        receiptCreationDate: Int64? = nil,
-        originalPurchaseDate: Int64? = nil,
-        originalApplicationVersion: String? = nil,
-        deviceVerification: String? = nil,
-        deviceVerificationNonce: String? = nil,
-        preorderDate: Int64? = nil,
-        appTransactionId: String? = nil,
-        originalPlatform: PurchasePlatform? = nil,
-        storeType: StoreType? = nil
-    ) {
-        self.receiptType = receiptType
-        self.appAppleId = appAppleId
-        self.bundleId = bundleId
-        self.applicationVersion = applicationVersion
-        self.versionExternalIdentifier = versionExternalIdentifier
-        self.receiptCreationDate = receiptCreationDate
-        self.originalPurchaseDate = originalPurchaseDate
-        self.originalApplicationVersion = originalApplicationVersion
-        self.deviceVerification = deviceVerification
-        self.deviceVerificationNonce = deviceVerificationNonce
-        self.preorderDate = preorderDate
-        self.appTransactionId = appTransactionId
-        self.originalPlatform = originalPlatform
-        self.storeType = storeType
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension AppTransaction: Payload {

@@ -2,7 +2,7 @@
 ///
 /// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
 /// values.
-public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
+public struct JWSRenewalInfoDecodedPayload: AppStoreModel {
     /// The reason why the subscription expired; only after its end.
     public var expirationIntent: ExpirationIntent?
 
@@ -87,65 +87,8 @@ public struct JWSRenewalInfoDecodedPayload: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    /// No fields.
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        expirationIntent: ExpirationIntent? = nil,
-        originalTransactionId: String? = nil,
-        autoRenewProductId: String? = nil,
-        productId: String? = nil,
-        autoRenewStatus: AutoRenewStatus? = nil,
-        isInBillingRetryPeriod: Bool? = nil,
-        priceIncreaseStatus: PriceIncreaseStatus? = nil,
-        gracePeriodExpiresDate: Int64? = nil,
-        offerType: OfferType? = nil,
-        offerIdentifier: String? = nil,
-        offerDiscountType: OfferDiscountType? = nil,
-        offerPeriod: String? = nil,
-        signedDate: Int64? = nil,
-        environment: Environment? = nil,
-        recentSubscriptionStartDate: Int64? = nil,
-        renewalDate: Int64? = nil,
-        currency: String? = nil,
-        renewalPrice: Int64? = nil,
-        eligibleWinBackOfferIds: [String]? = nil,
-        appAccountToken: String? = nil,
-        appTransactionId: String? = nil,
-        advancedCommerceInfo: AdvancedCommerceRenewalInfo? = nil,
-        renewalBillingPlanType: RenewalBillingPlanType? = nil,
-        commitmentInfo: RenewalCommitmentInfo? = nil,
-        renewalQuantity: Int32? = nil,
-        multiSeatInfo: RenewalMultiSeatInfo? = nil
-    ) {
-        self.expirationIntent = expirationIntent
-        self.originalTransactionId = originalTransactionId
-        self.autoRenewProductId = autoRenewProductId
-        self.productId = productId
-        self.autoRenewStatus = autoRenewStatus
-        self.isInBillingRetryPeriod = isInBillingRetryPeriod
-        self.priceIncreaseStatus = priceIncreaseStatus
-        self.gracePeriodExpiresDate = gracePeriodExpiresDate
-        self.offerType = offerType
-        self.offerIdentifier = offerIdentifier
-        self.offerDiscountType = offerDiscountType
-        self.offerPeriod = offerPeriod
-        self.signedDate = signedDate
-        self.environment = environment
-        self.recentSubscriptionStartDate = recentSubscriptionStartDate
-        self.renewalDate = renewalDate
-        self.currency = currency
-        self.renewalPrice = renewalPrice
-        self.eligibleWinBackOfferIds = eligibleWinBackOfferIds
-        self.appAccountToken = appAccountToken
-        self.appTransactionId = appTransactionId
-        self.advancedCommerceInfo = advancedCommerceInfo
-        self.renewalBillingPlanType = renewalBillingPlanType
-        self.commitmentInfo = commitmentInfo
-        self.renewalQuantity = renewalQuantity
-        self.multiSeatInfo = multiSeatInfo
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension JWSRenewalInfoDecodedPayload: Payload {

@@ -2,7 +2,7 @@
 ///
 /// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
 /// values.
-public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
+public struct JWSTransactionDecodedPayload: AppStoreModel {
     /// The identifier of the first transaction of this purchase; equal to ``transactionId`` for the first purchase.
     public var originalTransactionId: String?
 
@@ -133,85 +133,8 @@ public struct JWSTransactionDecodedPayload: Codable, Hashable, Sendable {
     private var rareCommitmentInfo: Rare<TransactionCommitmentInfo>?
     private var rareMultiSeatInfo: Rare<TransactionMultiSeatInfo>?
 
-    /// No fields. A migration starts millions of values this way.
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        originalTransactionId: String? = nil,
-        transactionId: String? = nil,
-        previousOriginalTransactionId: String? = nil,
-        webOrderLineItemId: String? = nil,
-        bundleId: String? = nil,
-        productId: String? = nil,
-        subscriptionGroupIdentifier: String? = nil,
-        purchaseDate: Int64? = nil,
-        originalPurchaseDate: Int64? = nil,
-        expiresDate: Int64? = nil,
-        quantity: Int32? = nil,
-        type: ProductType? = nil,
-        appAccountToken: String? = nil,
-        inAppOwnershipType: InAppOwnershipType? = nil,
-        signedDate: Int64? = nil,
-        revocationReason: RevocationReason? = nil,
-        revocationDate: Int64? = nil,
-        revocationType: RevocationType? = nil,
-        revocationPercentage: Int32? = nil,
-        isUpgraded: Bool? = nil,
-        offerType: OfferType? = nil,
-        offerIdentifier: String? = nil,
-        offerDiscountType: OfferDiscountType? = nil,
-        offerPeriod: String? = nil,
-        environment: Environment? = nil,
-        storefront: String? = nil,
-        storefrontId: String? = nil,
-        transactionReason: TransactionReason? = nil,
-        currency: String? = nil,
-        price: Int64? = nil,
-        appTransactionId: String? = nil,
-        advancedCommerceInfo: AdvancedCommerceTransactionInfo? = nil,
-        billingPlanType: BillingPlanType? = nil,
-        commitmentInfo: TransactionCommitmentInfo? = nil,
-        multiSeatInfo: TransactionMultiSeatInfo? = nil,
-        additionalTransactionReason: AdditionalTransactionReason? = nil
-    ) {
-        self.originalTransactionId = originalTransactionId
-        self.transactionId = transactionId
-        self.previousOriginalTransactionId = previousOriginalTransactionId
-        self.webOrderLineItemId = webOrderLineItemId
-        self.bundleId = bundleId
-        self.productId = productId
-        self.subscriptionGroupIdentifier = subscriptionGroupIdentifier
-        self.purchaseDate = purchaseDate
-        self.originalPurchaseDate = originalPurchaseDate
-        self.expiresDate = expiresDate
-        self.quantity = quantity
-        self.type = type
-        self.appAccountToken = appAccountToken
-        self.inAppOwnershipType = inAppOwnershipType
-        self.signedDate = signedDate
-        self.revocationReason = revocationReason
-        self.revocationDate = revocationDate
-        self.revocationType = revocationType
-        self.revocationPercentage = revocationPercentage
-        self.isUpgraded = isUpgraded
-        self.offerType = offerType
-        self.offerIdentifier = offerIdentifier
-        self.offerDiscountType = offerDiscountType
-        self.offerPeriod = offerPeriod
-        self.environment = environment
-        self.storefront = storefront
-        self.storefrontId = storefrontId
-        self.transactionReason = transactionReason
-        self.currency = currency
-        self.price = price
-        self.appTransactionId = appTransactionId
-        self.advancedCommerceInfo = advancedCommerceInfo
-        self.billingPlanType = billingPlanType
-        self.commitmentInfo = commitmentInfo
-        self.multiSeatInfo = multiSeatInfo
-        self.additionalTransactionReason = additionalTransactionReason
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension JWSTransactionDecodedPayload: Payload {

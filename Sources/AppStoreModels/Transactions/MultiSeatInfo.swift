@@ -2,7 +2,7 @@
 ///
 /// The number of seats is ``JWSTransactionDecodedPayload/quantity``. A period may have several transactions, each with its
 /// own seats; see ``AdditionalTransactionReason``.
-public struct TransactionMultiSeatInfo: Codable, Hashable, Sendable {
+public struct TransactionMultiSeatInfo: AppStoreModel {
     /// Who invites people to the seats.
     public var invitationManagement: InvitationManagement?
 
@@ -16,18 +16,8 @@ public struct TransactionMultiSeatInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        invitationManagement: InvitationManagement? = nil,
-        priceTiers: [SeatPriceTier]? = nil,
-        revokedSeatQuantity: Int32? = nil
-    ) {
-        self.invitationManagement = invitationManagement
-        self.priceTiers = priceTiers
-        self.revokedSeatQuantity = revokedSeatQuantity
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension TransactionMultiSeatInfo: JSONModel {
@@ -47,21 +37,15 @@ extension TransactionMultiSeatInfo: JSONModel {
 
 /// The seats of a multiseat subscription at its next renewal (App Store Server API 1.23, multiSeatInfo). The number of seats
 /// is ``JWSRenewalInfoDecodedPayload/renewalQuantity``.
-public struct RenewalMultiSeatInfo: Codable, Hashable, Sendable {
+public struct RenewalMultiSeatInfo: AppStoreModel {
     /// The price of a seat at the next renewal by number of seats, in no guaranteed order.
     public var renewalPriceTiers: [SeatPriceTier]?
 
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        renewalPriceTiers: [SeatPriceTier]? = nil
-    ) {
-        self.renewalPriceTiers = renewalPriceTiers
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension RenewalMultiSeatInfo: JSONModel {
@@ -78,7 +62,7 @@ extension RenewalMultiSeatInfo: JSONModel {
 }
 
 /// The price of a seat for a number of seats (App Store Server API 1.23, priceTiers).
-public struct SeatPriceTier: Codable, Hashable, Sendable {
+public struct SeatPriceTier: AppStoreModel {
     /// The price of one seat. In milliunits of the currency: 10.99 is 10990.
     public var price: Int64?
 
@@ -88,16 +72,8 @@ public struct SeatPriceTier: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        price: Int64? = nil,
-        quantity: Int32? = nil
-    ) {
-        self.price = price
-        self.quantity = quantity
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension SeatPriceTier: JSONModel {

@@ -1,5 +1,5 @@
 /// The renewal of a commitment billed monthly (App Store Server API 1.21, renewalCommitmentInfo).
-public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
+public struct RenewalCommitmentInfo: AppStoreModel {
     /// The product to which the commitment will renew.
     public var commitmentAutoRenewProductId: String?
 
@@ -18,22 +18,8 @@ public struct RenewalCommitmentInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        commitmentAutoRenewProductId: String? = nil,
-        commitmentAutoRenewStatus: AutoRenewStatus? = nil,
-        commitmentRenewalBillingPlanType: RenewalBillingPlanType? = nil,
-        commitmentRenewalDate: Int64? = nil,
-        commitmentRenewalPrice: Int64? = nil
-    ) {
-        self.commitmentAutoRenewProductId = commitmentAutoRenewProductId
-        self.commitmentAutoRenewStatus = commitmentAutoRenewStatus
-        self.commitmentRenewalBillingPlanType = commitmentRenewalBillingPlanType
-        self.commitmentRenewalDate = commitmentRenewalDate
-        self.commitmentRenewalPrice = commitmentRenewalPrice
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension RenewalCommitmentInfo: JSONModel {

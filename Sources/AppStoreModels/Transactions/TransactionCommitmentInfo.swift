@@ -1,5 +1,5 @@
 /// The commitment behind a subscription billed monthly (App Store Server API 1.21, transactionCommitmentInfo).
-public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
+public struct TransactionCommitmentInfo: AppStoreModel {
     /// The number of this billing period in the commitment, from 1.
     public var billingPeriodNumber: Int32?
 
@@ -15,20 +15,8 @@ public struct TransactionCommitmentInfo: Codable, Hashable, Sendable {
     /// JSON members that this package does not know. They are preserved when the value is written.
     public var unknownMembers = UnknownMembers()
 
-    package init() {}
-
-    /// A value with these fields. Each field is nil by default.
-    public init(
-        billingPeriodNumber: Int32? = nil,
-        totalBillingPeriods: Int32? = nil,
-        commitmentExpiresDate: Int64? = nil,
-        commitmentPrice: Int64? = nil
-    ) {
-        self.billingPeriodNumber = billingPeriodNumber
-        self.totalBillingPeriods = totalBillingPeriods
-        self.commitmentExpiresDate = commitmentExpiresDate
-        self.commitmentPrice = commitmentPrice
-    }
+    /// A value without members.
+    public init() {}
 }
 
 extension TransactionCommitmentInfo: JSONModel {

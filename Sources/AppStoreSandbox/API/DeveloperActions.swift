@@ -104,9 +104,12 @@ extension SandboxState {
         let extended = engine.subscriptions[id]
         let last = engine.transactions[extended?.transactionId ?? ""]?.payload
         return try .json(
-            ExtendRenewalDateResponse(
-                originalTransactionId: id, webOrderLineItemId: last?.webOrderLineItemId, success: true,
-                effectiveDate: repeated?.effectiveDate ?? extended?.expiresDate))
+            ExtendRenewalDateResponse {
+                $0.originalTransactionId = id
+                $0.webOrderLineItemId = last?.webOrderLineItemId
+                $0.success = true
+                $0.effectiveDate = repeated?.effectiveDate ?? extended?.expiresDate
+            })
     }
 
     private func extensionTerms(_ body: JSONObject) throws -> (days: Int32, reason: Int32, identifier: String) {
@@ -145,7 +148,7 @@ extension SandboxState {
             MassExtendRenewalDateRequest(
                 extendByDays: terms.days, extendReasonCode: ExtendReasonCode(rawValue: terms.reason),
                 requestIdentifier: terms.identifier, productId: productId, storefrontCountryCodes: storefronts))
-        return try .json(MassExtendRenewalDateResponse(requestIdentifier: terms.identifier))
+        return try .json(MassExtendRenewalDateResponse { $0.requestIdentifier = terms.identifier })
     }
 
     /// Get Status of Subscription Renewal Date Extensions.
@@ -157,9 +160,13 @@ extension SandboxState {
         }
         let completion = known.completion
         return try .json(
-            MassExtendRenewalDateStatusResponse(
-                requestIdentifier: identifier, complete: completion != nil, completeDate: completion?.date,
-                succeededCount: completion?.succeeded, failedCount: completion?.failed))
+            MassExtendRenewalDateStatusResponse {
+                $0.requestIdentifier = identifier
+                $0.complete = completion != nil
+                $0.completeDate = completion?.date
+                $0.succeededCount = completion?.succeeded
+                $0.failedCount = completion?.failed
+            })
     }
 }
 
@@ -171,10 +178,11 @@ extension SandboxState {
         let (subscription, seats) = try seats(id)
         let total = engine.seatCount(of: subscription)
         return try .json(
-            GetSeatInfoResponse(
-                totalSeatCount: Int32(clamping: total),
-                availableSeatCount: Int32(clamping: max(0, total - seats.claims.count)),
-                assignedSeatClaimIds: seats.claims.map(\.id)))
+            GetSeatInfoResponse {
+                $0.totalSeatCount = Int32(clamping: total)
+                $0.availableSeatCount = Int32(clamping: max(0, total - seats.claims.count))
+                $0.assignedSeatClaimIds = seats.claims.map(\.id)
+            })
     }
 
     /// Claim Seat.
@@ -188,7 +196,7 @@ extension SandboxState {
         let claim = engine.claimSeat(
             of: subscription.originalTransactionId, requestIdentifier: uuid.text, appTransactionId: app)
         guard let claim else { throw APIRefusal(.generalBadRequest, "No available seats.") }
-        return try .json(ClaimSeatResponse(seatClaimId: claim))
+        return try .json(ClaimSeatResponse { $0.seatClaimId = claim })
     }
 
     /// Unclaim Seat.

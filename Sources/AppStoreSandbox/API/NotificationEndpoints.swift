@@ -63,21 +63,24 @@ extension SandboxState {
         let page = found[position...].prefix(Self.pageSize)
         let hasMore = page.endIndex < found.endIndex
         return try .json(
-            NotificationHistoryResponse(
-                paginationToken: hasMore ? PageToken(position: Int64(page.endIndex), context: context).text : nil,
-                hasMore: hasMore,
-                notificationHistory: page.map {
-                    NotificationHistoryResponseItem(
-                        signedPayload: $0.signedPayload, sendAttempts: $0.attempts,
-                        firstSendAttemptResult: $0.attempts.first?.sendAttemptResult)
-                }))
+            NotificationHistoryResponse {
+                $0.paginationToken = hasMore ? PageToken(position: Int64(page.endIndex), context: context).text : nil
+                $0.hasMore = hasMore
+                $0.notificationHistory = page.map { notification in
+                    NotificationHistoryResponseItem {
+                        $0.signedPayload = notification.signedPayload
+                        $0.sendAttempts = notification.attempts
+                        $0.firstSendAttemptResult = notification.attempts.first?.sendAttemptResult
+                    }
+                }
+            })
     }
 
     /// Request a Test Notification.
     mutating func requestTest() throws -> APIResponse {
         guard notificationURL != nil else { throw APIRefusal(.serverNotificationUrlNotFound) }
         let uuid = engine.recordTestEvent()
-        return try .json(SendTestNotificationResponse(testNotificationToken: "\(uuid)_\(now)"))
+        return try .json(SendTestNotificationResponse { $0.testNotificationToken = "\(uuid)_\(now)" })
     }
 
     /// Get Test Notification Status. There is none before the first attempt (Reference.md S2.1).
@@ -91,8 +94,10 @@ extension SandboxState {
             throw APIRefusal(.testNotificationNotFound)
         }
         return try .json(
-            CheckTestNotificationResponse(
-                signedPayload: notification.signedPayload, sendAttempts: notification.attempts,
-                firstSendAttemptResult: notification.attempts.first?.sendAttemptResult))
+            CheckTestNotificationResponse {
+                $0.signedPayload = notification.signedPayload
+                $0.sendAttempts = notification.attempts
+                $0.firstSendAttemptResult = notification.attempts.first?.sendAttemptResult
+            })
     }
 }

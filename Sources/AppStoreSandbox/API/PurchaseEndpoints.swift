@@ -102,10 +102,14 @@ extension SandboxState {
         let page = found.prefix(Self.pageSize)
         let last = page.last?.revision ?? position ?? (filter.isAscending ? 0 : .max)
         return try .json(
-            HistoryResponse(
-                revision: PageToken(position: last, context: context).text, hasMore: found.count > page.count,
-                bundleId: configuration.bundleId, appAppleId: shownAppAppleId, environment: configuration.environment,
-                signedTransactions: try page.map { try sign($0) }))
+            HistoryResponse {
+                $0.revision = PageToken(position: last, context: context).text
+                $0.hasMore = found.count > page.count
+                $0.bundleId = configuration.bundleId
+                $0.appAppleId = shownAppAppleId
+                $0.environment = configuration.environment
+                $0.signedTransactions = try page.map { try sign($0) }
+            })
     }
 
     /// Absent in the sandbox environment.
@@ -113,14 +117,14 @@ extension SandboxState {
 
     /// Get Transaction Info.
     func transactionInfo(_ id: String) throws -> APIResponse {
-        try .json(TransactionInfoResponse(signedTransactionInfo: try sign(try transaction(id))))
+        try .json(TransactionInfoResponse { $0.signedTransactionInfo = try sign(try transaction(id)) })
     }
 
     /// Get App Transaction Info.
     func appTransactionInfo(_ id: String) throws -> APIResponse {
         let payload = engine.appTransaction(of: try customer(anyId: id))
         return try .json(
-            AppTransactionInfoResponse(signedAppTransactionInfo: try signer.sign(payload, at: signingDate)))
+            AppTransactionInfoResponse { $0.signedAppTransactionInfo = try signer.sign(payload, at: signingDate) })
     }
 
     /// Get All Subscription Statuses.
@@ -136,19 +140,27 @@ extension SandboxState {
             guard wanted.isEmpty || wanted.contains(subscription.status),
                 let last = engine.transactions[subscription.transactionId]
             else { continue }
-            groups[subscription.group, default: []].append(
-                LastTransactionsItem(
-                    status: subscription.status, originalTransactionId: subscription.originalTransactionId,
-                    signedTransactionInfo: try sign(last),
-                    signedRenewalInfo: try signer.sign(engine.renewalInfo(of: subscription), at: signingDate)))
+            let item = try LastTransactionsItem {
+                $0.status = subscription.status
+                $0.originalTransactionId = subscription.originalTransactionId
+                $0.signedTransactionInfo = try sign(last)
+                $0.signedRenewalInfo = try signer.sign(engine.renewalInfo(of: subscription), at: signingDate)
+            }
+            groups[subscription.group, default: []].append(item)
         }
-        let items = groups.keys.sorted().map {
-            SubscriptionGroupIdentifierItem(subscriptionGroupIdentifier: $0, lastTransactions: groups[$0])
+        let items = groups.keys.sorted().map { group in
+            SubscriptionGroupIdentifierItem {
+                $0.subscriptionGroupIdentifier = group
+                $0.lastTransactions = groups[group]
+            }
         }
         return try .json(
-            StatusResponse(
-                environment: configuration.environment, bundleId: configuration.bundleId, appAppleId: shownAppAppleId,
-                data: items))
+            StatusResponse {
+                $0.environment = configuration.environment
+                $0.bundleId = configuration.bundleId
+                $0.appAppleId = shownAppAppleId
+                $0.data = items
+            })
     }
 }
 
@@ -202,10 +214,11 @@ extension SandboxState {
         let found = refunds(of: customer).filter { $0.number > position }
         let page = found.prefix(Self.pageSize)
         return try .json(
-            RefundHistoryResponse(
-                signedTransactions: try page.map { try sign($0.transaction) },
-                revision: PageToken(position: page.last?.number ?? position, context: context).text,
-                hasMore: found.count > page.count))
+            RefundHistoryResponse {
+                $0.signedTransactions = try page.map { try sign($0.transaction) }
+                $0.revision = PageToken(position: page.last?.number ?? position, context: context).text
+                $0.hasMore = found.count > page.count
+            })
     }
 
     /// Get Refund History V1: the newest 50.
@@ -213,7 +226,7 @@ extension SandboxState {
         guard Self.isId(id) else { throw APIRefusal(.invalidOriginalTransactionId) }
         guard let original = engine.transactions[id] else { throw APIRefusal(.originalTransactionIdNotFound) }
         let found = refunds(of: try engine.customer(original.customer)).suffix(50)
-        return try .json(RefundLookupResponse(signedTransactions: try found.map { try sign($0.transaction) }))
+        return try .json(RefundLookupResponse { $0.signedTransactions = try found.map { try sign($0.transaction) } })
     }
 
     /// Look Up Order ID. Apple has it in production only; the sandbox answers in both environments, for tests.
@@ -222,9 +235,12 @@ extension SandboxState {
             throw APIRefusal(.generalBadRequest)
         }
         let found = engine.transactions.values.filter { $0.orderId == id }
-        guard !found.isEmpty else { return try .json(OrderLookupResponse(status: .invalid)) }
+        guard !found.isEmpty else { return try .json(OrderLookupResponse { $0.status = .invalid }) }
         return try .json(
-            OrderLookupResponse(status: .valid, signedTransactions: try found.map { try sign($0) }))
+            OrderLookupResponse {
+                $0.status = .valid
+                $0.signedTransactions = try found.map { try sign($0) }
+            })
     }
 
     /// Finish Transaction.

@@ -178,10 +178,15 @@ extension SandboxEngine {
     func appTransaction(of customer: SandboxCustomer) -> AppTransaction {
         let isProduction = configuration.environment == .production
         let (date, version) = download(of: customer)
-        return AppTransaction(
-            receiptType: configuration.environment, appAppleId: isProduction ? configuration.appAppleId : nil,
-            bundleId: configuration.bundleId, originalPurchaseDate: date, originalApplicationVersion: version,
-            appTransactionId: customer.appTransactionId, originalPlatform: .iOS)
+        return AppTransaction {
+            $0.receiptType = configuration.environment
+            $0.appAppleId = isProduction ? configuration.appAppleId : nil
+            $0.bundleId = configuration.bundleId
+            $0.originalPurchaseDate = date
+            $0.originalApplicationVersion = version
+            $0.appTransactionId = customer.appTransactionId
+            $0.originalPlatform = .iOS
+        }
     }
 
     /// The date and version of a customer's first download, as receipts and app transactions state them. In the sandbox,
@@ -269,9 +274,10 @@ extension SandboxEngine {
         // The account token is the purchaser's (Reference.md S5.1).
         if charge.sharedFrom == nil { payload.appAccountToken = charge.appAccountToken }
         if charge.hasSeats {
-            payload.multiSeatInfo = TransactionMultiSeatInfo(
-                invitationManagement: .developer,
-                priceTiers: charge.price.map { [SeatPriceTier(price: $0, quantity: charge.quantity)] })
+            payload.multiSeatInfo = TransactionMultiSeatInfo {
+                $0.invitationManagement = .developer
+                $0.priceTiers = priceTiers(charge.price, seats: charge.quantity)
+            }
         }
         if let price = charge.price, !charge.isAssigned {
             payload.price = price
@@ -295,6 +301,16 @@ extension SandboxEngine {
         transactions[id] = transaction
         customers[charge.customer]?.transactionIds.append(id)
         return transaction
+    }
+
+    /// All seats of a purchase in one tier; nil without a price.
+    private func priceTiers(_ price: Int64?, seats: Int32) -> [SeatPriceTier]? {
+        guard let price else { return nil }
+        let tier = SeatPriceTier {
+            $0.price = price
+            $0.quantity = seats
+        }
+        return [tier]
     }
 
     /// The end of a period of a product, with or without an offer.
@@ -413,10 +429,9 @@ extension SandboxEngine {
         info.priceIncreaseStatus = subscription.priceIncrease?.status
         if let seats = subscription.seats {
             info.renewalQuantity = seats.renewalQuantity
-            info.multiSeatInfo = RenewalMultiSeatInfo(
-                renewalPriceTiers: nextPrice(of: subscription).map {
-                    [SeatPriceTier(price: $0, quantity: seats.renewalQuantity)]
-                })
+            info.multiSeatInfo = RenewalMultiSeatInfo {
+                $0.renewalPriceTiers = priceTiers(nextPrice(of: subscription), seats: seats.renewalQuantity)
+            }
         }
         if let price = nextPrice(of: subscription) {
             info.renewalPrice = price

@@ -390,10 +390,16 @@ extension SandboxEngine {
         massExtensions[id]?.completion = .init(date: now, succeeded: succeeded, failed: failed)
         let isProduction = configuration.environment == .production
         let date = stamp()
-        let summary = Summary(
-            environment: configuration.environment, appAppleId: isProduction ? configuration.appAppleId : nil,
-            bundleId: configuration.bundleId, productId: request.productId, requestIdentifier: id,
-            storefrontCountryCodes: request.storefrontCountryCodes, succeededCount: succeeded, failedCount: failed)
+        let summary = Summary {
+            $0.environment = configuration.environment
+            $0.appAppleId = isProduction ? configuration.appAppleId : nil
+            $0.bundleId = configuration.bundleId
+            $0.productId = request.productId
+            $0.requestIdentifier = id
+            $0.storefrontCountryCodes = request.storefrontCountryCodes
+            $0.succeededCount = succeeded
+            $0.failedCount = failed
+        }
         events.append(
             SandboxEvent(
                 uuid: identifiers.uuid(), type: .renewalExtension, subtype: .summary, date: date, summary: summary))

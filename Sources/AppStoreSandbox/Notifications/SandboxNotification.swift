@@ -60,7 +60,11 @@ struct NotificationLog: Sendable {
     /// Records an attempt and schedules the next one.
     mutating func record(_ uuid: String, _ result: SendAttemptResult, at date: Int64) {
         guard let place = places[uuid] else { return }
-        notifications[place].attempts.append(SendAttemptItem(attemptDate: date, sendAttemptResult: result))
+        notifications[place].attempts.append(
+            SendAttemptItem {
+                $0.attemptDate = date
+                $0.sendAttemptResult = result
+            })
         let count = notifications[place].attempts.count
         let isDone = result == .success || !retries || count > Self.retryDelays.count
         if isDone { waiting.remove(place) }

@@ -32,18 +32,27 @@ struct SandboxSigner: Sendable {
         let isProduction = configuration.environment == .production
         var data: NotificationData?
         if event.summary == nil {
-            data = NotificationData(
-                environment: configuration.environment, appAppleId: isProduction ? configuration.appAppleId : nil,
-                bundleId: configuration.bundleId,
-                bundleVersion: event.type == .test ? nil : configuration.bundleVersion,
-                signedTransactionInfo: try event.transaction.map { try sign($0, at: event.date) },
-                signedRenewalInfo: try event.renewalInfo.map { try sign($0, at: event.date) }, status: event.status,
-                consumptionRequestReason: event.consumptionRequestReason)
+            data = try NotificationData {
+                $0.environment = configuration.environment
+                $0.appAppleId = isProduction ? configuration.appAppleId : nil
+                $0.bundleId = configuration.bundleId
+                $0.bundleVersion = event.type == .test ? nil : configuration.bundleVersion
+                $0.signedTransactionInfo = try event.transaction.map { try sign($0, at: event.date) }
+                $0.signedRenewalInfo = try event.renewalInfo.map { try sign($0, at: event.date) }
+                $0.status = event.status
+                $0.consumptionRequestReason = event.consumptionRequestReason
+            }
         }
-        let payload = ResponseBodyV2DecodedPayload(
-            notificationType: event.type, subtype: event.subtype, notificationUUID: event.uuid, data: data,
-            version: "2.0", signedDate: event.date, summary: event.summary,
-            unclaimInfo: event.unclaimSeatIds.map { UnclaimInfo(unclaimSeatIds: $0) })
+        let payload = ResponseBodyV2DecodedPayload {
+            $0.notificationType = event.type
+            $0.subtype = event.subtype
+            $0.notificationUUID = event.uuid
+            $0.data = data
+            $0.version = "2.0"
+            $0.signedDate = event.date
+            $0.summary = event.summary
+            $0.unclaimInfo = event.unclaimSeatIds.map { ids in UnclaimInfo { $0.unclaimSeatIds = ids } }
+        }
         return try authority.sign(payload: try SandboxJSON.encode(payload))
     }
 

@@ -98,14 +98,25 @@ extension StoreScope {
             object["environment"]?.string.map { Environment(rawValue: $0) }
         }
         if let data = object["data"]?.object {
-            claim.data = NotificationData(environment: environment(data), bundleId: data["bundleId"]?.string)
+            claim.data = NotificationData {
+                $0.environment = environment(data)
+                $0.bundleId = data["bundleId"]?.string
+            }
         } else if let summary = object["summary"]?.object {
-            claim.summary = Summary(environment: environment(summary), bundleId: summary["bundleId"]?.string)
+            claim.summary = Summary {
+                $0.environment = environment(summary)
+                $0.bundleId = summary["bundleId"]?.string
+            }
         } else if let token = object["externalPurchaseToken"]?.object {
-            claim.externalPurchaseToken = ExternalPurchaseToken(
-                externalPurchaseId: token["externalPurchaseId"]?.string, bundleId: token["bundleId"]?.string)
+            claim.externalPurchaseToken = ExternalPurchaseToken {
+                $0.externalPurchaseId = token["externalPurchaseId"]?.string
+                $0.bundleId = token["bundleId"]?.string
+            }
         } else if let data = object["appData"]?.object {
-            claim.appData = AppData(bundleId: data["bundleId"]?.string, environment: environment(data))
+            claim.appData = AppData {
+                $0.bundleId = data["bundleId"]?.string
+                $0.environment = environment(data)
+            }
         }
         self.init(claim)
     }

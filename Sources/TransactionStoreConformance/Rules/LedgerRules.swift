@@ -113,7 +113,7 @@ extension StoreConformance {
         StoreRule(opened: "a refund of seats revokes nothing") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
             let refunded = Samples.fact("1", source: .notificationV2, at: 2) {
-                $0.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: 3)
+                $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = 3 }
             }
             _ = try await store.apply([Samples.set(refunded)])
             try await expect(store.text, equals: "1 purchased")

@@ -28,10 +28,12 @@ struct SeatTests {
             let second = try await client.claimSeat(
                 bought, ClaimSeatRequest(requestIdentifier: Self.missing, appTransactionId: app)
             ).seatClaimId
-            #expect(
-                try await client.getSeatInfo(bought)
-                    == GetSeatInfoResponse(
-                        totalSeatCount: 2, availableSeatCount: 0, assignedSeatClaimIds: [first, second ?? ""]))
+            let expected = GetSeatInfoResponse {
+                $0.totalSeatCount = 2
+                $0.availableSeatCount = 0
+                $0.assignedSeatClaimIds = [first, second ?? ""]
+            }
+            #expect(try await client.getSeatInfo(bought) == expected)
             let third = ClaimSeatRequest(requestIdentifier: "0f1e2d3c-4b5a-4697-8879-6a5b4c3d2e1f")
             #expect(await apiError { _ = try await client.claimSeat(bought, third) }?.message == "No available seats.")
             try await client.associateSeat(

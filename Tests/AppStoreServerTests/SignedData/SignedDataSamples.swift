@@ -19,52 +19,90 @@ enum Signed {
     static let anything = SignedDataExpectation()
 
     static func transaction(_ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) throws -> [UInt8] {
-        var payload = JWSTransactionDecodedPayload(
-            originalTransactionId: "2000000000000001", transactionId: "2000000000000002", bundleId: bundleId,
-            productId: "com.example.orchard.apple", subscriptionGroupIdentifier: "21000001",
-            purchaseDate: date - 5_000, originalPurchaseDate: date - 86_400_000, expiresDate: date + 86_400_000,
-            quantity: 1, type: .autoRenewableSubscription, inAppOwnershipType: .purchased, signedDate: date,
-            environment: .sandbox, storefront: "USA", storefrontId: "143441", transactionReason: .renewal,
-            currency: "USD", price: 4_990)
+        var payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "2000000000000001"
+            $0.transactionId = "2000000000000002"
+            $0.bundleId = bundleId
+            $0.productId = "com.example.orchard.apple"
+            $0.subscriptionGroupIdentifier = "21000001"
+            $0.purchaseDate = date - 5_000
+            $0.originalPurchaseDate = date - 86_400_000
+            $0.expiresDate = date + 86_400_000
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = date
+            $0.environment = .sandbox
+            $0.storefront = "USA"
+            $0.storefrontId = "143441"
+            $0.transactionReason = .renewal
+            $0.currency = "USD"
+            $0.price = 4_990
+        }
         change(&payload)
         return try json(payload)
     }
 
     static func renewalInfo(_ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }) throws -> [UInt8] {
-        var payload = JWSRenewalInfoDecodedPayload(
-            originalTransactionId: "2000000000000001", autoRenewProductId: "com.example.orchard.apple",
-            productId: "com.example.orchard.apple", autoRenewStatus: .on, signedDate: date, environment: .sandbox)
+        var payload = JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = "2000000000000001"
+            $0.autoRenewProductId = "com.example.orchard.apple"
+            $0.productId = "com.example.orchard.apple"
+            $0.autoRenewStatus = .on
+            $0.signedDate = date
+            $0.environment = .sandbox
+        }
         change(&payload)
         return try json(payload)
     }
 
     static func appTransaction(_ change: (inout AppTransaction) -> Void = { _ in }) throws -> [UInt8] {
-        var payload = AppTransaction(
-            receiptType: .sandbox, appAppleId: appAppleId, bundleId: bundleId, applicationVersion: "2.1",
-            receiptCreationDate: date, originalPurchaseDate: date - 86_400_000, originalApplicationVersion: "1.0",
-            appTransactionId: "700000000000001", originalPlatform: .iOS)
+        var payload = AppTransaction {
+            $0.receiptType = .sandbox
+            $0.appAppleId = appAppleId
+            $0.bundleId = bundleId
+            $0.applicationVersion = "2.1"
+            $0.receiptCreationDate = date
+            $0.originalPurchaseDate = date - 86_400_000
+            $0.originalApplicationVersion = "1.0"
+            $0.appTransactionId = "700000000000001"
+            $0.originalPlatform = .iOS
+        }
         change(&payload)
         return try json(payload)
     }
 
     static func realtimeRequest(_ change: (inout DecodedRealtimeRequestBody) -> Void = { _ in }) throws -> [UInt8] {
-        var payload = DecodedRealtimeRequestBody(
-            originalTransactionId: "2000000000000001", appAppleId: appAppleId, productId: "com.example.orchard.apple",
-            userLocale: "en-US", requestIdentifier: "99b16628-15e4-4668-972b-eeff55eeff55", environment: .sandbox,
-            signedDate: date)
+        var payload = DecodedRealtimeRequestBody {
+            $0.originalTransactionId = "2000000000000001"
+            $0.appAppleId = appAppleId
+            $0.productId = "com.example.orchard.apple"
+            $0.userLocale = "en-US"
+            $0.requestIdentifier = "99b16628-15e4-4668-972b-eeff55eeff55"
+            $0.environment = .sandbox
+            $0.signedDate = date
+        }
         change(&payload)
         return try json(payload)
     }
 
     static func notification(_ change: (inout ResponseBodyV2DecodedPayload) throws -> Void = { _ in }) throws -> [UInt8]
     {
-        var payload = ResponseBodyV2DecodedPayload(
-            notificationType: .didRenew, notificationUUID: "002e14d5-51f5-4503-b5a8-c3a1af68eb20",
-            data: NotificationData(
-                environment: .sandbox, appAppleId: appAppleId, bundleId: bundleId, bundleVersion: "7",
-                signedTransactionInfo: try sign(transaction()), signedRenewalInfo: try sign(renewalInfo()),
-                status: .active),
-            version: "2.0", signedDate: date)
+        var payload = try ResponseBodyV2DecodedPayload {
+            $0.notificationType = .didRenew
+            $0.notificationUUID = "002e14d5-51f5-4503-b5a8-c3a1af68eb20"
+            $0.data = try NotificationData {
+                $0.environment = .sandbox
+                $0.appAppleId = appAppleId
+                $0.bundleId = bundleId
+                $0.bundleVersion = "7"
+                $0.signedTransactionInfo = try sign(transaction())
+                $0.signedRenewalInfo = try sign(renewalInfo())
+                $0.status = .active
+            }
+            $0.version = "2.0"
+            $0.signedDate = date
+        }
         try change(&payload)
         return try json(payload)
     }

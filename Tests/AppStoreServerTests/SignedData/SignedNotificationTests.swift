@@ -46,9 +46,12 @@ struct SignedNotificationTests {
         let payload = try Signed.notification {
             $0.data = nil
             $0.notificationType = .rescindConsent
-            $0.appData = AppData(
-                appAppleId: Signed.appAppleId, bundleId: Signed.bundleId, environment: .sandbox,
-                signedAppTransactionInfo: try Signed.sign(Signed.appTransaction()))
+            $0.appData = try AppData {
+                $0.appAppleId = Signed.appAppleId
+                $0.bundleId = Signed.bundleId
+                $0.environment = .sandbox
+                $0.signedAppTransactionInfo = try Signed.sign(Signed.appTransaction())
+            }
         }
         let verified = try await Signed.verifier().verifiedNotification(
             Signed.sign(payload), expecting: Signed.sandbox, now: Signed.now)
@@ -69,9 +72,12 @@ struct SignedNotificationTests {
         #expect(renewalInfo?.member == "data.signedRenewalInfo" && renewalInfo?.code == .invalidBase64)
         let appTransaction = try await refusal {
             $0.data = nil
-            $0.appData = AppData(
-                appAppleId: Signed.appAppleId, bundleId: Signed.bundleId, environment: .sandbox,
-                signedAppTransactionInfo: try foreign.sign(payload: Signed.appTransaction()))
+            $0.appData = try AppData {
+                $0.appAppleId = Signed.appAppleId
+                $0.bundleId = Signed.bundleId
+                $0.environment = .sandbox
+                $0.signedAppTransactionInfo = try foreign.sign(payload: Signed.appTransaction())
+            }
         }
         #expect(appTransaction?.member == "appData.signedAppTransactionInfo")
     }
@@ -109,13 +115,20 @@ struct SignedNotificationTests {
     func expectation() async throws {
         #expect(try await refusal { $0.data?.bundleId = "com.example.other" }?.code == .bundleIdMismatch)
         #expect(try await refusal { $0.data?.environment = .production }?.code == .environmentMismatch)
-        let summary = Summary(environment: .sandbox, bundleId: "com.example.other")
+        let summary = Summary {
+            $0.environment = .sandbox
+            $0.bundleId = "com.example.other"
+        }
         #expect(try await refusal { ($0.data, $0.summary) = (nil, summary) }?.code == .bundleIdMismatch)
         let none = try await refusal { $0.data = nil }
         #expect(none?.code == .bundleIdMismatch)
         #expect(try await refusal(expecting: Signed.anything) { $0.data = nil } == nil)
         let appleId = try await refusal(expecting: Signed.production) {
-            $0.data = NotificationData(environment: .production, appAppleId: 1, bundleId: Signed.bundleId)
+            $0.data = NotificationData {
+                $0.environment = .production
+                $0.appAppleId = 1
+                $0.bundleId = Signed.bundleId
+            }
         }
         #expect(appleId?.code == .appAppleIdMismatch)
     }
@@ -125,8 +138,11 @@ struct SignedNotificationTests {
         for (id, isSandbox) in [
             ("SANDBOX_1", true), ("SANDBOX1", true), ("1_SANDBOX", false), ("1", false), (nil, false),
         ] {
-            let token = ExternalPurchaseToken(
-                externalPurchaseId: id, appAppleId: Signed.appAppleId, bundleId: Signed.bundleId)
+            let token = ExternalPurchaseToken {
+                $0.externalPurchaseId = id
+                $0.appAppleId = Signed.appAppleId
+                $0.bundleId = Signed.bundleId
+            }
             let change: (inout ResponseBodyV2DecodedPayload) -> Void = {
                 ($0.data, $0.externalPurchaseToken) = (nil, token)
             }

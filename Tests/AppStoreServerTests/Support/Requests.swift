@@ -44,14 +44,23 @@ enum Requests {
 extension Requests {
     static let info = AdvancedCommerceRequestInfo(
         requestReferenceId: Calls.uuid, appAccountToken: Calls.otherUUID, consistencyToken: "consistency")
-    static let offer = AdvancedCommerceOffer(period: .oneMonth, periodCount: 3, price: 990, reason: .winBack)
+    static let offer = AdvancedCommerceOffer {
+        $0.period = .oneMonth
+        $0.periodCount = 3
+        $0.price = 990
+        $0.reason = .winBack
+    }
 
     static let oneTimeCharge = AdvancedCommerceOneTimeChargeCreateRequest(
         currency: "USD", item: .init(SKU: "sku", description: "description", displayName: "name", price: 10_990),
         requestInfo: info, taxCode: "C003-00-1", storefront: "USA")
 
     static let create = AdvancedCommerceSubscriptionCreateRequest(
-        currency: "USD", descriptors: .init(description: "description", displayName: "name"),
+        currency: "USD",
+        descriptors: AdvancedCommerceDescriptors {
+            $0.description = "description"
+            $0.displayName = "name"
+        },
         items: [.init(SKU: "sku", description: "description", displayName: "name", price: 9_000_000_000, offer: offer)],
         period: .oneMonth, requestInfo: info, taxCode: "S021-06-1", storefront: "USA",
         previousTransactionId: Calls.transactionId)
@@ -97,7 +106,10 @@ extension Requests {
         ], storefront: "USA", taxCode: "S021-06-1")
 
     static let migrate = AdvancedCommerceSubscriptionMigrateRequest(
-        descriptors: .init(description: "d", displayName: "n"),
+        descriptors: AdvancedCommerceDescriptors {
+            $0.description = "d"
+            $0.displayName = "n"
+        },
         items: [.init(SKU: "a", description: "d", displayName: "n")], requestInfo: info,
         targetProductId: "com.example.generic", taxCode: "S021-06-1",
         renewalItems: [.init(SKU: "b", description: "d", displayName: "n")], storefront: "USA")

@@ -46,10 +46,18 @@ import TransactionStore
 
     /// A request about a consumable, whose deadline is so long after now.
     private static func open(_ id: String, deadline: Int64) throws -> ConsumptionCase {
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: id, transactionId: id, bundleId: scope.bundleId, productId: "apples",
-            purchaseDate: now - 1_000, quantity: 1, type: .consumable, inAppOwnershipType: .purchased, signedDate: now,
-            environment: .production)
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = id
+            $0.transactionId = id
+            $0.bundleId = scope.bundleId
+            $0.productId = "apples"
+            $0.purchaseDate = now - 1_000
+            $0.quantity = 1
+            $0.type = .consumable
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = now
+            $0.environment = .production
+        }
         let origin = FactOrigin(source: .signedTransaction, signedDate: now)
         let set = FactSet(
             scope: scope, transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])

@@ -72,14 +72,20 @@ enum ExportSamples {
         payload.appAccountToken = token.uppercased()
         payload.appTransactionId = "704"
         payload.signedDate = june + 31 * day
-        payload.commitmentInfo = TransactionCommitmentInfo(commitmentPrice: 119880)
+        payload.commitmentInfo = TransactionCommitmentInfo { $0.commitmentPrice = 119880 }
     }
 
     private static var app: AppTransactionFact {
-        let payload = AppTransaction(
-            receiptType: .production, appAppleId: 42, applicationVersion: "7", originalPurchaseDate: june - 400 * day,
-            originalApplicationVersion: "1.0", deviceVerificationNonce: "nonce", appTransactionId: "704",
-            originalPlatform: .iOS)
+        let payload = AppTransaction {
+            $0.receiptType = .production
+            $0.appAppleId = 42
+            $0.applicationVersion = "7"
+            $0.originalPurchaseDate = june - 400 * day
+            $0.originalApplicationVersion = "1.0"
+            $0.deviceVerificationNonce = "nonce"
+            $0.appTransactionId = "704"
+            $0.originalPlatform = .iOS
+        }
         return AppTransactionFact(payload: payload, origin: FactOrigin(source: .signedTransaction, signedDate: june))
     }
 

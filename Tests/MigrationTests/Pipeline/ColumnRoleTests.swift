@@ -120,10 +120,19 @@ struct ColumnRoleTests {
     }
 
     private static func transaction(_ id: String) -> JWSTransactionDecodedPayload {
-        JWSTransactionDecodedPayload(
-            originalTransactionId: id, transactionId: id, bundleId: appId, productId: "com.example.orchard.coins",
-            purchaseDate: 1_748_000_000_000, originalPurchaseDate: 1_748_000_000_000, quantity: 1, type: .consumable,
-            inAppOwnershipType: .purchased, signedDate: 1_748_736_000_000, environment: .sandbox)
+        JWSTransactionDecodedPayload {
+            $0.originalTransactionId = id
+            $0.transactionId = id
+            $0.bundleId = appId
+            $0.productId = "com.example.orchard.coins"
+            $0.purchaseDate = 1_748_000_000_000
+            $0.originalPurchaseDate = 1_748_000_000_000
+            $0.quantity = 1
+            $0.type = .consumable
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = 1_748_736_000_000
+            $0.environment = .sandbox
+        }
     }
 
     /// The original transaction ids of each user.
@@ -270,10 +279,14 @@ struct ColumnRoleTests {
 
     @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
     func renewalInfo() async throws {
-        let info = JWSRenewalInfoDecodedPayload(
-            originalTransactionId: "2000000000000001", autoRenewProductId: "com.example.orchard.apple",
-            productId: "com.example.orchard.apple", autoRenewStatus: .on, signedDate: 1_748_736_000_000,
-            environment: .sandbox)
+        let info = JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = "2000000000000001"
+            $0.autoRenewProductId = "com.example.orchard.apple"
+            $0.productId = "com.example.orchard.apple"
+            $0.autoRenewStatus = .on
+            $0.signedDate = 1_748_736_000_000
+            $0.environment = .sandbox
+        }
         let jws = try Self.sign(info)
         let migration = try Self.migration(trust: try Self.trusting())
         let (summary, files) = try await Self.migrated(

@@ -30,35 +30,65 @@ struct StoreKit2Tests {
     private static func transaction(
         _ change: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> JWSTransactionDecodedPayload {
-        var payload = JWSTransactionDecodedPayload(
-            originalTransactionId: "2000000000000001", transactionId: "2000000000000002", bundleId: bundleId,
-            productId: "com.example.orchard.apple", subscriptionGroupIdentifier: "21000001",
-            purchaseDate: date - 5_000, originalPurchaseDate: date - 86_400_000, expiresDate: date + 86_400_000,
-            quantity: 1, type: .autoRenewableSubscription, inAppOwnershipType: .purchased, signedDate: date,
-            environment: .sandbox, storefront: "USA", transactionReason: .renewal, currency: "USD", price: 4_990)
+        var payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "2000000000000001"
+            $0.transactionId = "2000000000000002"
+            $0.bundleId = bundleId
+            $0.productId = "com.example.orchard.apple"
+            $0.subscriptionGroupIdentifier = "21000001"
+            $0.purchaseDate = date - 5_000
+            $0.originalPurchaseDate = date - 86_400_000
+            $0.expiresDate = date + 86_400_000
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = date
+            $0.environment = .sandbox
+            $0.storefront = "USA"
+            $0.transactionReason = .renewal
+            $0.currency = "USD"
+            $0.price = 4_990
+        }
         change(&payload)
         return payload
     }
 
-    private static let renewalInfo = JWSRenewalInfoDecodedPayload(
-        originalTransactionId: "2000000000000001", autoRenewProductId: "com.example.orchard.apple",
-        productId: "com.example.orchard.apple", autoRenewStatus: .on, signedDate: date, environment: .sandbox)
+    private static let renewalInfo = JWSRenewalInfoDecodedPayload {
+        $0.originalTransactionId = "2000000000000001"
+        $0.autoRenewProductId = "com.example.orchard.apple"
+        $0.productId = "com.example.orchard.apple"
+        $0.autoRenewStatus = .on
+        $0.signedDate = date
+        $0.environment = .sandbox
+    }
 
-    private static let appTransaction = AppTransaction(
-        receiptType: .sandbox, bundleId: bundleId, applicationVersion: "2.1", receiptCreationDate: date,
-        originalPurchaseDate: date - 86_400_000, originalApplicationVersion: "1.0",
-        appTransactionId: "700000000000001")
+    private static let appTransaction = AppTransaction {
+        $0.receiptType = .sandbox
+        $0.bundleId = bundleId
+        $0.applicationVersion = "2.1"
+        $0.receiptCreationDate = date
+        $0.originalPurchaseDate = date - 86_400_000
+        $0.originalApplicationVersion = "1.0"
+        $0.appTransactionId = "700000000000001"
+    }
 
     private static func sign(_ value: some Encodable) throws -> String { try authority.sign(payload: json(value)) }
 
     private static func notification(_ change: (inout ResponseBodyV2DecodedPayload) -> Void = { _ in }) throws -> String
     {
-        var payload = ResponseBodyV2DecodedPayload(
-            notificationType: .didRenew, notificationUUID: "002e14d5-51f5-4503-b5a8-c3a1af68eb20",
-            data: NotificationData(
-                environment: .sandbox, bundleId: bundleId, signedTransactionInfo: try sign(transaction()),
-                signedRenewalInfo: try sign(renewalInfo), status: .active),
-            version: "2.0", signedDate: date)
+        var payload = try ResponseBodyV2DecodedPayload {
+            $0.notificationType = .didRenew
+            $0.notificationUUID = "002e14d5-51f5-4503-b5a8-c3a1af68eb20"
+            $0.data = try NotificationData {
+                $0.environment = .sandbox
+                $0.bundleId = bundleId
+                $0.signedTransactionInfo = try sign(transaction())
+                $0.signedRenewalInfo = try sign(renewalInfo)
+                $0.status = .active
+            }
+            $0.version = "2.0"
+            $0.signedDate = date
+        }
         change(&payload)
         return try sign(payload)
     }
@@ -440,11 +470,21 @@ struct StoreKit2Tests {
         let receipt = ForgedAppReceipt.production(bundleId: Self.bundleId, created: ForgedInstant(2023, 9, 1))
             .with { $0.purchases = [coins] }
         let jws = try Self.sign(
-            JWSTransactionDecodedPayload(
-                originalTransactionId: "530000000000001", transactionId: "530000000000001", bundleId: Self.bundleId,
-                productId: "coins", purchaseDate: 1_690_848_000_000, originalPurchaseDate: 1_690_848_000_000,
-                quantity: 1, type: .consumable, inAppOwnershipType: .purchased, signedDate: Self.date,
-                environment: .production, currency: "EUR", price: 990))
+            JWSTransactionDecodedPayload {
+                $0.originalTransactionId = "530000000000001"
+                $0.transactionId = "530000000000001"
+                $0.bundleId = Self.bundleId
+                $0.productId = "coins"
+                $0.purchaseDate = 1_690_848_000_000
+                $0.originalPurchaseDate = 1_690_848_000_000
+                $0.quantity = 1
+                $0.type = .consumable
+                $0.inAppOwnershipType = .purchased
+                $0.signedDate = Self.date
+                $0.environment = .production
+                $0.currency = "EUR"
+                $0.price = 990
+            })
         let result = try await migrate([
             "receipt-data": Base64.encode(try receipt.signedData(.g5).encoded()), "transactionJws": jws,
         ])

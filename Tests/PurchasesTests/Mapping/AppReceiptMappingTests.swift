@@ -214,12 +214,18 @@ import Testing
             receiptCreationDate: 12, versionExternalIdentifier: 16, originalPurchaseDate: 18,
             originalApplicationVersion: "1", platform: 3, preorderDate: 32)
         let app = try unwrap(ReceiptMapper().map(Support.verified(receipt)).appTransaction)
-        #expect(
-            app.payload
-                == AppTransaction(
-                    receiptType: .production, appAppleId: 379_968_583, bundleId: "b", applicationVersion: "7",
-                    versionExternalIdentifier: 16, receiptCreationDate: 12, originalPurchaseDate: 18,
-                    originalApplicationVersion: "1", preorderDate: 32))
+        let expected = AppTransaction {
+            $0.receiptType = .production
+            $0.appAppleId = 379_968_583
+            $0.bundleId = "b"
+            $0.applicationVersion = "7"
+            $0.versionExternalIdentifier = 16
+            $0.receiptCreationDate = 12
+            $0.originalPurchaseDate = 18
+            $0.originalApplicationVersion = "1"
+            $0.preorderDate = 32
+        }
+        #expect(app.payload == expected)
         #expect(app.provenance[.receiptCreationDate] == .signedAttribute(12))
         #expect(app.provenance[.appAppleId] == .signedAttribute(1))
         #expect(

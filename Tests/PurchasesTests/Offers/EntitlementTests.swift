@@ -80,7 +80,10 @@ struct EntitlementTests {
     func seatRefund() throws {
         let refunded = Samples.period(0, 1) {
             $0.quantity = 5
-            $0.multiSeatInfo = TransactionMultiSeatInfo(invitationManagement: .developer, revokedSeatQuantity: 5)
+            $0.multiSeatInfo = TransactionMultiSeatInfo {
+                $0.invitationManagement = .developer
+                $0.revokedSeatQuantity = 5
+            }
         }
         let standing = try best([refunded], at: Samples.month(0) + 20 * Samples.day)
         #expect(standing.status == .active && standing.accessEnds == Samples.month(1))
@@ -92,7 +95,7 @@ struct EntitlementTests {
         func seats(_ quantity: Int32, revoked: Int32? = nil) -> (inout JWSTransactionDecodedPayload) -> Void {
             {
                 $0.quantity = quantity
-                $0.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: revoked)
+                $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = revoked }
             }
         }
         let all = shared(seats(5, revoked: 2), seats(3)) + [Samples.period(1, 2, seats(4))]

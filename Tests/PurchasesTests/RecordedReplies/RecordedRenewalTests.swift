@@ -19,13 +19,18 @@ import Testing
             "expiration_intent":"2","is_in_billing_retry_period":"1","grace_period_expires_date_ms":"77",
             "price_increase_status":"1","price_consent_status":"0"
             """)
-        #expect(
-            mapped.payload
-                == JWSRenewalInfoDecodedPayload(
-                    expirationIntent: .billingError, originalTransactionId: "1", autoRenewProductId: "q",
-                    productId: "p",
-                    autoRenewStatus: .off, isInBillingRetryPeriod: true, priceIncreaseStatus: .consentedOrNotified,
-                    gracePeriodExpiresDate: 77, environment: .production))
+        let expected = JWSRenewalInfoDecodedPayload {
+            $0.expirationIntent = .billingError
+            $0.originalTransactionId = "1"
+            $0.autoRenewProductId = "q"
+            $0.productId = "p"
+            $0.autoRenewStatus = .off
+            $0.isInBillingRetryPeriod = true
+            $0.priceIncreaseStatus = .consentedOrNotified
+            $0.gracePeriodExpiresDate = 77
+            $0.environment = .production
+        }
+        #expect(mapped.payload == expected)
         #expect(
             mapped.provenance[.priceIncreaseStatus].text == "recorded reply pending_renewal_info.price_increase_status")
         #expect(mapped.provenance[.gracePeriodExpiresDate].text.hasSuffix(".grace_period_expires_date_ms"))

@@ -39,14 +39,26 @@ enum RecordedSupport {
             """)
         let mapped = try Support.map("{\"status\":0,\"environment\":\"Production\",\"latest_receipt_info\":[\(row)]}")
         let transaction = mapped.transactions[0]
-        #expect(
-            transaction.payload
-                == JWSTransactionDecodedPayload(
-                    originalTransactionId: "10", transactionId: "20", webOrderLineItemId: "77", productId: "p",
-                    subscriptionGroupIdentifier: "5", purchaseDate: 1000, originalPurchaseDate: 2000, expiresDate: 3000,
-                    quantity: 2, type: .autoRenewableSubscription, appAccountToken: "t",
-                    inAppOwnershipType: .familyShared, offerType: .offerCode, offerIdentifier: "code",
-                    offerDiscountType: .freeTrial, environment: .production, transactionReason: .renewal))
+        let expected = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "10"
+            $0.transactionId = "20"
+            $0.webOrderLineItemId = "77"
+            $0.productId = "p"
+            $0.subscriptionGroupIdentifier = "5"
+            $0.purchaseDate = 1000
+            $0.originalPurchaseDate = 2000
+            $0.expiresDate = 3000
+            $0.quantity = 2
+            $0.type = .autoRenewableSubscription
+            $0.appAccountToken = "t"
+            $0.inAppOwnershipType = .familyShared
+            $0.offerType = .offerCode
+            $0.offerIdentifier = "code"
+            $0.offerDiscountType = .freeTrial
+            $0.environment = .production
+            $0.transactionReason = .renewal
+        }
+        #expect(transaction.payload == expected)
         #expect(transaction.standing == .recorded)
         func key(_ name: String) -> Provenance { .recordedReply(RecordedKey(object: "latest_receipt_info", key: name)) }
         #expect(transaction.provenance[.purchaseDate] == key("purchase_date_ms"))
@@ -97,12 +109,17 @@ enum RecordedSupport {
              "request_date_ms":"5000","in_app":[]}}
             """)
         #expect(mapped.transactions.isEmpty && mapped.recordedAt == 5000)
-        #expect(
-            mapped.appTransaction?.payload
-                == AppTransaction(
-                    receiptType: .production, appAppleId: 42, bundleId: "b", applicationVersion: "7",
-                    versionExternalIdentifier: 9, receiptCreationDate: 1000, originalPurchaseDate: 2000,
-                    originalApplicationVersion: "1"))
+        let expected = AppTransaction {
+            $0.receiptType = .production
+            $0.appAppleId = 42
+            $0.bundleId = "b"
+            $0.applicationVersion = "7"
+            $0.versionExternalIdentifier = 9
+            $0.receiptCreationDate = 1000
+            $0.originalPurchaseDate = 2000
+            $0.originalApplicationVersion = "1"
+        }
+        #expect(mapped.appTransaction?.payload == expected)
         #expect(mapped.appTransaction?.standing == .recorded)
         #expect(mapped.environment == .production)
     }

@@ -16,24 +16,37 @@ import TransactionStoreConformance
         signedDate: Int64? = 9_000
     ) -> Verified<JWSTransactionDecodedPayload> {
         FactSupport.verified(
-            JWSTransactionDecodedPayload(
-                originalTransactionId: id, transactionId: id, bundleId: bundleId, productId: "monthly",
-                purchaseDate: 5_000, signedDate: signedDate, environment: environment))
+            JWSTransactionDecodedPayload {
+                $0.originalTransactionId = id
+                $0.transactionId = id
+                $0.bundleId = bundleId
+                $0.productId = "monthly"
+                $0.purchaseDate = 5_000
+                $0.signedDate = signedDate
+                $0.environment = environment
+            })
     }
 
     private static func renewal(
         _ id: String = "530001234567000", environment: Environment? = .production
     ) -> Verified<JWSRenewalInfoDecodedPayload> {
         FactSupport.verified(
-            JWSRenewalInfoDecodedPayload(
-                originalTransactionId: id, autoRenewStatus: .on, signedDate: 9_000, environment: environment))
+            JWSRenewalInfoDecodedPayload {
+                $0.originalTransactionId = id
+                $0.autoRenewStatus = .on
+                $0.signedDate = 9_000
+                $0.environment = environment
+            })
     }
 
     @Test func factsAreOfTheSigningDateAndTheSource() {
         for source in [FactSource.appStoreServerAPI, .signedTransaction, .notificationV2] {
-            let app = AppTransaction(
-                receiptType: .production, bundleId: "com.example.app", receiptCreationDate: 8_000,
-                appTransactionId: "7049")
+            let app = AppTransaction {
+                $0.receiptType = .production
+                $0.bundleId = "com.example.app"
+                $0.receiptCreationDate = 8_000
+                $0.appTransactionId = "7049"
+            }
             let set = FactSet(
                 scope: Self.scope, source: source, transactions: [Self.transaction()], renewalInfos: [Self.renewal()],
                 appTransaction: FactSupport.verified(app))
@@ -50,8 +63,12 @@ import TransactionStoreConformance
 
     /// The scope is all that is stored of them: a foreign one would be taken for one of this app.
     @Test func whatIsOfAnotherAppOrEnvironmentIsLeftOut() {
-        let foreign = AppTransaction(
-            receiptType: .sandbox, bundleId: "com.example.app", receiptCreationDate: 8_000, appTransactionId: "7049")
+        let foreign = AppTransaction {
+            $0.receiptType = .sandbox
+            $0.bundleId = "com.example.app"
+            $0.receiptCreationDate = 8_000
+            $0.appTransactionId = "7049"
+        }
         let set = FactSet(
             scope: Self.scope, source: .appStoreServerAPI,
             transactions: [
@@ -67,10 +84,15 @@ import TransactionStoreConformance
     }
 
     @Test func aNotificationOfUnclaimedSeatsNamesTheClaims() throws {
-        var content = ResponseBodyV2DecodedPayload(
-            notificationType: .unclaimSeats, notificationUUID: "b2158121-7af9-49d4-9561-1f588205523e",
-            data: NotificationData(environment: .production, bundleId: "com.example.app"),
-            unclaimInfo: UnclaimInfo(unclaimSeatIds: ["B", "a", "b", "", "é"]))
+        var content = ResponseBodyV2DecodedPayload {
+            $0.notificationType = .unclaimSeats
+            $0.notificationUUID = "b2158121-7af9-49d4-9561-1f588205523e"
+            $0.data = NotificationData {
+                $0.environment = .production
+                $0.bundleId = "com.example.app"
+            }
+            $0.unclaimInfo = UnclaimInfo { $0.unclaimSeatIds = ["B", "a", "b", "", "é"] }
+        }
         func claims(_ transaction: Verified<JWSTransactionDecodedPayload>?) throws -> [String] {
             try #require(
                 FactSet(notification: FactSupport.verified(content), payload: [], transaction: transaction)
@@ -90,23 +112,52 @@ import TransactionStoreConformance
 
     @Test(arguments: [nil, "", "a\u{0}b", String(repeating: "x", count: 300)] as [String?])
     func notificationWithoutAUsableNameIsNoFact(uuid: String?) {
-        let content = ResponseBodyV2DecodedPayload(
-            notificationType: .test, notificationUUID: uuid,
-            data: NotificationData(environment: .production, bundleId: "com.example.app"), signedDate: 1)
+        let content = ResponseBodyV2DecodedPayload {
+            $0.notificationType = .test
+            $0.notificationUUID = uuid
+            $0.data = NotificationData {
+                $0.environment = .production
+                $0.bundleId = "com.example.app"
+            }
+            $0.signedDate = 1
+        }
         #expect(FactSet(notification: FactSupport.verified(content), payload: Array("{}".utf8)) == nil)
     }
 
     @Test func scopeOfANotificationIsThatOfItsObject() {
         let app = "com.example.app"
+        func data(_ environment: Environment, _ bundleId: String?) -> ResponseBodyV2DecodedPayload {
+            ResponseBodyV2DecodedPayload {
+                $0.data = NotificationData {
+                    $0.environment = environment
+                    $0.bundleId = bundleId
+                }
+            }
+        }
+        func token(_ id: String) -> ResponseBodyV2DecodedPayload {
+            ResponseBodyV2DecodedPayload {
+                $0.externalPurchaseToken = ExternalPurchaseToken {
+                    $0.externalPurchaseId = id
+                    $0.bundleId = app
+                }
+            }
+        }
+        let summary = ResponseBodyV2DecodedPayload {
+            $0.summary = Summary {
+                $0.environment = .production
+                $0.bundleId = app
+            }
+        }
+        let appData = ResponseBodyV2DecodedPayload {
+            $0.appData = AppData {
+                $0.bundleId = app
+                $0.environment = .sandbox
+            }
+        }
         let contents: [(ResponseBodyV2DecodedPayload, Environment?)] = [
-            (.init(data: .init(environment: .sandbox, bundleId: app)), .sandbox),
-            (.init(summary: .init(environment: .production, bundleId: app)), .production),
-            (.init(externalPurchaseToken: .init(externalPurchaseId: "SANDBOX_1", bundleId: app)), .sandbox),
-            (.init(externalPurchaseToken: .init(externalPurchaseId: "1", bundleId: app)), .production),
-            (.init(appData: .init(bundleId: app, environment: .sandbox)), .sandbox), (.init(), nil),
-            (.init(data: .init(environment: .xcode, bundleId: app)), nil),
-            (.init(data: .init(environment: .production)), nil),
-            (.init(data: .init(environment: Environment(rawValue: "Moon"), bundleId: app)), nil),
+            (data(.sandbox, app), .sandbox), (summary, .production), (token("SANDBOX_1"), .sandbox),
+            (token("1"), .production), (appData, .sandbox), (ResponseBodyV2DecodedPayload(), nil),
+            (data(.xcode, app), nil), (data(.production, nil), nil), (data(Environment(rawValue: "Moon"), app), nil),
         ]
         for (content, environment) in contents {
             let scope = StoreScope(content)
@@ -121,9 +172,15 @@ import TransactionStoreConformance
             ("TEST", #"{"notificationType":"T","data":{"status":4,"later":[1.50,12345678901234567890]},"other":null}"#),
             ("FROM_THE_FUTURE", payload),
         ] {
-            let content = ResponseBodyV2DecodedPayload(
-                notificationType: NotificationTypeV2(rawValue: type), notificationUUID: "A-B",
-                data: NotificationData(environment: .production, bundleId: "com.example.app"), signedDate: 1)
+            let content = ResponseBodyV2DecodedPayload {
+                $0.notificationType = NotificationTypeV2(rawValue: type)
+                $0.notificationUUID = "A-B"
+                $0.data = NotificationData {
+                    $0.environment = .production
+                    $0.bundleId = "com.example.app"
+                }
+                $0.signedDate = 1
+            }
             let set = try #require(FactSet(notification: FactSupport.verified(content), payload: Array(payload.utf8)))
             #expect(String(decoding: try #require(set.notification).body, as: UTF8.self) == kept)
             #expect(set.notification?.notificationUUID == "a-b")

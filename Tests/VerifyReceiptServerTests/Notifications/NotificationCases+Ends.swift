@@ -57,7 +57,7 @@ extension NotificationCase {
         // The transaction stays valid for the other seats.
         NotificationCase(
             "REFUND", "SEATS",
-            { $0.transaction.multiSeatInfo = TransactionMultiSeatInfo(revokedSeatQuantity: 1) }),
+            { $0.transaction.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = 1 } }),
         NotificationCase("REFUND_DECLINED"),
         NotificationCase(
             "REFUND_REVERSED", after: [refund],
@@ -99,29 +99,42 @@ extension NotificationCase {
                 "RESCIND_CONSENT",
                 draft: { subscription in
                     var draft = NotificationDraft(bare: "RESCIND_CONSENT", at: subscription.now)
-                    let app = AppTransaction(
-                        receiptType: .production, appAppleId: Signed.appleId, bundleId: Signed.bundleId,
-                        receiptCreationDate: subscription.now, originalPurchaseDate: Signed.bought.milliseconds,
-                        originalApplicationVersion: "41", appTransactionId: "7049" + subscription.original,
-                        originalPlatform: .iOS)
-                    draft.content.appData = AppData(
-                        appAppleId: Signed.appleId, bundleId: Signed.bundleId, environment: .production,
-                        signedAppTransactionInfo: try Signed.jws(app))
+                    let app = AppTransaction {
+                        $0.receiptType = .production
+                        $0.appAppleId = Signed.appleId
+                        $0.bundleId = Signed.bundleId
+                        $0.receiptCreationDate = subscription.now
+                        $0.originalPurchaseDate = Signed.bought.milliseconds
+                        $0.originalApplicationVersion = "41"
+                        $0.appTransactionId = "7049" + subscription.original
+                        $0.originalPlatform = .iOS
+                    }
+                    draft.content.appData = try AppData {
+                        $0.appAppleId = Signed.appleId
+                        $0.bundleId = Signed.bundleId
+                        $0.environment = .production
+                        $0.signedAppTransactionInfo = try Signed.jws(app)
+                    }
                     return draft
                 }),
             NotificationCase(
                 "UNCLAIM_SEATS",
                 draft: { subscription in
                     var draft = try NotificationDraft("UNCLAIM_SEATS", nil, subscription)
-                    draft.content.unclaimInfo = UnclaimInfo(unclaimSeatIds: ["b2158121-7af9-49d4-9561-1f588205523e"])
+                    draft.content.unclaimInfo = UnclaimInfo {
+                        $0.unclaimSeatIds = ["b2158121-7af9-49d4-9561-1f588205523e"]
+                    }
                     return draft
                 }),
             NotificationCase(
                 "TEST",
                 draft: { subscription in
                     var draft = NotificationDraft(bare: "TEST", at: subscription.now)
-                    draft.content.data = NotificationData(
-                        environment: .production, appAppleId: Signed.appleId, bundleId: Signed.bundleId)
+                    draft.content.data = NotificationData {
+                        $0.environment = .production
+                        $0.appAppleId = Signed.appleId
+                        $0.bundleId = Signed.bundleId
+                    }
                     return draft
                 }),
         ]
@@ -146,9 +159,12 @@ extension NotificationCase {
             "EXTERNAL_PURCHASE_TOKEN", subtype,
             draft: { subscription in
                 var draft = NotificationDraft(bare: "EXTERNAL_PURCHASE_TOKEN", subtype, at: subscription.now)
-                draft.content.externalPurchaseToken = ExternalPurchaseToken(
-                    externalPurchaseId: "b2158121-7af9-49d4-9561-1f588205523e",
-                    tokenCreationDate: subscription.now, appAppleId: Signed.appleId, bundleId: Signed.bundleId)
+                draft.content.externalPurchaseToken = ExternalPurchaseToken {
+                    $0.externalPurchaseId = "b2158121-7af9-49d4-9561-1f588205523e"
+                    $0.tokenCreationDate = subscription.now
+                    $0.appAppleId = Signed.appleId
+                    $0.bundleId = Signed.bundleId
+                }
                 return draft
             })
     }
@@ -157,11 +173,22 @@ extension NotificationCase {
 extension Subscription {
     /// Something else that the same download of the app bought.
     mutating func buy(_ product: String, _ type: ProductType) {
-        transaction = JWSTransactionDecodedPayload(
-            originalTransactionId: id(90), transactionId: id(90), bundleId: Signed.bundleId, productId: product,
-            purchaseDate: now, originalPurchaseDate: now, quantity: 1, type: type, inAppOwnershipType: .purchased,
-            environment: .production, transactionReason: .purchase, currency: "USD", price: 990,
-            appTransactionId: transaction.appTransactionId)
+        transaction = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = id(90)
+            $0.transactionId = id(90)
+            $0.bundleId = Signed.bundleId
+            $0.productId = product
+            $0.purchaseDate = now
+            $0.originalPurchaseDate = now
+            $0.quantity = 1
+            $0.type = type
+            $0.inAppOwnershipType = .purchased
+            $0.environment = .production
+            $0.transactionReason = .purchase
+            $0.currency = "USD"
+            $0.price = 990
+            $0.appTransactionId = transaction.appTransactionId
+        }
         status = nil
     }
 }

@@ -82,9 +82,15 @@ extension NotificationCase {
             "RENEWAL_EXTENSION", "SUMMARY",
             draft: { subscription in
                 var draft = NotificationDraft(bare: "RENEWAL_EXTENSION", "SUMMARY", at: subscription.now)
-                draft.content.summary = Summary(
-                    environment: .production, appAppleId: Signed.appleId, bundleId: Signed.bundleId,
-                    productId: Signed.monthly, requestIdentifier: "outage-7", succeededCount: 1_000, failedCount: 3)
+                draft.content.summary = Summary {
+                    $0.environment = .production
+                    $0.appAppleId = Signed.appleId
+                    $0.bundleId = Signed.bundleId
+                    $0.productId = Signed.monthly
+                    $0.requestIdentifier = "outage-7"
+                    $0.succeededCount = 1_000
+                    $0.failedCount = 3
+                }
                 return draft
             }),
     ]

@@ -195,7 +195,10 @@ extension ServerTests {
             try await Self.withStore { store in
                 try await TestServer.run(Self.configuration(), store: store) { server in
                     var draft = NotificationDraft(bare: type, at: 1_717_243_200_000)
-                    draft.content.data = NotificationData(environment: .sandbox, bundleId: Signed.bundleId)
+                    draft.content.data = NotificationData {
+                        $0.environment = .sandbox
+                        $0.bundleId = Signed.bundleId
+                    }
                     let answer = try await Wire.ask(server.port, Self.post(draft))
                     #expect(answer.status == 200)
                     let isKept = try await store.hasProcessed(notificationUUID: draft.uuid.lowercased())

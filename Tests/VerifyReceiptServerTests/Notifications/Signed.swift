@@ -54,16 +54,36 @@ struct Subscription: Sendable {
         let expires = Signed.bought.adding(months: 1).milliseconds
         self.original = original
         now = bought + 5_000
-        transaction = JWSTransactionDecodedPayload(
-            originalTransactionId: original, transactionId: original, webOrderLineItemId: "530000612345678",
-            bundleId: Signed.bundleId, productId: Signed.monthly, subscriptionGroupIdentifier: "20662382",
-            purchaseDate: bought, originalPurchaseDate: bought, expiresDate: expires, quantity: 1,
-            type: .autoRenewableSubscription, inAppOwnershipType: .purchased, environment: .production,
-            storefront: "USA", storefrontId: "143441", transactionReason: .purchase, currency: "USD", price: 9990,
-            appTransactionId: "7049" + original)
-        renewal = JWSRenewalInfoDecodedPayload(
-            originalTransactionId: original, autoRenewProductId: Signed.monthly, productId: Signed.monthly,
-            autoRenewStatus: .on, environment: .production, renewalDate: expires, appTransactionId: "7049" + original)
+        transaction = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = original
+            $0.transactionId = original
+            $0.webOrderLineItemId = "530000612345678"
+            $0.bundleId = Signed.bundleId
+            $0.productId = Signed.monthly
+            $0.subscriptionGroupIdentifier = "20662382"
+            $0.purchaseDate = bought
+            $0.originalPurchaseDate = bought
+            $0.expiresDate = expires
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.environment = .production
+            $0.storefront = "USA"
+            $0.storefrontId = "143441"
+            $0.transactionReason = .purchase
+            $0.currency = "USD"
+            $0.price = 9990
+            $0.appTransactionId = "7049" + original
+        }
+        renewal = JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = original
+            $0.autoRenewProductId = Signed.monthly
+            $0.productId = Signed.monthly
+            $0.autoRenewStatus = .on
+            $0.environment = .production
+            $0.renewalDate = expires
+            $0.appTransactionId = "7049" + original
+        }
     }
 
     /// The id of the n-th transaction of the subscription, from 0.
@@ -100,11 +120,15 @@ struct NotificationDraft: Sendable {
         var renewal = subscription.renewal
         transaction.signedDate = subscription.now
         renewal.signedDate = subscription.now
-        content.data = NotificationData(
-            environment: .production, appAppleId: Signed.appleId, bundleId: Signed.bundleId, bundleVersion: "42",
-            signedTransactionInfo: try Signed.jws(transaction),
-            signedRenewalInfo: transaction.type == .autoRenewableSubscription ? try Signed.jws(renewal) : nil,
-            status: transaction.type == .autoRenewableSubscription ? subscription.status : nil)
+        content.data = try NotificationData {
+            $0.environment = .production
+            $0.appAppleId = Signed.appleId
+            $0.bundleId = Signed.bundleId
+            $0.bundleVersion = "42"
+            $0.signedTransactionInfo = try Signed.jws(transaction)
+            $0.signedRenewalInfo = transaction.type == .autoRenewableSubscription ? try Signed.jws(renewal) : nil
+            $0.status = transaction.type == .autoRenewableSubscription ? subscription.status : nil
+        }
     }
 
     /// With none of the objects.

@@ -319,20 +319,30 @@ struct GeneratedCustomer {
         func exact(_ date: Int64) -> Int64 { Self.moment(date) + purchase.milliseconds }
         let isCancelled = purchase.isCancelled(at: date)
         let isRevoked = isCancelled && !purchase.isUpgraded
-        return JWSTransactionDecodedPayload(
-            originalTransactionId: purchase.original, transactionId: purchase.id,
-            webOrderLineItemId: purchase.order == 0 ? nil : String(purchase.order), bundleId: bundleId,
-            productId: purchase.item.id, subscriptionGroupIdentifier: purchase.item.group,
-            purchaseDate: exact(purchase.start), originalPurchaseDate: Self.moment(purchase.originalStart),
-            expiresDate: purchase.end.map(exact), quantity: 1, type: purchase.item.type,
-            inAppOwnershipType: purchase.isShared ? .familyShared : .purchased,
-            signedDate: Self.moment(date),
-            revocationReason: isRevoked ? .other : nil, revocationDate: isRevoked ? purchase.cancelled.map(exact) : nil,
-            isUpgraded: isCancelled && purchase.isUpgraded ? true : nil,
-            offerType: purchase.isTrial ? .introductory : nil,
-            offerDiscountType: purchase.isTrial ? .freeTrial : nil, environment: .production,
-            transactionReason: purchase.isRenewal ? .renewal : .purchase, currency: "USD",
-            price: purchase.isTrial ? 0 : 4_990)
+        return JWSTransactionDecodedPayload {
+            $0.originalTransactionId = purchase.original
+            $0.transactionId = purchase.id
+            $0.webOrderLineItemId = purchase.order == 0 ? nil : String(purchase.order)
+            $0.bundleId = bundleId
+            $0.productId = purchase.item.id
+            $0.subscriptionGroupIdentifier = purchase.item.group
+            $0.purchaseDate = exact(purchase.start)
+            $0.originalPurchaseDate = Self.moment(purchase.originalStart)
+            $0.expiresDate = purchase.end.map(exact)
+            $0.quantity = 1
+            $0.type = purchase.item.type
+            $0.inAppOwnershipType = purchase.isShared ? .familyShared : .purchased
+            $0.signedDate = Self.moment(date)
+            $0.revocationReason = isRevoked ? .other : nil
+            $0.revocationDate = isRevoked ? purchase.cancelled.map(exact) : nil
+            $0.isUpgraded = isCancelled && purchase.isUpgraded ? true : nil
+            $0.offerType = purchase.isTrial ? .introductory : nil
+            $0.offerDiscountType = purchase.isTrial ? .freeTrial : nil
+            $0.environment = .production
+            $0.transactionReason = purchase.isRenewal ? .renewal : .purchase
+            $0.currency = "USD"
+            $0.price = purchase.isTrial ? 0 : 4_990
+        }
     }
 
     /// The renewal information of a subscription as the App Store signs it two hours after a time.

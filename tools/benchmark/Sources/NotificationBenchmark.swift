@@ -135,31 +135,60 @@ struct NotificationBenchmark {
         let isRenewal = number % 2 == 1
         let month: Int64 = 2_592_000_000
         let start = june + (isRenewal ? month : 0)
-        let transaction = JWSTransactionDecodedPayload(
-            originalTransactionId: "\(original)", transactionId: "\(original + (isRenewal ? 1 : 0))",
-            webOrderLineItemId: "\(original + 500)", bundleId: "com.example.app",
-            productId: "com.example.app.subscription.monthly", subscriptionGroupIdentifier: "20512345",
-            purchaseDate: start, originalPurchaseDate: june, expiresDate: start + month, quantity: 1,
-            type: .autoRenewableSubscription, inAppOwnershipType: .purchased, signedDate: start + 5_000,
-            environment: .production, storefront: "USA", storefrontId: "143441",
-            transactionReason: isRenewal ? .renewal : .purchase, currency: "USD", price: 9990,
-            appTransactionId: "\(original + 999)")
-        let renewal = JWSRenewalInfoDecodedPayload(
-            originalTransactionId: "\(original)", autoRenewProductId: "com.example.app.subscription.monthly",
-            productId: "com.example.app.subscription.monthly", autoRenewStatus: .on, signedDate: start + 5_000,
-            environment: .production, recentSubscriptionStartDate: june, renewalDate: start + month, currency: "USD",
-            renewalPrice: 9990, appTransactionId: "\(original + 999)")
+        let transaction = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "\(original)"
+            $0.transactionId = "\(original + (isRenewal ? 1 : 0))"
+            $0.webOrderLineItemId = "\(original + 500)"
+            $0.bundleId = "com.example.app"
+            $0.productId = "com.example.app.subscription.monthly"
+            $0.subscriptionGroupIdentifier = "20512345"
+            $0.purchaseDate = start
+            $0.originalPurchaseDate = june
+            $0.expiresDate = start + month
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = start + 5_000
+            $0.environment = .production
+            $0.storefront = "USA"
+            $0.storefrontId = "143441"
+            $0.transactionReason = isRenewal ? .renewal : .purchase
+            $0.currency = "USD"
+            $0.price = 9990
+            $0.appTransactionId = "\(original + 999)"
+        }
+        let renewal = JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = "\(original)"
+            $0.autoRenewProductId = "com.example.app.subscription.monthly"
+            $0.productId = "com.example.app.subscription.monthly"
+            $0.autoRenewStatus = .on
+            $0.signedDate = start + 5_000
+            $0.environment = .production
+            $0.recentSubscriptionStartDate = june
+            $0.renewalDate = start + month
+            $0.currency = "USD"
+            $0.renewalPrice = 9990
+            $0.appTransactionId = "\(original + 999)"
+        }
         let digits = String(number)
         let tail = String(repeating: "0", count: 12 - digits.count) + digits
         return try jws(
-            ResponseBodyV2DecodedPayload(
-                notificationType: isRenewal ? .didRenew : .subscribed, subtype: isRenewal ? nil : .initialBuy,
-                notificationUUID: "00000000-0000-4000-8000-\(tail)",
-                data: NotificationData(
-                    environment: .production, appAppleId: 1_234_567_890, bundleId: "com.example.app",
-                    bundleVersion: "42", signedTransactionInfo: try jws(transaction),
-                    signedRenewalInfo: try jws(renewal), status: .active),
-                version: "2.0", signedDate: start + 5_000))
+            ResponseBodyV2DecodedPayload {
+                $0.notificationType = isRenewal ? .didRenew : .subscribed
+                $0.subtype = isRenewal ? nil : .initialBuy
+                $0.notificationUUID = "00000000-0000-4000-8000-\(tail)"
+                $0.data = try NotificationData {
+                    $0.environment = .production
+                    $0.appAppleId = 1_234_567_890
+                    $0.bundleId = "com.example.app"
+                    $0.bundleVersion = "42"
+                    $0.signedTransactionInfo = try jws(transaction)
+                    $0.signedRenewalInfo = try jws(renewal)
+                    $0.status = .active
+                }
+                $0.version = "2.0"
+                $0.signedDate = start + 5_000
+            })
     }
 }
 

@@ -47,14 +47,29 @@ struct SignedDataBenchmark {
     /// The members of a subscription renewal.
     private static func payload() throws -> [UInt8] {
         let date: Int64 = 1_748_736_000_000
-        let payload = JWSTransactionDecodedPayload(
-            originalTransactionId: "2000000000000001", transactionId: "2000000000000002",
-            webOrderLineItemId: "2000000000000003", bundleId: "com.example.benchmark",
-            productId: "com.example.benchmark.monthly", subscriptionGroupIdentifier: "21000001", purchaseDate: date,
-            originalPurchaseDate: date, expiresDate: date, quantity: 1, type: .autoRenewableSubscription,
-            appAccountToken: "7e3fb204-2ab7-4b57-9c8e-0f60f2d3e1a0", inAppOwnershipType: .purchased,
-            signedDate: date, environment: .production, storefront: "USA", storefrontId: "143441",
-            transactionReason: .renewal, currency: "USD", price: 4_990, appTransactionId: "700000000000001")
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "2000000000000001"
+            $0.transactionId = "2000000000000002"
+            $0.webOrderLineItemId = "2000000000000003"
+            $0.bundleId = "com.example.benchmark"
+            $0.productId = "com.example.benchmark.monthly"
+            $0.subscriptionGroupIdentifier = "21000001"
+            $0.purchaseDate = date
+            $0.originalPurchaseDate = date
+            $0.expiresDate = date
+            $0.quantity = 1
+            $0.type = .autoRenewableSubscription
+            $0.appAccountToken = "7e3fb204-2ab7-4b57-9c8e-0f60f2d3e1a0"
+            $0.inAppOwnershipType = .purchased
+            $0.signedDate = date
+            $0.environment = .production
+            $0.storefront = "USA"
+            $0.storefrontId = "143441"
+            $0.transactionReason = .renewal
+            $0.currency = "USD"
+            $0.price = 4_990
+            $0.appTransactionId = "700000000000001"
+        }
         return [UInt8](try JSONEncoder().encode(payload))
     }
 
