@@ -330,7 +330,10 @@ def connect(edges, save):
 
 
 def table_columns(tool):
-    """The columns of all tables with their types, from the script for PostgreSQL of an empty export."""
+    """The columns of all tables with their types, from the script for PostgreSQL of an empty export.
+
+    The script makes the tables with the types of the files, where dates are numbers of milliseconds.
+    """
     with tempfile.TemporaryDirectory() as folder:
         store = "sqlite:" + os.path.join(folder, "store.sqlite")
         run(tool.migrate(store, 0), folder)

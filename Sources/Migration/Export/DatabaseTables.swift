@@ -33,7 +33,7 @@ final class DatabaseTables: TableOutput {
     /// Checks the existing tables, and creates the temporary ones.
     func begin() async throws {
         try await withSession { [name = database.name, merges] session in
-            _ = try Self.missing(merges, session, name)
+            _ = try Self.states(merges, session, name)
             for merge in merges { _ = try session.run(merge.createStaged) }
         }
     }
@@ -72,8 +72,12 @@ final class DatabaseTables: TableOutput {
                     _ = try session.run(
                         "SELECT pg_advisory_xact_lock(hashtext('legacy-receipts export ' || current_schema()))")
                 }
-                for merge in try Self.missing(merges, session, name) {
-                    _ = try session.run(TableScripts.create(merge.table, dialect))
+                for (merge, state) in zip(merges, try Self.states(merges, session, name)) {
+                    switch state {
+                    case .current: break
+                    case .missing: _ = try session.run(TableScripts.create(merge.table, dialect))
+                    case .numericDates: _ = try session.run(PostgreSQLDates(merge.table).conversion)
+                    }
                 }
                 return try merges.map { try Self.run($0, session) }
             }
@@ -95,32 +99,48 @@ final class DatabaseTables: TableOutput {
         try session.texts("SELECT CAST(count(*) AS TEXT) FROM \(table)").first.flatMap { Int($0) } ?? 0
     }
 
-    /// The tables that do not exist.
-    /// - Throws: ``ExportError`` if the database is a store, or has a table of the same name with other columns.
-    private static func missing(
+    /// How the database has a table.
+    private enum State {
+        case missing, current
+        /// In PostgreSQL, as earlier versions made it: with dates as numbers of milliseconds.
+        case numericDates
+    }
+
+    /// The states of the tables.
+    /// - Throws: ``ExportError`` if the database is a store, has a table of the same name with other columns, or has a
+    ///   view that keeps PostgreSQL from converting the dates of a table.
+    private static func states(
         _ merges: [TableMerge], _ session: any TableSession, _ name: String
-    ) throws -> [TableMerge] {
+    ) throws -> [State] {
         guard try !session.isStore() else {
             throw ExportError(
                 .outputConflict, path: name,
                 "\(name) is a store. Choose another file, or with ?schema=NAME another schema.")
         }
-        return try merges.filter { merge in
-            let found = try session.columns(of: merge.table.name)
-            let key = merge.table.key.isUnique ? merge.table.key.columns : []
-            let expected = merge.table.columns.map { column in
-                let type = column.kind.type(in: merge.dialect)
-                return "\(column.name) \(type) \((key.firstIndex(of: column.name) ?? -1) + 1)".lowercased()
-            }
-            guard found.isEmpty || found == expected else {
+        return try merges.map { merge -> State in
+            let table = merge.table
+            let found = try session.columns(of: table.name)
+            if found.isEmpty { return .missing }
+            if found == merge.description(of: table) { return .current }
+            guard found == merge.description(of: table.withNumericDates) else {
                 throw ExportError(
                     .outputConflict, path: name,
                     """
-                    \(name) has a table \(merge.table.name) with other columns or another primary key. Nothing was written. \
+                    \(name) has a table \(table.name) with other columns or another primary key. Nothing was written. \
                     Rename the table, remove it, or choose another \(merge.dialect == .sqlite ? "file" : "schema").
                     """)
             }
-            return found.isEmpty
+            let views = try session.texts(PostgreSQLDates(table).views)
+            guard views.isEmpty else {
+                throw ExportError(
+                    .outputConflict, path: name,
+                    """
+                    \(name) has a table \(table.name) of an earlier version, with dates as numbers of milliseconds. \
+                    PostgreSQL cannot convert the dates that a view uses. Nothing was written. Drop the views, export, and \
+                    create them again: \(views.joined(separator: ", ")).
+                    """)
+            }
+            return .numericDates
         }
     }
 

@@ -1,9 +1,10 @@
 import AppStoreModels
+import PostgreSQLTransactionStore
 
 /// The type of a column.
 package enum ColumnKind: String, Sendable {
     case text, integer, boolean
-    /// Milliseconds since 1970-01-01T00:00:00Z.
+    /// Milliseconds since 1970-01-01T00:00:00Z; in PostgreSQL a `timestamptz`.
     case date
     /// A JSON object or array.
     case json
@@ -20,7 +21,8 @@ package enum ColumnKind: String, Sendable {
         case .postgreSQL:
             switch self {
             case .text: "TEXT"
-            case .integer, .date: "BIGINT"
+            case .integer: "BIGINT"
+            case .date: PostgreSQLTimestamp.type
             case .boolean: "BOOLEAN"
             case .json: "JSONB"
             }
@@ -197,6 +199,16 @@ package struct TableOutline: Sendable {
     package let meaning: String
     package let key: TableKey
     package let columns: [Column]
+
+    /// The table with dates as numbers of milliseconds: as in the files, and as earlier versions wrote it into PostgreSQL.
+    var withNumericDates: TableOutline {
+        TableOutline(
+            name: name, meaning: meaning, key: key,
+            columns: columns.map { column in
+                Column(
+                    name: column.name, kind: column.kind == .date ? .integer : column.kind, meaning: column.meaning)
+            })
+    }
 }
 
 extension Payload {

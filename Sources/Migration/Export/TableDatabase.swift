@@ -98,6 +98,8 @@ extension PostgreSQLTableSession: TableSession {
 
     func append(_ rows: [DatabaseTables.Row], to merge: TableMerge) throws {
         let sql = "COPY \(merge.staged) FROM STDIN (FORMAT binary)"
+        let kinds = merge.table.columns.map(\.kind)
+        let dates = PostgreSQLDates(merge.table)
         var copy = CopyRows(columns: merge.table.columns.count + 1)
         for row in rows {
             if copy.byteCount >= Self.pieceSize {
@@ -106,11 +108,11 @@ extension PostgreSQLTableSession: TableSession {
             }
             copy.beginRow()
             copy.integer(row.place)
-            for value in row.values {
+            for (kind, value) in zip(kinds, dates.keepingAll(row.values)) {
                 switch value {
                 case nil: copy.null()
                 case .text(let text)?: copy.text(text.withoutNUL)
-                case .integer(let number)?: copy.integer(number)
+                case .integer(let number)?: if kind == .date { copy.timestamp(number) } else { copy.integer(number) }
                 case .boolean(let flag)?: copy.boolean(flag)
                 case .json(let json)?: copy.json(json)
                 }

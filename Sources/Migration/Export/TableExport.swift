@@ -75,7 +75,7 @@ public struct TableExport: Sendable {
     /// - Parameters:
     ///   - store: the store, which is only read, as in ``run(_:to:)``.
     ///   - database: a SQLite file, which is created if it does not exist, or a schema of a PostgreSQL server. It must
-    ///     not be a store.
+    ///     not be a store. Dates are milliseconds since 1970-01-01T00:00:00Z in SQLite, and `timestamptz` in PostgreSQL.
     /// - Throws: ``ExportError``, `TransactionStoreError` for an error of the store, or `CancellationError`.
     public func run(
         _ store: any CustomerDirectory & MigrationStore, into database: StoreURL
@@ -230,7 +230,8 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
         /// permissions.
         case output
         /// The folder has a file with the name of a table that no export wrote, the database has a table with the same
-        /// name and other columns, or the database is a store. Choose another folder, file or schema.
+        /// name and other columns, or the database is a store. Choose another folder, file or schema. Or PostgreSQL has a
+        /// view on dates that an earlier version wrote as numbers: drop the view.
         case outputConflict
     }
 

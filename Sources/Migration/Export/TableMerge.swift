@@ -10,6 +10,15 @@ struct TableMerge {
 
     private var columns: [String] { table.columns.map(\.name) }
 
+    /// The columns of a table as a session describes them.
+    func description(of table: TableOutline) -> [String] {
+        let key = table.key.isUnique ? table.key.columns : []
+        return table.columns.map { column in
+            let position = (key.firstIndex(of: column.name) ?? -1) + 1
+            return "\(column.name) \(column.kind.type(in: dialect)) \(position)".lowercased()
+        }
+    }
+
     var createStaged: String {
         let columns = table.columns.map { "\($0.name) \($0.kind.type(in: dialect))" }
         return "CREATE TEMPORARY TABLE \(staged) (\((["\(Self.place) BIGINT"] + columns).joined(separator: ", ")))"

@@ -29,8 +29,10 @@ enum TableScripts {
     static func postgreSQL(_ tables: [TableOutline]) -> String {
         var script = "-- In this folder: psql DATABASE -f postgresql.sql\n\\set ON_ERROR_STOP on\nBEGIN;\n"
         for table in tables {
-            script += create(table, .postgreSQL)
+            // COPY converts no values, and the files have milliseconds.
+            script += create(table.withNumericDates, .postgreSQL)
             script += "\\copy \(table.name) FROM '\(table.name).csv' WITH (FORMAT csv, HEADER, ENCODING 'UTF8')\n"
+            script += PostgreSQLDates(table).conversion
         }
         return script + "COMMIT;\n"
     }

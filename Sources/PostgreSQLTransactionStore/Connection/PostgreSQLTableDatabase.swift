@@ -123,6 +123,9 @@ package struct CopyRows: Sendable {
 
     package mutating func integer(_ value: Int64) { buffer.field(value) }
 
+    /// A `timestamptz` value, from milliseconds since 1970-01-01T00:00:00Z.
+    package mutating func timestamp(_ milliseconds: Int64) { buffer.field(PostgreSQLTimestamp.binary(milliseconds)) }
+
     package mutating func boolean(_ value: Bool) { buffer.field(value ? 1 : 0 as UInt8) }
 
     /// A `text` value, which cannot contain U+0000.

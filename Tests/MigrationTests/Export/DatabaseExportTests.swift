@@ -28,6 +28,18 @@ struct DatabaseExportTests {
         let texts: @Sendable (String) async throws -> [String]
         let run: @Sendable (String) async throws -> Void
 
+        /// SQL for the text of a date: its milliseconds, or `infinity`.
+        func text(ofDate column: String) -> String {
+            switch address {
+            case .sqlite: "CAST(\(column) AS TEXT)"
+            case .postgreSQL:
+                """
+                CASE WHEN isfinite(\(column)) THEN CAST(CAST(extract(epoch FROM \(column)) * 1000 AS BIGINT) AS TEXT) \
+                ELSE CAST(\(column) AS TEXT) END
+                """
+            }
+        }
+
         func count(_ table: String, where condition: String = "1 = 1") async throws -> Int {
             let count = try await texts("SELECT CAST(count(*) AS TEXT) FROM \(table) WHERE \(condition)").first
             return try #require(Int(count ?? ""))
@@ -67,7 +79,8 @@ struct DatabaseExportTests {
             switch column.kind {
             case .json: "CASE WHEN \(column.name) IS NULL THEN '' ELSE 'json' END"
             case .boolean: "CASE WHEN \(column.name) THEN 'true' WHEN NOT \(column.name) THEN 'false' ELSE '' END"
-            default: "coalesce(CAST(\(column.name) AS TEXT), '')"
+            case .date: "coalesce(\(target.text(ofDate: column.name)), '')"
+            case .text, .integer: "coalesce(CAST(\(column.name) AS TEXT), '')"
             }
         }
         return try await target.texts("SELECT \(values.joined(separator: " || '\u{1F}' || ")) FROM \(table.name)")
@@ -120,6 +133,128 @@ struct DatabaseExportTests {
                         "transactions 1 0 0", "subscriptions 1 1 0", "entitlements 1 0 0", "renewal_infos 0 1 0",
                         "customers 1 1 0", "customer_identities 1 0 0", "to_ask_apple 2 0 0",
                     ])
+            }
+        }
+    }
+
+    @Test("have exact dates, and those out of PostgreSQL's range also in the column more", arguments: Target.engines)
+    func dates(_ engine: Target.Engine) async throws {
+        try await Target.with(engine) { target in
+            try await Samples.withStore(Samples.distant) { store in
+                let export = try Samples.export(.csv)
+                _ = try await export.run(store, into: target.address)
+                let value = engine == .sqlite ? "purchaseDate" : "CAST(purchaseDate AT TIME ZONE 'UTC' AS TEXT)"
+                let found = try await target.texts(
+                    "SELECT transactionId || ' ' || \(value) FROM transactions ORDER BY transactionId")
+                switch engine {
+                case .sqlite:
+                    #expect(found == Samples.dates.map { "\($0.id) \($0.milliseconds)" })
+                    #expect(try await target.count("transactions", where: "more LIKE '%datesOutOfRange%'") == 0)
+                case .postgreSQL:
+                    #expect(found == Samples.dates.map { "\($0.id) \($0.text)" })
+                    let outside = try await target.texts(
+                        """
+                        SELECT transactionId || ' ' || CAST(more -> 'datesOutOfRange' AS TEXT) FROM transactions
+                        WHERE more ? 'datesOutOfRange' ORDER BY transactionId
+                        """)
+                    #expect(
+                        outside == [
+                            #"1106 {"purchaseDate": -210866803200001}"#, #"1107 {"purchaseDate": 9224318016000000}"#,
+                            #"1108 {"purchaseDate": -9223372036854775808}"#,
+                            #"1109 {"asOf": 9223372036854775807, "purchaseDate": 9223372036854775807}"#,
+                        ])
+                    let other = try await target.texts(
+                        "SELECT transactionId FROM transactions WHERE more ? 'commitmentInfo'")
+                    #expect(other == ["1107"])
+                    #expect(try await target.count("customers", where: "asOf = 'infinity'") == 1)
+                }
+                let second = try await export.run(store, into: target.address)
+                #expect(second.tables.allSatisfy { $0.written == 0 && $0.changed == 0 && $0.removed == 0 })
+            }
+        }
+    }
+
+    /// Makes the dates in PostgreSQL numbers of milliseconds, as earlier versions wrote them.
+    @inline(never)
+    private static func makeDatesNumeric(in target: Target) async throws {
+        for table in ExportedTables.outlines {
+            let hasMore = table.columns.contains { $0.name == "more" }
+            let changes = table.columns.filter { $0.kind == .date }.map { column in
+                let name = column.name
+                let exact = hasMore ? "CAST(more -> 'datesOutOfRange' ->> '\(name)' AS BIGINT)" : "NULL"
+                return """
+                    ALTER COLUMN \(name) TYPE BIGINT USING CASE \(name)
+                        WHEN 'infinity' THEN coalesce(\(exact), 9223372036854775807)
+                        WHEN '-infinity' THEN coalesce(\(exact), -9223372036854775807)
+                        ELSE CAST(extract(epoch FROM \(name)) * 1000 AS BIGINT) END
+                    """
+            }
+            guard !changes.isEmpty else { continue }
+            try await target.run("ALTER TABLE \(table.name) \(changes.joined(separator: ", "))")
+            guard hasMore else { continue }
+            try await target.run(
+                "UPDATE \(table.name) SET more = NULLIF(more - 'datesOutOfRange', '{}') WHERE more ? 'datesOutOfRange'")
+        }
+    }
+
+    /// The types that the dates have in PostgreSQL.
+    @inline(never)
+    private static func dateTypes(in target: Target) async throws -> [String] {
+        let dates = ExportedTables.outlines.flatMap(\.columns).filter { $0.kind == .date }
+        let names = Set(dates.map { "'\($0.name.lowercased())'" }).joined(separator: ", ")
+        return try await target.texts(
+            """
+            SELECT DISTINCT CAST(data_type AS TEXT) FROM information_schema.columns
+            WHERE table_schema = current_schema() AND column_name IN (\(names))
+            """)
+    }
+
+    @Test(
+        "convert the dates that earlier versions wrote as numbers, and then change no row",
+        .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
+    func numericDates() async throws {
+        try await Target.with(.postgreSQL) { target in
+            try await Samples.withStore(Samples.sets + Samples.distant) { store in
+                let export = try Samples.export(.csv)
+                _ = try await export.run(store, into: target.address)
+                var before: [[String]] = []
+                for table in ExportedTables.outlines { before.append(try await Self.rows(table, in: target)) }
+                try await Self.makeDatesNumeric(in: target)
+                #expect(try await Self.dateTypes(in: target) == ["bigint"])
+                try await target.run("CREATE INDEX mine ON transactions (purchaseDate)")
+                try await target.run("CREATE VIEW products AS SELECT DISTINCT productId FROM transactions")
+                let summary = try await export.run(store, into: target.address)
+                #expect(try await Self.dateTypes(in: target) == ["timestamp with time zone"])
+                #expect(summary.tables.allSatisfy { $0.written == 0 && $0.changed == 0 && $0.removed == 0 })
+                for (table, rows) in zip(ExportedTables.outlines, before) {
+                    #expect(try await Self.rows(table, in: target) == rows, "\(table.name)")
+                }
+                let indexes = "schemaname = current_schema() AND indexname = 'mine'"
+                #expect(try await target.count("pg_indexes", where: indexes) == 1)
+                #expect(try await target.count("products") > 0)
+            }
+        }
+    }
+
+    @Test(
+        "write nothing if a view uses dates that earlier versions wrote as numbers, and name the view",
+        .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
+    func numericDatesInView() async throws {
+        try await Target.with(.postgreSQL) { target in
+            try await Samples.withStore { store in
+                let export = try Samples.export(.csv)
+                _ = try await export.run(store, into: target.address)
+                try await Self.makeDatesNumeric(in: target)
+                try await target.run("CREATE VIEW mine AS SELECT max(purchaseDate) FROM transactions")
+                let error = await #expect(throws: ExportError.self) {
+                    try await export.run(store, into: target.address)
+                }
+                #expect(error?.code == .outputConflict)
+                #expect(error?.message.hasSuffix("create them again: mine.") == true)
+                #expect(try await Self.dateTypes(in: target) == ["bigint"])
+                try await target.run("DROP VIEW mine")
+                _ = try await export.run(store, into: target.address)
+                #expect(try await Self.dateTypes(in: target) == ["timestamp with time zone"])
             }
         }
     }

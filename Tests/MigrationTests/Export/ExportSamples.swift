@@ -133,6 +133,30 @@ enum ExportSamples {
         Samples.set(receipt: Samples.receipt("nothing")),
     ]
 
+    /// The purchase dates of ``distant`` by transaction id, and what PostgreSQL has in UTC.
+    static let dates: [(id: String, milliseconds: Int64, text: String)] = [
+        ("1101", 1_335_798_355_123, "2012-04-30 15:05:55.123"), ("1102", -1, "1969-12-31 23:59:59.999"),
+        // Far from 1970, double precision is not exact to the millisecond.
+        ("1103", 253_402_300_799_999, "9999-12-31 23:59:59.999"),
+        ("1104", -210_866_803_200_000, "4714-11-24 00:00:00 BC"),
+        ("1105", 9_224_318_015_999_999, "294276-12-31 23:59:59.999"),
+        ("1106", -210_866_803_200_001, "-infinity"), ("1107", 9_224_318_016_000_000, "infinity"),
+        ("1108", .min, "-infinity"), ("1109", .max, "infinity"),
+    ]
+
+    /// Purchases with dates in and out of PostgreSQL's range. 1107 has a member without a column, and the document of 1109 is
+    /// of a date out of the range.
+    static let distant: [FactSet] = dates.map { id, milliseconds, _ in
+        Samples.set(
+            Samples.fact(
+                id, product: "lifetime", source: .appStoreServerAPI, at: id == "1109" ? .max : june
+            ) {
+                $0.purchaseDate = milliseconds
+                $0.type = .nonConsumable
+                if id == "1107" { $0.commitmentInfo = TransactionCommitmentInfo(commitmentPrice: 119880) }
+            })
+    }
+
     /// The customer of 100 has two records, and for 200 the records name two users.
     private static let users = [
         ("100", "u1", #"{"country":"DE"}"#), ("600", "u1", ""), ("200", "u2", ""), ("200", hostile, ""),

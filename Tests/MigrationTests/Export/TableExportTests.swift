@@ -49,15 +49,21 @@ struct TableExportTests {
     }
 
     @Test(
-        "are equal byte for byte from SQLite and PostgreSQL, and psql loads them",
+        "are equal byte for byte from SQLite and PostgreSQL, and psql loads the rows of an export into PostgreSQL",
         .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
     func equalFromPostgreSQL() async throws {
         var generator = SeededGenerator(seed: 8)
-        let sets = Samples.sets + Self.randomSets(&generator)
+        let sets = Samples.sets + Samples.distant + Self.randomSets(&generator)
         let (first, second) = (try TemporaryFolder(), try TemporaryFolder())
-        try await Samples.withStore(sets) { _ = try await Samples.export(.csv).run($0, to: first.path) }
         let server = try #require(PostgreSQLServer.shared)
         let schema = "export_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        let tables = "tables_\(schema)"
+        let url = server.url + (server.url.contains("?") ? "&" : "?") + "schema=\(tables)"
+        defer { _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA \(tables) CASCADE") }
+        try await Samples.withStore(sets) { store in
+            _ = try await Samples.export(.csv).run(store, to: first.path)
+            _ = try await Samples.export(.csv).run(store, into: .postgreSQL(url))
+        }
         let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .init(schema: schema))
         for set in sets.shuffled(using: &generator) { _ = try await store.apply([set]) }
         _ = try await store.apply(Samples.step)
@@ -72,6 +78,8 @@ struct TableExportTests {
         #expect(psql.status == 0, "\(psql.errors)")
         for table in summary.tables {
             #expect(try server.sql("SELECT count(*) FROM \(schema).\(table.name)") == String(table.rows))
+            let others = "SELECT * FROM \(schema).\(table.name) EXCEPT ALL SELECT * FROM \(tables).\(table.name)"
+            #expect(try server.sql("SELECT count(*) FROM (\(others)) AS others") == "0", "\(table.name)")
         }
         let active = "SELECT count(*) FROM \(schema).subscriptions WHERE hasAccess AND accessEnds IS NOT NULL"
         let rows = try ExportedRows("subscriptions", in: second).rows
