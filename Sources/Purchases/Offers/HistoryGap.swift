@@ -59,7 +59,7 @@ extension PurchaseHistory {
 extension SubscriptionPeriodSpan {
     /// Whether the period can be the renewal of a period with this end: Apple retries billing for at most 60 days.
     func canRenew(periodUntil end: Int64) -> Bool {
-        start <= end || start - end <= PurchaseHistory.billingRetry + PurchaseHistory.tolerance
+        start <= end || start.subtractingSaturated(end) <= PurchaseHistory.billingRetry + PurchaseHistory.tolerance
     }
 }
 

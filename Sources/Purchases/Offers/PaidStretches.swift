@@ -99,7 +99,7 @@ private struct StretchCounter {
         let end = min(span.end, now)
         last = span.transaction.transactionId
         if let known = run {
-            if span.start <= known.end + PurchaseHistory.tolerance {
+            if span.start <= known.end.addingSaturated(PurchaseHistory.tolerance) {
                 run = (known.start, max(known.end, end))
                 return
             }

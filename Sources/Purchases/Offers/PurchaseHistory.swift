@@ -87,7 +87,7 @@ public struct PurchaseHistory: Sendable {
 
         func wholeMonths(from start: Int64, to end: Int64) -> Int64 {
             guard case .fixed(let length) = self else { return PacificTime.wholeMonths(from: start, to: end) }
-            return max(0, end - start) / max(1, length)
+            return max(0, end.subtractingSaturated(start)) / max(1, length)
         }
     }
 

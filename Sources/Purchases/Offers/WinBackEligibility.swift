@@ -73,7 +73,8 @@ extension PurchaseHistory {
         let months = latest.shortest?.months ?? 0
         // A missing period after the stretch may be a later, shorter stretch.
         let mayBeLater =
-            latest.shortest.map { stretch in gap?.end.map { $0 > stretch.end + Self.tolerance } ?? false } ?? false
+            latest.shortest.map { stretch in gap?.end.map { $0 > stretch.end.addingSaturated(Self.tolerance) } ?? false
+            } ?? false
         if months >= wanted, wanted <= 0 || !mayBeLater {
             return OfferReason(
                 .paidMonths, .satisfied, transactionId: latest.shortest?.lastTransactionId, months: months)

@@ -283,7 +283,8 @@ private struct Cancellation {
 extension Int64? {
     /// The date, or the other one if that is the same second with milliseconds.
     func keepingMilliseconds(of other: Int64?) -> Int64? {
-        guard let date = self, let other, date % 1000 == 0, other >= date, other - date < 1000 else { return self }
+        guard let date = self, let other, date % 1000 == 0, other >= date, other.subtractingSaturated(date) < 1000
+        else { return self }
         return other
     }
 }
