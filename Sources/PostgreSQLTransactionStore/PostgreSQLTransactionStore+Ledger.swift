@@ -237,10 +237,10 @@ extension PostgreSQLTransactionStore {
     private static let keepRemoval = Statement(
         name: "keep_ledger_removal",
         sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
-    /// Keeps the entries that `LedgerHistory` and the reader need: `purchased` (1), `upgraded` (3) and
+    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
-    /// entries), its last entry, and its last state before the removal, with the last event about billing or expiry
-    /// (7 to 11) after that: they decide the state before the next entry.
+    /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
+    /// increases (7 to 13) after that: they decide the state before the next entry, and none of them comes again.
     private static let deleteSuperseded = Statement(
         name: "delete_superseded_ledger_entries",
         sql: """
@@ -249,11 +249,10 @@ extension PostgreSQLTransactionStore {
                 AND EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
-                AND (l.event IN (5, 12, 13, 14) OR EXISTS (
+                AND (l.event IN (5, 14) OR EXISTS (
                     SELECT FROM ledger AS k
                     WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
-                        AND k.position <= $3::int8
-                        AND (k.event <= 4 OR l.event > 4 AND k.event BETWEEN 7 AND 11)))
+                        AND k.position <= $3::int8 AND k.event <= 4))
             """)
 
     public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }

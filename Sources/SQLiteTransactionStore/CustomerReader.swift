@@ -122,6 +122,36 @@ extension SQLiteTransactionStore {
         return assembler.joinedTransactions()
     }
 
+    /// The transactions and the signed renewal information of one original transaction id; nil without the latter.
+    static func renewedPurchase(
+        _ original: String, _ scopeId: Int64, in scope: StoreScope, _ findRenewalInfo: SQLStatement,
+        _ findSubscription: SQLStatement
+    ) throws -> Customer? {
+        var assembler = CustomerAssembler(scope: scope)
+        var isRenewed = false
+        try findRenewalInfo.bind(1, scopeId)
+        try findRenewalInfo.bind(2, original)
+        try findRenewalInfo.forEachRow {
+            isRenewed = true
+            try assembler.addRenewalInfo(row($0), payload: $0.bytes(3))
+        }
+        guard isRenewed else { return nil }
+        try findSubscription.bind(1, scopeId)
+        try findSubscription.bind(2, original)
+        try findSubscription.forEachRow {
+            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
+        }
+        try assembler.addIdentity(
+            kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: original)
+        return assembler.customer()
+    }
+
+    /// The statement for ``renewedPurchase(_:_:in:_:_:)``.
+    static let findSignedRenewalInfo = """
+        SELECT kind, source, signed_date, payload FROM renewal_infos
+        WHERE scope_id = ?1 AND original_transaction_id = ?2 AND kind = \(FactKind.signedTransaction.rawValue)
+        """
+
     /// The statement for ``subscription(_:_:in:_:)``.
     static let findSubscription = """
         SELECT kind, source, signed_date, payload, legacy FROM transactions

@@ -15,6 +15,7 @@ final class FactWriter {
     /// Created when needed, because few documents need them.
     private var terms: TermWriter?
     private var seats: SeatWriter?
+    private var renewals: RenewalWriter?
     private let insertTransaction: SQLStatement
     private let insertRenewalInfo: SQLStatement
     private let insertAppTransaction: SQLStatement
@@ -116,11 +117,28 @@ final class FactWriter {
             seats = writer
             try writer.record(set.unclaimedSeatIds, of: transaction, scopeId)
         }
-        if let event = NotifiedEvent(of: set) { try NotifiedEventWriter(db).record(event, scopeId) }
         if let task = ConsumptionTask(of: set) { try ConsumptionTaskWriter(db).open(task, scopeId) }
-        for fact in set.renewalInfos { try apply(fact, scopeId, &result) }
+        var renewed: Set<String> = []
+        for fact in set.renewalInfos {
+            if try apply(fact, scopeId, &result) { renewed.insert(fact.payload.originalTransactionId ?? "") }
+        }
+        for place in changed where set.transactions[place].payload.expiresDate != nil {
+            renewed.insert(set.transactions[place].storedOriginalTransactionId)
+        }
+        try recordRenewals(of: renewed, NotifiedEvent(of: set), scopeId)
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
+    }
+
+    /// - Parameter renewed: the original transaction ids with new or newer facts about their periods or renewal.
+    private func recordRenewals(of renewed: Set<String>, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
+        let purchases = event.map { renewed.union([$0.originalTransactionId]) } ?? renewed
+        guard !purchases.isEmpty else { return }
+        let writer = try renewals ?? RenewalWriter(db)
+        renewals = writer
+        for original in purchases.sorted() {
+            try writer.record(original, event?.originalTransactionId == original ? event : nil, scopeId)
+        }
     }
 
     /// The id of a scope. A missing scope is inserted.
@@ -174,7 +192,8 @@ final class FactWriter {
         return changed > 0
     }
 
-    private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws {
+    /// Returns whether the fact was new or newer.
+    private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
         let insert = insertRenewalInfo
         try insert.bind(1, scopeId)
@@ -183,7 +202,9 @@ final class FactWriter {
         try insert.bind(4, fact.origin.source.code)
         try insert.bind(5, fact.origin.signedDate)
         try insert.bind(6, encoder.payload.bytes)
-        result.count(try insert.run())
+        let changed = try insert.run()
+        result.count(changed)
+        return changed > 0
     }
 
     private func apply(_ fact: AppTransactionFact, _ customerId: Int64, _ result: inout AppliedFacts) throws {

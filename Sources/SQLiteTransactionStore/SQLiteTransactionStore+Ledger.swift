@@ -266,10 +266,10 @@ extension SQLiteTransactionStore: DeliveryLedger {
         return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
     }
 
-    /// Keeps the entries that `LedgerHistory` and the reader need: `purchased` (1), `upgraded` (3) and
+    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
-    /// entries), its last entry, and its last state before the removal, with the last event about billing or expiry
-    /// (7 to 11) after that: they decide the state before the next entry.
+    /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
+    /// increases (7 to 13) after that: they decide the state before the next entry, and none of them comes again.
     /// The last entry of the whole ledger is kept too, so that SQLite does not give its position out again.
     private static let deleteSuperseded = """
         DELETE FROM ledger
@@ -277,11 +277,10 @@ extension SQLiteTransactionStore: DeliveryLedger {
             AND number < (
                 SELECT MAX(k.number) FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id)
-            AND (event IN (5, 12, 13, 14) OR EXISTS (
+            AND (event IN (5, 14) OR EXISTS (
                 SELECT 1 FROM ledger k
                 WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id
-                    AND k.number > ledger.number AND k.position <= ?3
-                    AND (k.event <= 4 OR ledger.event > 4 AND k.event BETWEEN 7 AND 11)))
+                    AND k.number > ledger.number AND k.position <= ?3 AND k.event <= 4))
         """
 
     /// The time in milliseconds since 1970. It stays the same during one step of a statement (SQLite, "Date And Time

@@ -125,14 +125,19 @@ actor MemoryPlace {
         let hasTerms = set.transactions.contains { $0.payload.type == .nonRenewingSubscription }
         if hasTerms || termBases[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
-        if let event = NotifiedEvent(of: set) {
-            let filing = Filing(scope: set.scope, original: event.originalTransactionId)
-            try append(Entry(event: event.event, filing: filing, id: event.transactionId))
-        }
         if let task = ConsumptionTask(of: set) { consumptionTasks.append((task, nil)) }
+        var renewed = Set(originals)
         for fact in set.renewalInfos {
-            let filing = Filing(scope: set.scope, original: fact.payload.originalTransactionId ?? "")
-            _ = result.count(FactRow(fact), &renewalInfos[filing, default: [:]])
+            let original = fact.payload.originalTransactionId ?? ""
+            let filing = Filing(scope: set.scope, original: original)
+            if result.count(FactRow(fact), &renewalInfos[filing, default: [:]]) { renewed.insert(original) }
+        }
+        let event = NotifiedEvent(of: set)
+        if let event { renewed.insert(event.originalTransactionId) }
+        for original in renewed.sorted() {
+            try recordRenewal(
+                Filing(scope: set.scope, original: original),
+                event?.originalTransactionId == original ? event : nil)
         }
         if let fact = set.appTransaction {
             _ = result.count(FactRow(fact), &appTransactions[customer, default: [:]])
@@ -215,6 +220,30 @@ actor MemoryPlace {
             try append(
                 Entry(
                     event: .seatUnclaimed, filing: filing, id: fact.payload.transactionId ?? "", seatClaimId: claim))
+        }
+    }
+
+    /// Appends what the notification of a set announces about a purchase, and what its renewal information shows.
+    private func recordRenewal(_ filing: Filing, _ event: NotifiedEvent?) throws {
+        var purchase: Customer?
+        if let row = renewalInfos[filing]?[Int64(FactKind.signedTransaction.rawValue)] {
+            var assembler = CustomerAssembler(scope: filing.scope)
+            let identity = CustomerIdentity(.originalTransactionId, filing.original)
+            try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
+            try assembler.addRenewalInfo(row)
+            try add(filing, to: &assembler)
+            purchase = assembler.customer()
+        }
+        guard purchase != nil || event != nil else { return }
+        var events: [String: [LedgerEntry.Event]] = [:]
+        let ids = transactions[filing] ?? [:]
+        for entry in ledger where entry.filing.scope == filing.scope && ids[entry.id] != nil && !entry.isErased {
+            events[entry.id, default: []].append(entry.event)
+        }
+        let due = RenewalEntries(
+            of: filing.original, in: purchase, notified: event.map { [$0] } ?? [], history: events)
+        for entry in due.entries {
+            try append(Entry(event: entry.event, filing: filing, id: entry.transactionId))
         }
     }
 

@@ -219,7 +219,9 @@ struct FactWriter {
         var changed = [Int](repeating: 0, count: batch.unchanged.count)
         try write(batch, batch.transactions, .transactions, owners.identities, owners.isNewIdentity, &changed)
         let hasNewTransactions = changed.contains { $0 > 0 }
+        let changedBefore = changed
         try write(batch, batch.renewalInfos, .renewalInfos, owners.identities, owners.isNewIdentity, &changed)
+        let hasNewRenewalInfos = changed != changedBefore
         // Identities that no document of the batch joins may still belong to one customer.
         var first: [Int64: Int] = [:]
         let components = owners.customers.enumerated().map { component, customer in
@@ -238,8 +240,9 @@ struct FactWriter {
         if !tasks.isEmpty { try ConsumptionTaskWriter(session: session).open(tasks) }
         // Last, because a writer that appends to the ledger blocks the others until the end of its transaction.
         let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
-        let notified = batch.sets.compactMap { each in NotifiedEvent(of: each.set).map { (each.set.scope, $0) } }
-        guard hasNewTransactions || hasSeats || !notified.isEmpty || !owners.joinedCustomers.isEmpty else {
+        let isRenewed = hasNewRenewalInfos && batch.renewalInfos.contains { $0.kind == RenewalWriter.signed }
+        let isNotified = batch.sets.contains { NotifiedEvent(of: $0.set) != nil }
+        guard hasNewTransactions || hasSeats || isRenewed || isNotified || !owners.joinedCustomers.isEmpty else {
             return changed
         }
         let ledger = LedgerWriter(session: session, lockClass: lockClass)
@@ -249,7 +252,7 @@ struct FactWriter {
         }
         try TermWriter(session: session).record(batch, owners, scopeIds)
         if hasSeats { try SeatWriter(session: session).record(batch) }
-        if !notified.isEmpty { try NotifiedEventWriter(session: session).record(notified) }
+        try RenewalWriter(session: session).record(batch, owners, scopeIds)
         return changed
     }
 

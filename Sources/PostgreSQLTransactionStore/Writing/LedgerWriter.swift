@@ -258,13 +258,21 @@ enum StoredFacts {
     static func subscriptions(
         _ purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = StoredFacts.anyScope
     ) throws -> [[StoredTransaction]] {
-        let rows = try session.run(findSubscriptions, [.int8s(purchases)])
         var assemblers: [Int: CustomerAssembler] = [:]
+        try addTransactions(of: purchases, session, in: scope, to: &assemblers)
+        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
+    }
+
+    /// Adds the transactions filed under database ids of original transaction ids to the assemblers of their places.
+    static func addTransactions(
+        of purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = StoredFacts.anyScope,
+        to assemblers: inout [Int: CustomerAssembler]
+    ) throws {
+        let rows = try session.run(findSubscriptions, [.int8s(purchases)])
         for row in 0..<rows.count {
             let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
             try add(row, of: rows, from: 1, to: &assemblers[place, default: CustomerAssembler(scope: scope)])
         }
-        return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
     }
 
     /// Adds kind, source, signing date, payload and legacy fields, from the columns that begin at `column`.

@@ -102,8 +102,9 @@ public struct LedgerEntry: Sendable {
         /// ``LedgerEntry/seatClaimId``. The subscription stays.
         case seatUnclaimed = 6
         /// The renewal failed, and access continues during the billing grace period (DID_FAIL_TO_RENEW with
-        /// GRACE_PERIOD). This event and the following ones come from notifications, one entry per notification, in the
-        /// order of arrival. A late notification adds a late entry.
+        /// GRACE_PERIOD). This event and the following ones come from notifications and, except for consumption
+        /// requests, from renewal information of any other signed document, in the order of arrival.
+        /// ``RenewalEntries`` determines when an entry is due.
         case gracePeriodEntered = 7
         /// The renewal failed without a grace period (DID_FAIL_TO_RENEW).
         case billingFailed = 8

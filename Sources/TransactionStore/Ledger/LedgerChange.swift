@@ -42,10 +42,10 @@ extension LedgerEntry {
         case consumptionRequested
     }
 
-    /// The state of a purchase, as far as documents and notifications state it. Time alone adds no entry: compare
-    /// `expiresDate` of the transaction. The raw values are the names in JSON.
+    /// The state of a purchase, as far as documents state it. Time alone adds no entry: compare `expiresDate` of the
+    /// transaction. The raw values are the names in JSON.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// Neither refunded, revoked nor upgraded, and no notification states one of the other states.
+        /// Neither refunded, revoked nor upgraded, and no document states one of the other states.
         case active
         /// The renewal failed, and access continues.
         case inGracePeriod
@@ -86,8 +86,8 @@ extension LedgerEntry {
 
     /// The state of the purchase before the entry; nil for the first entry of a transaction.
     ///
-    /// A recovery has the transaction of the new period, which begins as active. Its notification states that the
-    /// subscription was in billing retry before.
+    /// A recovery has the transaction of the new period, which begins as active. The subscription was in billing retry
+    /// before.
     public var stateBefore: State? {
         guard let eventBefore else { return nil }
         let before = state(decidedBy: eventBefore)

@@ -24,9 +24,8 @@ extension LedgerEntry.Event {
     }
 }
 
-/// The event about a transaction that a notification adds to the ledger.
-///
-/// When an engine stores a notification for the first time, it appends this entry after the entries of its facts.
+/// The event about a transaction that a notification announces. When an engine stores a notification for the first
+/// time, ``RenewalEntries`` states whether an entry is due.
 public struct NotifiedEvent: Sendable {
     /// What the notification states.
     public let event: LedgerEntry.Event

@@ -21,29 +21,54 @@ extension StoreConformance {
 
     static let notifiedEvents: [StoreRule] = [
         StoreRule(opened: "a notified event about billing, price or consumption adds one entry") { store in
-            let expected: [(String, String?, String)] = [
-                ("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "gracePeriodEntered"),
-                ("DID_FAIL_TO_RENEW", nil, "billingFailed"), ("GRACE_PERIOD_EXPIRED", nil, "gracePeriodExpired"),
-                ("DID_RENEW", "BILLING_RECOVERY", "billingRecovered"), ("EXPIRED", "VOLUNTARY", "expired"),
-                ("EXPIRED", nil, "expired"), ("PRICE_INCREASE", "PENDING", "priceIncreasePending"),
-                ("PRICE_INCREASE", "ACCEPTED", "priceIncreaseAccepted"),
-                ("CONSUMPTION_REQUEST", nil, "consumptionRequested"),
+            let expected: [(id: String, type: String, subtype: String?, event: String)] = [
+                ("1", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", "gracePeriodEntered"),
+                ("1", "GRACE_PERIOD_EXPIRED", nil, "gracePeriodExpired"), ("1", "EXPIRED", "VOLUNTARY", "expired"),
+                ("1", "CONSUMPTION_REQUEST", nil, "consumptionRequested"),
+                ("1", "CONSUMPTION_REQUEST", nil, "consumptionRequested"),
+                ("2", "DID_RENEW", "BILLING_RECOVERY", "billingRecovered"),
+                ("2", "PRICE_INCREASE", "PENDING", "priceIncreasePending"),
+                ("2", "PRICE_INCREASE", "ACCEPTED", "priceIncreaseAccepted"),
+                ("2", "DID_FAIL_TO_RENEW", nil, "billingFailed"), ("2", "EXPIRED", nil, "expired"),
             ]
-            let sets = expected.enumerated().map { notified("\($0)", $1.0, $1.1, "1") }
+            let sets = expected.enumerated().map { notified("\($0)", $1.type, $1.subtype, $1.id) }
             // One by one, together, and again.
             for set in sets.prefix(4) { _ = try await store.apply([set]) }
             _ = try await store.apply(sets + sets)
             _ = try await store.apply(sets)
             let entries = try await LedgerAudit.check(store)
-            try expect(entries.map(\.change.rawValue), equals: ["started"] + expected.map(\.2))
-            try expect(
-                entries.map(\.stateAfter),
-                equals: [
-                    .active, .inGracePeriod, .inBillingRetry, .inBillingRetry, .active, .expired, .expired, .expired,
-                    .expired, .expired,
-                ])
-            try expect(entries.dropFirst().map(\.stateBefore), equals: entries.dropLast().map(\.stateAfter))
-            try expect(entries.allSatisfy { $0.transactionId == "1" })
+            let states: [String: [LedgerEntry.State?]] = [
+                "1": [.active, .inGracePeriod, .inBillingRetry, .expired, .expired, .expired],
+                "2": [.active, .active, .active, .active, .inBillingRetry, .expired],
+            ]
+            for (id, states) in states {
+                let own = entries.filter { $0.transactionId == id }
+                try expect(
+                    own.map(\.change.rawValue), equals: ["started"] + expected.filter { $0.id == id }.map(\.event))
+                try expect(own.map(\.stateAfter), equals: states)
+            }
+            try expect(entries.count, equals: 12)
+        },
+        StoreRule(opened: "a period has each event about its billing once, and none after a later one") { store in
+            let types: [(String, String?)] = [
+                ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"), ("GRACE_PERIOD_EXPIRED", nil), ("EXPIRED", "BILLING_RETRY"),
+            ]
+            let sets = (types + types.reversed()).enumerated().map { notified("\($0)", $1.0, $1.1, "1") }
+            for set in sets { _ = try await store.apply([set]) }
+            for (number, type) in types.reversed().enumerated() {
+                _ = try await store.apply([notified("late \(number)", type.0, type.1, "2")])
+            }
+            for (number, subtype) in ["ACCEPTED", "PENDING", "ACCEPTED"].enumerated() {
+                _ = try await store.apply([notified("price \(number)", "PRICE_INCREASE", subtype, "3")])
+            }
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: """
+                    1 started - active, 1 gracePeriodEntered active inGracePeriod, \
+                    1 gracePeriodExpired inGracePeriod inBillingRetry, 1 expired inBillingRetry expired, \
+                    2 started - active, 2 expired active expired, 3 started - active, \
+                    3 priceIncreaseAccepted active active
+                    """)
         },
         StoreRule(opened: "other notifications, and those that Apple did not sign, add no entry of their own") {
             store in
@@ -95,7 +120,7 @@ extension StoreConformance {
             _ = try await store.apply([
                 notified("a", "DID_CHANGE_RENEWAL_PREF", "UPGRADE", "1") { $0.isUpgraded = true }
             ])
-            for (number, type) in ["DID_FAIL_TO_RENEW", "EXPIRED", "DID_RENEW"].enumerated() {
+            for (number, type) in ["DID_RENEW", "DID_FAIL_TO_RENEW", "EXPIRED"].enumerated() {
                 let subtype = type == "DID_RENEW" ? "BILLING_RECOVERY" : nil
                 _ = try await store.apply([
                     notified("\(number)", type, subtype, "1", at: Int64(number) + 1) { $0.isUpgraded = true }
@@ -107,7 +132,8 @@ extension StoreConformance {
         },
         StoreRule(opened: "the state that a notification stated stays after a removal of its entry") { store in
             for set in [
-                notified("a", "DID_FAIL_TO_RENEW", nil, "1"), notified("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", "1"),
+                notified("a", "DID_RENEW", "BILLING_RECOVERY", "1"),
+                notified("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", "1"),
                 notified("c", "PRICE_INCREASE", "PENDING", "1"), notified("d", "CONSUMPTION_REQUEST", nil, "1"),
             ] { _ = try await store.apply([set]) }
             let last = try await store.changes(after: 0, limit: 100).last?.position ?? 0

@@ -1,0 +1,159 @@
+import Purchases
+import TransactionStore
+
+/// Appends the entries of `RenewalEntries`, after all other entries of a batch. Runs under the lock of
+/// ``LedgerWriter``.
+struct RenewalWriter {
+    let session: PostgreSQLSession
+
+    /// The kind of renewal information that the App Store signed.
+    static let signed = Int16(FactKind.signedTransaction.rawValue)
+
+    private static let findRenewalInfos = Statement(
+        name: "find_signed_renewal_infos",
+        sql: """
+            SELECT given.place::int4, r.kind, r.source, r.signed_date, r.payload
+            FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
+            JOIN renewal_infos AS r ON r.purchase = given.purchase AND r.kind = \(FactKind.signedTransaction.rawValue)
+            """)
+    private static let findEvents = Statement(
+        name: "find_ledger_events",
+        sql: """
+            SELECT given.place::int4, l.transaction_id, l.event
+            FROM unnest($1::int8[], $2::int4[]) WITH ORDINALITY AS given (purchase, scope, place)
+            CROSS JOIN LATERAL (
+                SELECT DISTINCT t.transaction_id FROM transactions AS t WHERE t.purchase = given.purchase
+            ) AS known
+            JOIN ledger AS l ON l.transaction_id = known.transaction_id AND l.scope = given.scope
+            ORDER BY given.place, l.transaction_id, l.number
+            """)
+    private static let append = Statement(
+        name: "append_renewal_events",
+        sql: """
+            INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+            SELECT last.purchase, given.scope,
+                (last.number + row_number() OVER (PARTITION BY given.scope, given.id ORDER BY given.place))::int4,
+                given.event, given.id
+            FROM unnest($1::int4[], $2::bytea[], $3::int2[])
+                WITH ORDINALITY AS given (scope, id, event, place)
+            CROSS JOIN LATERAL (
+                SELECT max(number) AS number, min(purchase) AS purchase
+                FROM ledger WHERE transaction_id = given.id AND scope = given.scope
+            ) AS last
+            WHERE last.number IS NOT NULL
+            ORDER BY given.place
+            """)
+
+    /// An original transaction id of the batch.
+    private struct Purchase {
+        let id: Int64
+        let scope: Int32
+        let original: String
+        let notified: [NotifiedEvent]
+    }
+
+    func record(_ batch: FactBatch, _ owners: FactWriter.Owners, _ scopeIds: [Int32]) throws {
+        let purchases = purchases(batch, owners, scopeIds)
+        guard !purchases.isEmpty else { return }
+        var assemblers: [Int: CustomerAssembler] = [:]
+        let infos = try session.run(Self.findRenewalInfos, [.int8s(purchases.map(\.id))])
+        for row in 0..<infos.count {
+            let place = Int(try infos.integer(row, 0, as: Int32.self)) - 1
+            try add(row, of: infos, to: &assemblers[place, default: CustomerAssembler(scope: StoredFacts.anyScope)])
+        }
+        let renewed = assemblers.keys.sorted().filter { purchases.indices.contains($0) }
+        var known: [Int: CustomerAssembler] = [:]
+        for (index, place) in renewed.enumerated() { known[index] = assemblers[place] }
+        if !renewed.isEmpty {
+            try StoredFacts.addTransactions(of: renewed.map { purchases[$0].id }, session, to: &known)
+        }
+        var customers: [Int: Customer] = [:]
+        for (index, place) in renewed.enumerated() {
+            guard var assembler = known[index] else { continue }
+            try assembler.addIdentity(
+                kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: purchases[place].original)
+            customers[place] = assembler.customer()
+        }
+        let asked = purchases.indices.filter { customers[$0] != nil || !purchases[$0].notified.isEmpty }
+        guard !asked.isEmpty else { return }
+        let histories = try histories(of: asked.map { purchases[$0] })
+        var (scopes, ids, events): ([Int32], [[UInt8]], [Int16]) = ([], [], [])
+        for (index, place) in asked.enumerated() {
+            let purchase = purchases[place]
+            let due = RenewalEntries(
+                of: purchase.original, in: customers[place], notified: purchase.notified,
+                history: histories[index] ?? [:])
+            for entry in due.entries {
+                scopes.append(purchase.scope)
+                ids.append(Array(entry.transactionId.utf8))
+                events.append(Int16(truncatingIfNeeded: entry.event.rawValue))
+            }
+        }
+        guard !ids.isEmpty else { return }
+        try session.run(Self.append, [.int4s(scopes), .byteStrings(ids), .int2s(events)])
+    }
+
+    /// The purchases whose renewal the batch can have changed: those of notifications in the order of the documents,
+    /// those with signed renewal information, and known ones with a period.
+    private func purchases(_ batch: FactBatch, _ owners: FactWriter.Owners, _ scopeIds: [Int32]) -> [Purchase] {
+        struct Key: Hashable {
+            let scope: ScopeKey
+            let original: [UInt8]
+        }
+        var order: [Key] = []
+        var notified: [Key: [NotifiedEvent]] = [:]
+        for set in batch.sets.lazy.map(\.set) {
+            guard let event = NotifiedEvent(of: set) else { continue }
+            let key = Key(scope: ScopeKey(scope: set.scope), original: Array(event.originalTransactionId.utf8))
+            if notified[key] == nil { order.append(key) }
+            notified[key, default: []].append(event)
+        }
+        var places: [Int] = []
+        var events: [Int: [NotifiedEvent]] = [:]
+        if !order.isEmpty {
+            var owned: [Key: Int] = [:]
+            let kind = Int16(truncatingIfNeeded: CustomerIdentity.Kind.originalTransactionId.rawValue)
+            for (place, identity) in batch.identities.enumerated() where identity.kind == kind {
+                let key = Key(
+                    scope: ScopeKey(scope: batch.scopes[identity.scope]), original: Array(batch.bytes[identity.value]))
+                if notified[key] != nil { owned[key] = place }
+            }
+            for key in order {
+                guard let place = owned[key] else { continue }
+                places.append(place)
+                events[place] = notified[key]
+            }
+        }
+        places += batch.renewalInfos.filter { $0.kind == Self.signed }.map(\.owner)
+        places += batch.transactions.filter { !$0.product.isEmpty && !owners.isNewIdentity[$0.owner] }.map(\.owner)
+        var seen: Set<Int> = []
+        return places.filter { seen.insert($0).inserted }.map { place in
+            let identity = batch.identities[place]
+            return Purchase(
+                id: owners.identities[place], scope: scopeIds[identity.scope],
+                original: String(decoding: batch.bytes[identity.value], as: UTF8.self), notified: events[place] ?? [])
+        }
+    }
+
+    private func add(_ row: Int, of rows: ResultRows, to assembler: inout CustomerAssembler) throws {
+        let head = CustomerAssembler.Row(
+            kind: Int64(try rows.integer(row, 1, as: Int16.self)),
+            source: Int64(try rows.integer(row, 2, as: Int16.self)), signedDate: try rows.integer(row, 3))
+        try rows.withBytes(row, 4) { try assembler.addRenewalInfo(head, payload: $0) }
+    }
+
+    /// For each place, the events in the ledger by transaction id.
+    private func histories(of purchases: [Purchase]) throws -> [Int: [String: [LedgerEntry.Event]]] {
+        let rows = try session.run(
+            Self.findEvents, [.int8s(purchases.map(\.id)), .int4s(purchases.map(\.scope))])
+        var histories: [Int: [String: [LedgerEntry.Event]]] = [:]
+        for row in 0..<rows.count {
+            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+            guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(row, 2, as: Int16.self))) else {
+                continue
+            }
+            histories[place, default: [:]][try rows.text(row, 1), default: []].append(event)
+        }
+        return histories
+    }
+}

@@ -1,0 +1,116 @@
+package import AppStoreModels
+
+/// How the renewal of one subscription stands, by its signed transactions and its signed renewal information.
+///
+/// The state is that of the resolved purchases (``PurchaseHistory/subscriptions(at:)``) at the date of the newest signed
+/// document that shows whether the subscription went on. Unsigned documents do not count.
+package struct RenewalState: Sendable {
+    /// The transaction of the period that decides.
+    package let transactionId: String
+    /// The transactions of the period before it.
+    package let previousTransactionIds: [String]
+    private let status: SubscriptionStatus
+    private let isRenewal: Bool
+    /// Of the renewal information about the period.
+    private let priceIncrease: PriceIncreaseStatus?
+    private let hasGracePeriod: Bool
+    /// Whether the App Store states that the subscription expired. That a known period is over is not enough, because
+    /// the App Store may be renewing it.
+    private let statesExpiry: Bool
+
+    /// Nil if there is no signed renewal information about the subscription, or no signed period of it.
+    package init?(of originalTransactionId: String, in customer: Customer) {
+        let stored = customer.renewalInfos.first { $0.payload.originalTransactionId == originalTransactionId }
+        guard let stored, stored.isSigned, let statedDate = stored.statedDate else { return nil }
+        var history = customer.purchaseHistory(catalog: nil)
+        history.entries.removeAll { !$0.isSigned || $0.subscriptionId != originalTransactionId }
+        // A subscription stays in its group, which receipts do not state.
+        let group = history.entries.lazy.compactMap(\.transaction.subscriptionGroupIdentifier).first
+        for place in history.entries.indices {
+            history.entries[place].transaction.subscriptionGroupIdentifier = group
+        }
+        let date = max(statedDate, history.coverage[originalTransactionId]?.currentThrough ?? statedDate)
+        let standing = history.subscriptions(at: date).first { $0.subscriptionId == originalTransactionId }
+        guard let standing, let id = standing.transactionId else { return nil }
+        transactionId = id
+        status = standing.status
+        isRenewal = customer.transactions.first { $0.payload.transactionId == id }?.isRenewal ?? false
+        priceIncrease = standing.renewalInfo?.priceIncreaseStatus
+        hasGracePeriod = standing.renewalInfo?.gracePeriodExpiresDate != nil
+        statesExpiry = standing.restsOnRenewalInfo || standing.renewalInfo?.expirationIntent != nil
+
+        let earlier = history.entries.map(\.transaction).filter {
+            $0.isSubscription && ($0.purchaseDate ?? .max) < standing.periodStart
+        }
+        let end = earlier.max { ($0.purchaseDate ?? .min) < ($1.purchaseDate ?? .min) }?.expiresDate
+        previousTransactionIds = earlier.filter { $0.expiresDate == end }.compactMap(\.transactionId)
+    }
+
+    /// What is known from before.
+    package struct Known: Sendable {
+        /// The status of the period; active if nothing else was stated.
+        package let status: SubscriptionStatus
+        /// The last status of the period before it.
+        package let previousStatus: SubscriptionStatus
+        /// The last status of a price increase of the subscription; nil if there was none.
+        package let priceIncrease: PriceIncreaseStatus?
+
+        package init(
+            status: SubscriptionStatus, previousStatus: SubscriptionStatus, priceIncrease: PriceIncreaseStatus?
+        ) {
+            self.status = status
+            self.previousStatus = previousStatus
+            self.priceIncrease = priceIncrease
+        }
+    }
+
+    /// What changed. The App Store has a notification for each of these changes, but other documents show them too.
+    ///
+    /// | status | known before | change |
+    /// |---|---|---|
+    /// | grace period | another status | `gracePeriodEntered` |
+    /// | billing retry | another status | `gracePeriodExpired` if there was a grace period, else `billingFailed` |
+    /// | expired, as the App Store states | another status | `expired` |
+    /// | active, by a renewal | the period before in its grace period or in billing retry | `billingRecovered` |
+    ///
+    /// A price increase counts until the subscription ends.
+    package func changes(since known: Known) -> [RenewalChange] {
+        var changes: [RenewalChange] = []
+        let wasUnpaid = [SubscriptionStatus.billingGracePeriod, .billingRetry].contains(known.previousStatus)
+        switch status {
+        case .billingGracePeriod where known.status != status: changes.append(.gracePeriodEntered)
+        case .billingRetry where known.status != status:
+            let hadGracePeriod = hasGracePeriod || known.status == .billingGracePeriod
+            changes.append(hadGracePeriod ? .gracePeriodExpired : .billingFailed)
+        case .expired where known.status != status && statesExpiry: changes.append(.expired)
+        case .active where isRenewal && wasUnpaid: changes.append(.billingRecovered)
+        default: break
+        }
+        if status != .expired, status != .revoked, priceIncrease != known.priceIncrease {
+            switch priceIncrease {
+            case .pending?: changes.append(.priceIncreasePending)
+            case .consentedOrNotified?: changes.append(.priceIncreaseAccepted)
+            default: break
+            }
+        }
+        return changes
+    }
+}
+
+/// A change in the renewal of a subscription.
+package enum RenewalChange: Hashable, Sendable, CaseIterable {
+    /// The renewal failed, and access continues.
+    case gracePeriodEntered
+    /// The renewal failed without a grace period.
+    case billingFailed
+    /// The grace period ended without a renewal.
+    case gracePeriodExpired
+    /// A renewal that had failed succeeded. The transaction is that of the new period.
+    case billingRecovered
+    /// The subscription expired.
+    case expired
+    /// The customer must agree to a price increase.
+    case priceIncreasePending
+    /// The customer agreed to a price increase, or it needs no consent.
+    case priceIncreaseAccepted
+}

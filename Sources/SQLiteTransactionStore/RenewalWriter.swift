@@ -1,0 +1,57 @@
+import GRDB
+import Purchases
+import TransactionStore
+
+/// Appends the entries of `RenewalEntries`, after all other entries of a set and within the same transaction.
+struct RenewalWriter {
+    private let findRenewalInfo: SQLStatement
+    private let findSubscription: SQLStatement
+    private let findEvents: SQLStatement
+    private let append: SQLStatement
+
+    private static let anyScope = StoreScope(environment: .production, bundleId: "")
+
+    init(_ db: Database) throws {
+        findRenewalInfo = try SQLStatement(db, SQLiteTransactionStore.findSignedRenewalInfo)
+        findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
+        findEvents = try SQLStatement(
+            db,
+            """
+            SELECT l.transaction_id, l.event
+            FROM (
+                SELECT DISTINCT transaction_id FROM transactions WHERE scope_id = ?1 AND original_transaction_id = ?2
+            ) t CROSS JOIN ledger l ON l.scope_id = ?1 AND l.transaction_id = t.transaction_id
+            ORDER BY l.transaction_id, l.number
+            """)
+        append = try SQLStatement(
+            db,
+            """
+            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id, recorded_at)
+            SELECT ?1, ?2, MAX(number) + 1, ?3, ?4, \(SQLiteTransactionStore.now)
+            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
+            """)
+    }
+
+    /// - Parameter event: the event of the set's notification, if it is about this purchase.
+    func record(_ original: String, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
+        let purchase = try SQLiteTransactionStore.renewedPurchase(
+            original, scopeId, in: Self.anyScope, findRenewalInfo, findSubscription)
+        guard purchase != nil || event != nil else { return }
+        var history: [String: [LedgerEntry.Event]] = [:]
+        try findEvents.bind(1, scopeId)
+        try findEvents.bind(2, original)
+        try findEvents.forEachRow { row in
+            guard let event = LedgerEntry.Event(rawValue: row.integer(1)) else { return }
+            history[row.text(0), default: []].append(event)
+        }
+        let due = RenewalEntries(
+            of: original, in: purchase, notified: event.map { [$0] } ?? [], history: history)
+        for entry in due.entries {
+            try append.bind(1, scopeId)
+            try append.bind(2, entry.transactionId)
+            try append.bind(3, entry.event.rawValue)
+            try append.bind(4, original)
+            try append.run()
+        }
+    }
+}

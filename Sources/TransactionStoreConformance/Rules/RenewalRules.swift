@@ -1,0 +1,222 @@
+import AppStoreModels
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private typealias Samples = StoreSamples
+
+    private static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
+
+    /// A period of 30 days of subscription 1. The first one has the transaction id 1.
+    private static func period(
+        _ id: String, from start: Int64, signed day: Int64, source: FactSource = .appStoreServerAPI
+    ) -> TransactionFact {
+        Samples.fact(id, original: "1", source: source, at: date(day)) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = date(start)
+            $0.expiresDate = date(start + 30)
+            if source != .receipt { $0.transactionReason = id == "1" ? .purchase : .renewal }
+        }
+    }
+
+    private static func info(
+        signed day: Int64, source: FactSource = .appStoreServerAPI,
+        _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+    ) -> RenewalInfoFact {
+        Samples.renewal("1", source: source, at: date(day), configure)
+    }
+
+    /// An answer with the first period.
+    private static func answer(
+        signed day: Int64, scope: StoreScope = Samples.scope,
+        _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+    ) -> FactSet {
+        Samples.set(
+            period("1", from: 0, signed: day), scope: scope, renewals: [info(signed: day, configure)])
+    }
+
+    /// A notification of the same facts as an answer.
+    private static func told(
+        _ uuid: String, _ type: String, _ subtype: String?, _ fact: TransactionFact, scope: StoreScope = Samples.scope,
+        _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+    ) -> FactSet {
+        let signedDate = fact.origin.signedDate
+        let day = (signedDate - Samples.june) / Samples.day
+        return Samples.set(
+            fact, scope: scope, renewals: [info(signed: day, source: .notificationV2, configure)],
+            notification: ProcessedNotification(
+                notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: signedDate,
+                body: Array("{}".utf8)))
+    }
+
+    private static func unpaid(_ info: inout JWSRenewalInfoDecodedPayload) {
+        info.isInBillingRetryPeriod = true
+        info.expirationIntent = .billingError
+    }
+
+    /// In the grace period until day 36.
+    private static func inGrace(_ info: inout JWSRenewalInfoDecodedPayload) {
+        unpaid(&info)
+        info.gracePeriodExpiresDate = date(36)
+    }
+
+    private static func ended(_ info: inout JWSRenewalInfoDecodedPayload) {
+        info.isInBillingRetryPeriod = false
+        info.expirationIntent = .billingError
+    }
+
+    static let renewals: [StoreRule] = [
+        StoreRule(opened: "an API answer adds the entries about billing and expiry, and the notification none again") {
+            store in
+            func notice(_ type: String, _ subtype: String?, _ id: String, from start: Int64, day: Int64) -> FactSet {
+                told(
+                    "\(type) \(day)", type, subtype,
+                    period(id, from: start, signed: day, source: .notificationV2))
+            }
+            let documents: [FactSet] = [
+                answer(signed: 1), answer(signed: 31, inGrace),
+                notice("DID_FAIL_TO_RENEW", "GRACE_PERIOD", "1", from: 0, day: 30), answer(signed: 32, inGrace),
+                answer(signed: 37, inGrace), notice("GRACE_PERIOD_EXPIRED", nil, "1", from: 0, day: 36),
+                Samples.set(period("2", from: 40, signed: 40), renewals: [info(signed: 40)]),
+                notice("DID_RENEW", "BILLING_RECOVERY", "2", from: 40, day: 40),
+                Samples.set(period("2", from: 40, signed: 71), renewals: [info(signed: 71, ended)]),
+                notice("EXPIRED", "BILLING_RETRY", "2", from: 40, day: 70),
+            ]
+            for document in documents { _ = try await store.apply([document]) }
+            for document in documents { _ = try await store.apply([document]) }
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: """
+                    1 started - active, 1 gracePeriodEntered active inGracePeriod, \
+                    1 gracePeriodExpired inGracePeriod inBillingRetry, 2 renewed - active, \
+                    2 billingRecovered inBillingRetry active, 2 expired active expired
+                    """)
+        },
+        StoreRule(opened: "a renewal that fails without a grace period has one entry, by an answer or a notification") {
+            store in
+            for set in [
+                answer(signed: 1), answer(signed: 31, unpaid),
+                told(
+                    "a", "DID_FAIL_TO_RENEW", nil, period("1", from: 0, signed: 32, source: .notificationV2), unpaid),
+                told(
+                    "b", "GRACE_PERIOD_EXPIRED", nil, period("1", from: 0, signed: 33, source: .notificationV2),
+                    unpaid),
+                answer(signed: 34, unpaid),
+            ] { _ = try await store.apply([set]) }
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: "1 started - active, 1 billingFailed active inBillingRetry")
+        },
+        StoreRule(opened: "a price increase in an answer has one entry, also when the next period still states it") {
+            store in
+            for set in [
+                answer(signed: 1), answer(signed: 10) { $0.priceIncreaseStatus = .pending },
+                answer(signed: 12) { $0.priceIncreaseStatus = .consentedOrNotified },
+                told(
+                    "a", "PRICE_INCREASE", "ACCEPTED", period("1", from: 0, signed: 11, source: .notificationV2)
+                ) { $0.priceIncreaseStatus = .consentedOrNotified },
+                Samples.set(
+                    period("2", from: 30, signed: 31),
+                    renewals: [info(signed: 31) { $0.priceIncreaseStatus = .consentedOrNotified }]),
+            ] { _ = try await store.apply([set]) }
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: """
+                    1 started - active, 1 priceIncreasePending active active, 1 priceIncreaseAccepted active active, \
+                    2 renewed - active
+                    """)
+        },
+        StoreRule("every order of the documents about a failed renewal gives each entry once and ends as expired") {
+            place in
+            let store = try await place.open()
+            func documents(_ number: Int) -> [FactSet] {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                let fact = period("1", from: 0, signed: 30, source: .notificationV2)
+                return [
+                    Samples.set(period("1", from: 0, signed: 1, source: .receipt), scope: scope),
+                    answer(signed: 31, scope: scope, inGrace),
+                    told("grace \(number)", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", fact, scope: scope, inGrace),
+                    answer(signed: 95, scope: scope, ended),
+                ]
+            }
+            for (number, order) in permutations([0, 1, 2, 3]).enumerated() {
+                let sets = documents(number)
+                for index in order { _ = try await store.apply([sets[index]]) }
+            }
+            let entries = try await LedgerAudit.check(store)
+            for (scope, own) in Dictionary(grouping: entries, by: \.scope) {
+                try expect(Set(own.map(\.event)).count, equals: own.count, scope.bundleId)
+                try expect(own.first?.change, equals: .started, scope.bundleId)
+                try expect(own.last?.stateAfter, equals: .expired, scope.bundleId)
+            }
+            try expect(Set(entries.map(\.scope)).count, equals: 24)
+            try await store.close()
+        },
+        StoreRule(opened: "renewal information that comes before its transaction, or alone, adds its entry") { store in
+            _ = try await store.apply([Samples.set(renewals: [info(signed: 31, ended)])])
+            try await expect(store.text, equals: "")
+            _ = try await store.apply([Samples.set(period("1", from: 0, signed: 1, source: .receipt))])
+            try await expect(store.text, equals: "1 purchased, 1 expired")
+            _ = try await store.apply([Samples.set(renewals: [info(signed: 32, ended)])])
+            try await expect(store.text, equals: "1 purchased, 1 expired")
+            _ = try await LedgerAudit.check(store)
+        },
+        StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
+            _ = try await store.apply([answer(signed: 1)])
+            _ = try await store.apply([Samples.set(period("2", from: 32, signed: 40), renewals: [info(signed: 40)])])
+            let late = period("1", from: 0, signed: 30, source: .notificationV2)
+            _ = try await store.apply([told("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace)])
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: """
+                    1 started - active, 2 renewed - active, 1 gracePeriodEntered active inGracePeriod, \
+                    2 billingRecovered inBillingRetry active
+                    """)
+        },
+        StoreRule(opened: "the end of a grace period has its entry when the next document shows it") { store in
+            _ = try await store.apply([answer(signed: 31, inGrace)])
+            _ = try await store.apply([Samples.set(period("1", from: 0, signed: 50, source: .receipt))])
+            try await expect(
+                LedgerAudit.changes(LedgerAudit.check(store)),
+                equals: """
+                    1 started - active, 1 gracePeriodEntered active inGracePeriod, \
+                    1 gracePeriodExpired inGracePeriod inBillingRetry
+                    """)
+        },
+        StoreRule(opened: "an expiry that the App Store does not state, an unsigned one and a refund add no entry") {
+            store in
+            let recorded = info(signed: 40, source: .recordedReply, ended)
+            for set in [
+                answer(signed: 1), answer(signed: 31),
+                Samples.set(period("1", from: 0, signed: 40, source: .recordedReply), renewals: [recorded]),
+            ] { _ = try await store.apply([set]) }
+            try await expect(store.text, equals: "1 purchased")
+            let refund = Samples.fact("1", source: .appStoreServerAPI, at: date(50)) {
+                $0.type = .autoRenewableSubscription
+                $0.expiresDate = date(30)
+                $0.revocationDate = date(20)
+            }
+            _ = try await store.apply([Samples.set(refund, renewals: [info(signed: 50, ended)])])
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 1 revoked")
+        },
+        StoreRule(opened: "an entry about billing or a price does not come again after its removal") { store in
+            func pending(_ info: inout JWSRenewalInfoDecodedPayload) { info.priceIncreaseStatus = .pending }
+            for set in [
+                answer(signed: 1), answer(signed: 10, pending), answer(signed: 31, inGrace),
+                answer(signed: 37, inGrace),
+            ] { _ = try await store.apply([set]) }
+            try await expect(
+                store.text, equals: "1 purchased, 1 priceIncreasePending, 1 gracePeriodEntered, 1 gracePeriodExpired")
+            let last = try await store.changes(after: 0, limit: 10).last?.position ?? 0
+            _ = try await store.removeEntries(before: .max, evenUnread: true)
+            let late = period("1", from: 0, signed: 30, source: .notificationV2)
+            for set in [
+                told("a", "PRICE_INCREASE", "PENDING", late, pending),
+                told("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace), answer(signed: 38, inGrace),
+                answer(signed: 95, ended),
+            ] { _ = try await store.apply([set]) }
+            let rest = try await store.changes(after: last, limit: 10)
+            try expect(LedgerAudit.changes(rest), equals: "1 expired inBillingRetry expired")
+        },
+    ]
+}
