@@ -8,15 +8,29 @@ extension PostgreSQLTransactionStore: CustomerEraser {
     public func erase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
-        let asked = Set(identities.filter(\.isMeaningful))
-        return try await perform { [schema] session in
+        try await perform { [schema] session in
             let scopeId = try ScopeIds(session).find([scope])[0]
             return try session.transaction {
                 let erasure = Erasure(session: session, scope: scope, scopeId: scopeId)
-                // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being
-                // removed.
-                try session.run(Erasure.lockScope, [.int4(schema.lockClass), .int4(scopeId)])
-                return try erasure.run(asked, quarantined, leavingHashes: leavingHashes)
+                return try erasure.run(
+                    identities, quarantined, leavingHashes: leavingHashes, lockClass: schema.lockClass)
+            }
+        }
+    }
+
+    public func rowsToErase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
+    ) async throws -> ErasedRows {
+        try await perform { [schema] session in
+            try session.transaction {
+                try session.execute("SAVEPOINT erasure")
+                // A missing scope is inserted, and taken back with everything else.
+                let scopeId = try ScopeIds(session).find([scope])[0]
+                let erasure = Erasure(session: session, scope: scope, scopeId: scopeId)
+                let rows = try erasure.run(
+                    identities, quarantined, leavingHashes: leavingHashes, lockClass: schema.lockClass)
+                try session.execute("ROLLBACK TO SAVEPOINT erasure")
+                return rows
             }
         }
     }
@@ -39,7 +53,7 @@ struct Erasure {
     let scope: StoreScope
     let scopeId: Int32
 
-    fileprivate static let lockScope = Statement(
+    private static let lockScope = Statement(
         name: "lock_scope_to_erase", sql: "SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
     private static let findIdentities = Statement(
         name: "find_identities_to_erase",
@@ -148,8 +162,11 @@ struct Erasure {
 
     /// Removes the customers with any of these identities, and quarantined records.
     func run(
-        _ asked: Set<CustomerIdentity>, _ quarantined: [[UInt8]], leavingHashes: Bool
+        _ identities: [CustomerIdentity], _ quarantined: [[UInt8]], leavingHashes: Bool, lockClass: Int32
     ) throws -> ErasedRows {
+        // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being removed.
+        try session.run(Self.lockScope, [.int4(lockClass), .int4(scopeId)])
+        let asked = Set(identities.filter(\.isMeaningful))
         let owners = try owners(of: asked)
         let all = owners.identities.values.reduce(asked) { $0.union($1) }
         var erased = try delete(all, Array(owners.purchases.values), Array(owners.identities.keys))

@@ -13,25 +13,45 @@ extension SQLiteTransactionStore: CustomerEraser {
             // The setting cannot affect another call: one call at a time uses the writing connection.
             try db.execute(sql: "PRAGMA secure_delete = ON")
             defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
-            var erased = ErasedRows()
-            let asked = identities.filter(\.isMeaningful)
-            let leaves = leavingHashes && !asked.isEmpty
-            let known = try Self.scopeId(scope, db)
-            if let scopeId = try known ?? (leaves ? FactWriter(db).scopeId(scope) : nil) {
-                erased = try Erasure(db: db, scope: scope, scopeId: scopeId).run(asked, leavingHashes: leaves)
-            } else {
-                // The store has no document of the app, but may know what the App Store does not.
-                let ids = asked.filter { $0.kind == .originalTransactionId }.map(\.value)
-                erased.unknownTransactions = try Self.forget(ids, in: scope, db)
-            }
-            let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
-            for key in quarantined {
-                try delete.bind(1, key)
-                erased.quarantined += Int64(try delete.run())
-            }
-            return erased
+            return try Self.erase(identities, in: scope, quarantined, leavingHashes: leavingHashes, db)
         }
         try await emptyLog()
+        return erased
+    }
+
+    public func rowsToErase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
+    ) async throws -> ErasedRows {
+        try await write { db in
+            var rows = ErasedRows()
+            try db.inSavepoint {
+                rows = try Self.erase(identities, in: scope, quarantined, leavingHashes: leavingHashes, db)
+                return .rollback
+            }
+            return rows
+        }
+    }
+
+    private static func erase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, _ quarantined: [[UInt8]], leavingHashes: Bool,
+        _ db: Database
+    ) throws -> ErasedRows {
+        var erased = ErasedRows()
+        let asked = identities.filter(\.isMeaningful)
+        let leaves = leavingHashes && !asked.isEmpty
+        let known = try scopeId(scope, db)
+        if let scopeId = try known ?? (leaves ? FactWriter(db).scopeId(scope) : nil) {
+            erased = try Erasure(db: db, scope: scope, scopeId: scopeId).run(asked, leavingHashes: leaves)
+        } else {
+            // The store has no document of the app, but may know what the App Store does not.
+            let ids = asked.filter { $0.kind == .originalTransactionId }.map(\.value)
+            erased.unknownTransactions = try forget(ids, in: scope, db)
+        }
+        let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
+        for key in quarantined {
+            try delete.bind(1, key)
+            erased.quarantined += Int64(try delete.run())
+        }
         return erased
     }
 

@@ -35,8 +35,61 @@ struct CustomerErasureTests {
         #expect(outcome.status == 0 && outcome.error.isEmpty, "\(outcome)")
         #expect(
             outcome.output.contains(
-                "ids 1, transactions 1, renewal infos 1, records in quarantine 0\nNothing was removed."), "\(outcome)")
+                "In the store: com.example.app, Production: ids 1, transactions 1, renewal infos 1, app transactions 0, "
+            ),
+            "\(outcome)")
+        #expect(outcome.output.contains("records in quarantine 0.\nNothing was removed."), "\(outcome)")
         #expect(try await customer(Self.id, in: folder).status == 0)
+    }
+
+    @Test("Without --yes it prints the numbers that --yes prints, of everything in a store and a spool")
+    func planIsResult() async throws {
+        let folder = try Folder()
+        let set = StoredPurchases.set([StoredPurchases.fact(Self.id, original: Self.id, 0, 1)]) {
+            $0.expirationIntent = .cancelled
+        }
+        let scope = set.scope
+        let identity = CustomerIdentity(.originalTransactionId, Self.id)
+        let request = FactSet(
+            scope: scope,
+            transactions: [StoredPurchases.fact(Self.id, original: Self.id, 0, 1)],
+            notification: ProcessedNotification(
+                notificationUUID: "request", notificationType: "CONSUMPTION_REQUEST", subtype: nil,
+                signedDate: StoredPurchases.month(1), body: Array("{\"id\":\"\(Self.id)\"}".utf8)))
+        let old = TransactionFact(
+            payload: StoredPurchases.fact(Self.id, original: Self.id, 0, 1).payload, legacy: nil,
+            origin: FactOrigin(source: .receipt, signedDate: StoredPurchases.month(0)))
+        let receipt = FactSet(
+            scope: scope, transactions: [old],
+            receipt: KnownReceipt(form: .app, bytes: [1, 2, 3], signedDate: StoredPurchases.month(0)))
+        try await StoredPurchases.makeStore(StoredPurchases.sets + [set, request, receipt], in: folder)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let users = [UserClaim(scope: scope, identity: identity, userId: "u1", carried: "{}")]
+        _ = try await store.apply(MigrationStep(users: users))
+        try await store.remember([UnknownTransaction(scope: scope, transactionId: Self.id, answeredDate: 1)])
+        try await store.close()
+        let waiting = try SQLiteFactSpool.open(path: folder.file("spool.sqlite"), maximumBytes: 1 << 20)
+        try await waiting.append(set)
+        try await waiting.close()
+
+        let arguments = ["customer", "--store", "sqlite:store.sqlite", Self.id, "--erase"]
+        let options = ["--spool", "spool.sqlite", "--leave-hashes"]
+        func numbers(_ outcome: Outcome) -> [Substring] {
+            let text = outcome.output.replacing("com.example.app, Production: ", with: "")
+            return text.split(separator: "\n").prefix(2).compactMap { $0.split(separator: ": ").last }
+        }
+        let plan = try await Command.run(arguments + options, in: folder)
+        let again = try await Command.run(arguments + options, in: folder)
+        #expect(plan.status == 0 && plan.output == again.output, "\(plan) \(again)")
+        #expect(plan.output.hasPrefix("In spool.sqlite: documents 1.\nIn the store: "), "\(plan)")
+        let erased = try await Command.run(arguments + options + ["--yes"], in: folder)
+        #expect(numbers(plan) == numbers(erased), "\(plan) \(erased)")
+        for count in [
+            "transactions 2", "receipts 1", "notifications 1", "ledger entries 3", "consumption requests 1",
+            "unknown to the App Store 1", "users 1",
+        ] {
+            #expect(erased.output.contains(count), "\(count): \(erased)")
+        }
     }
 
     @Test("Records in quarantine go with their user, by the name of the column or by --user-column")
@@ -50,7 +103,7 @@ struct CustomerErasureTests {
         try folder.write("dump.ndjson", Array(dump.utf8))
         #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:store.sqlite").status == 1)
         let plan = try await customer("u1", "--erase", in: folder)
-        #expect(plan.output.contains("records in quarantine 1\nNothing was removed."), "\(plan)")
+        #expect(plan.output.contains("records in quarantine 1.\nNothing was removed."), "\(plan)")
         #expect(try await customer("u1", "--erase", "--yes", in: folder).output.contains("records in quarantine 1."))
         #expect(try files(with: "MIIC-u1", in: folder) == ["dump.ndjson"])
         // Nothing but a quarantined record names this user.

@@ -65,6 +65,11 @@ struct ForeignEngineTests {
         ) async throws -> ErasedRows {
             try await store.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
         }
+        func rowsToErase(
+            _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
+        ) async throws -> ErasedRows {
+            try await store.rowsToErase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
+        }
         func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {
             try await store.removeLeftHashes(of: identities, in: scope)
         }

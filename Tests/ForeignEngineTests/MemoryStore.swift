@@ -273,6 +273,22 @@ actor MemoryPlace {
         return erased
     }
 
+    func rowsToErase(
+        _ asked: [CustomerIdentity], in scope: StoreScope, quarantined keys: [[UInt8]], leavingHashes: Bool
+    ) -> ErasedRows {
+        let purchases = (transactions, renewalInfos, users, unknown, consumptionTasks)
+        let owners = (customers, identities, appTransactions, receipts, termBases)
+        let entries = (ledger, histories, unclaimedSeats)
+        let documents = (notifications, verified, quarantined, leftHashes)
+        defer {
+            (transactions, renewalInfos, users, unknown, consumptionTasks) = purchases
+            (customers, identities, appTransactions, receipts, termBases) = owners
+            (ledger, histories, unclaimedSeats) = entries
+            (notifications, verified, quarantined, leftHashes) = documents
+        }
+        return erase(asked, in: scope, quarantined: keys, leavingHashes: leavingHashes)
+    }
+
     func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) -> Int64 {
         let count = leftHashes.count
         for secret in Set(leftHashes.map(\.secret)) {
@@ -743,6 +759,12 @@ actor MemoryStore: CompleteTransactionStore {
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
         try await opened.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
+    }
+
+    func rowsToErase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
+    ) async throws -> ErasedRows {
+        try await opened.rowsToErase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
     }
 
     func removeLeftHashes(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> Int64 {

@@ -32,6 +32,14 @@ public protocol CustomerEraser: Sendable {
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows
 
+    /// What ``erase(_:in:quarantined:leavingHashes:)`` with the same arguments would return now. It changes nothing.
+    ///
+    /// An engine runs the same removal in a database transaction and takes it back, so the two agree.
+    /// - Throws: ``TransactionStoreError``.
+    func rowsToErase(
+        _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
+    ) async throws -> ErasedRows
+
     /// Removes the hashes that erasures left of these identities, and returns their number. Documents about the
     /// identities are stored again.
     /// - Throws: ``TransactionStoreError``.

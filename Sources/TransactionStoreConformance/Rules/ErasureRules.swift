@@ -78,6 +78,60 @@ extension StoreConformance {
             try await expect(
                 store.erase([Samples.original("2")], in: Samples.scope, quarantined: []), equals: ErasedRows())
         },
+        StoreRule(opened: "the rows to erase are those that are erased then, and asking changes nothing") { store in
+            let record = QuarantinedRecord(line: Array("{\"reason\":\"a\"}".utf8))
+            _ = try await store.apply(everything())
+            for set in [
+                Samples.set(Samples.fact("1", source: .appStoreServerAPI)), Samples.consumptionRequest("a", of: "1"),
+                Samples.consumptionRequest("b", of: "10"), notification("c", body: "{\"id\":\"2\"}"),
+                Samples.set(
+                    Samples.fact("11", original: "1", source: .notificationV2), app: Samples.app("2.0"),
+                    receipt: Samples.receipt("blob", form: .transaction), unclaimedSeatIds: ["seat"]),
+            ] { _ = try await store.apply([set]) }
+            _ = try await store.apply(step("1", 1))
+            _ = try await store.apply(MigrationStep(quarantined: [record]))
+            try await store.remember(
+                ["1", "11", "12"].map {
+                    UnknownTransaction(scope: Samples.scope, transactionId: $0, answeredDate: 1)
+                })
+            func state() async throws -> (StoreCounts, Int64, String, Int, ComparableCustomer?) {
+                let customer = try await store.customer(original: "1")
+                return (
+                    try await store.counts(), try await store.unknownTransactionCount(), try await store.text,
+                    try await store.scopes().count, ComparableCustomer(customer)
+                )
+            }
+            let unknown = StoreScope(environment: .sandbox, bundleId: "unknown")
+            for leavingHashes in [true, false] {
+                let before = try await state()
+                let first = try await store.rowsToErase(
+                    [Samples.original("2")], in: Samples.scope, quarantined: [record.key], leavingHashes: leavingHashes)
+                let again = try await store.rowsToErase(
+                    [Samples.original("2")], in: Samples.scope, quarantined: [record.key], leavingHashes: leavingHashes)
+                try expect(again, equals: first)
+                try expect(first.leftHashes > 0, equals: leavingHashes)
+                let none = try await store.rowsToErase(
+                    [Samples.original("2")], in: unknown, quarantined: [], leavingHashes: false)
+                try expect(none, equals: ErasedRows())
+                let after = try await state()
+                try expect(after == before)
+            }
+            let rows = try await store.rowsToErase(
+                [Samples.original("2")], in: Samples.scope, quarantined: [record.key], leavingHashes: true)
+            let erased = try await store.erase(
+                [Samples.original("2")], in: Samples.scope, quarantined: [record.key], leavingHashes: true)
+            try expect(rows, equals: erased)
+            for (name, count) in [
+                ("identities", erased.identities), ("transactions", erased.transactions),
+                ("renewal infos", erased.renewalInfos), ("app transactions", erased.appTransactions),
+                ("receipts", erased.receipts), ("notifications", erased.notifications),
+                ("ledger entries", erased.ledgerEntries), ("tasks", erased.consumptionTasks),
+                ("unknown", erased.unknownTransactions), ("users", erased.userClaims),
+                ("verified receipts", erased.verifiedReceipts), ("quarantined", erased.quarantined),
+                ("hashes", erased.leftHashes),
+            ] { try expect(count > 0, name) }
+            _ = try await LedgerAudit.check(store)
+        },
         StoreRule(opened: "the positions of erased entries are not used again, and consumers go on") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let last = try require(try await store.changes(after: 0, limit: 10).last)

@@ -20,7 +20,7 @@ struct CustomerCommand: AsyncParsableCommand {
 
             If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
 
-            --erase says what the store has about one customer, and with --yes removes it: statements, receipts, users, \
+            --erase says what it would remove of one customer, and with --yes removes it: statements, receipts, users, \
             entries of the ledger. Documents that arrive later, for example a receipt that the customer's app sends, are \
             stored again, unless --leave-hashes leaves a keyed hash of each id of a purchase, of the app transaction and of \
             a receipt without purchases. --remove-hashes removes the hashes of one id. Stop servers that have a spool \
@@ -48,7 +48,7 @@ struct CustomerCommand: AsyncParsableCommand {
     @Flag(help: "Print everything as JSON.")
     var json = false
 
-    @Flag(help: "Remove everything about the customer; without --yes, only say what there is.")
+    @Flag(help: "Remove everything about the customer; without --yes, only say what that would remove.")
     var erase = false
 
     @Flag(help: "With --erase: really remove it.")
@@ -118,7 +118,9 @@ struct CustomerCommand: AsyncParsableCommand {
                 Terminal.error(CustomerText.notFound(search))
                 return nil
             }
-            guard yes else { return erasure.plan }
+            guard yes else {
+                return try await erasure.plan(store, spools: spool, leavingHashes: leaveHashes)
+            }
             return try await erasure.run(store, spools: spool, leavingHashes: leaveHashes)
         }
         guard let text else { throw ExitStatus.noCustomer }

@@ -12,7 +12,6 @@ struct CustomerErasure {
     private let identities: [CustomerIdentity]
     /// The keys of the customer's records in quarantine.
     private let quarantined: [[UInt8]]
-    private let contents: String
 
     /// - Parameter userColumn: the column with the user's id in quarantined records; nil to find it by its name.
     /// - Returns: nil if the store has nothing with the id.
@@ -36,29 +35,26 @@ struct CustomerErasure {
         identities = Set(places.flatMap(\.1)).sorted()
         quarantined = try await CustomerQuarantine.keys(
             of: identities, users: search.quarantineUsers, userColumn: userColumn, in: store)
-        let records = "records in quarantine \(quarantined.count)"
-        guard let place = places.first else {
-            if quarantined.isEmpty { return nil }
-            // Quarantined records are of no scope.
-            scope = StoreScope(environment: .production, bundleId: "")
-            contents = records
-            return
-        }
-        scope = place.0
-        let customer = search.matches.first?.customer
-        contents = """
-            \(scope.bundleId), \(scope.environment.rawValue): ids \(identities.count), transactions \
-            \(customer?.transactions.count ?? 0), renewal infos \(customer?.renewalInfos.count ?? 0), \(records)
-            """
+        if places.isEmpty, quarantined.isEmpty { return nil }
+        // Quarantined records are of no scope.
+        scope = places.first?.0 ?? StoreScope(environment: .production, bundleId: "")
     }
 
-    /// What would be removed.
-    var plan: String {
-        """
-        \(contents)
-        Nothing was removed. The same command with --yes removes all of it, with receipts, users and entries of the \
-        ledger. It cannot be undone.
-        """
+    /// What ``run(_:spools:leavingHashes:)`` would remove. Nothing is removed.
+    /// - Throws: `TransactionStoreError`, ``CommandFailure``.
+    func plan(
+        _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool
+    ) async throws -> String {
+        var lines: [String] = []
+        for spool in spools { lines.append(try await erase(fromSpool: spool, isPlan: true)) }
+        let rows = try await store.rowsToErase(
+            identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
+        let place = scope.bundleId.isEmpty ? "" : "\(scope.bundleId), \(scope.environment.rawValue): "
+        lines.append("In the store: " + place + Self.counts(rows) + ".")
+        if leavingHashes { lines.append("Hashes to leave: \(rows.leftHashes).") }
+        lines.append(
+            "Nothing was removed. The same command with --yes removes all of it. It cannot be undone.")
+        return lines.joined(separator: "\n")
     }
 
     /// Removes from the spools first: a server would write their entries into the store later.
@@ -71,17 +67,9 @@ struct CustomerErasure {
         _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool
     ) async throws -> String {
         var lines: [String] = []
-        for spool in spools { lines.append(try await erase(fromSpool: spool)) }
+        for spool in spools { lines.append(try await erase(fromSpool: spool, isPlan: false)) }
         let rows = try await store.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
-        let counts = [
-            ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
-            ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
-            ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries),
-            ("consumption requests", rows.consumptionTasks),
-            ("transactions unknown to the App Store", rows.unknownTransactions), ("users", rows.userClaims),
-            ("verified receipts", rows.verifiedReceipts), ("records in quarantine", rows.quarantined),
-        ]
-        lines.append("Removed from the store: " + counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ") + ".")
+        lines.append("Removed from the store: " + Self.counts(rows) + ".")
         if leavingHashes, rows.leftHashes == 0 {
             lines.append("Hashes left: 0.")
         } else if leavingHashes {
@@ -92,6 +80,18 @@ struct CustomerErasure {
                 """)
         }
         return lines.joined(separator: "\n")
+    }
+
+    private static func counts(_ rows: ErasedRows) -> String {
+        let counts = [
+            ("ids", rows.identities), ("transactions", rows.transactions), ("renewal infos", rows.renewalInfos),
+            ("app transactions", rows.appTransactions), ("receipts", rows.receipts),
+            ("notifications", rows.notifications), ("ledger entries", rows.ledgerEntries),
+            ("consumption requests", rows.consumptionTasks),
+            ("transactions unknown to the App Store", rows.unknownTransactions), ("users", rows.userClaims),
+            ("verified receipts", rows.verifiedReceipts), ("records in quarantine", rows.quarantined),
+        ]
+        return counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
     /// Removes the hashes that erasures left of an id, whatever its kind, in all apps and environments of the store.
@@ -106,7 +106,8 @@ struct CustomerErasure {
         return count
     }
 
-    private func erase(fromSpool path: String) async throws -> String {
+    /// - Parameter isPlan: whether the entries are only counted.
+    private func erase(fromSpool path: String, isPlan: Bool) async throws -> String {
         guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("There is no spool \(path).") }
         let spool = try SQLiteFactSpool.open(path: path, maximumBytes: .max)
         do {
@@ -124,12 +125,12 @@ struct CustomerErasure {
                     case .failure: unreadable += 1
                     }
                 }
-                if !ids.isEmpty { try await spool.remove(ids) }
+                if !ids.isEmpty, !isPlan { try await spool.remove(ids) }
                 removed += ids.count
             }
             try await spool.close()
             let rest = unreadable == 0 ? "" : " Entries that cannot be read and stay: \(unreadable)."
-            return "Removed from \(Printable.text(path)): documents \(removed).\(rest)"
+            return "\(isPlan ? "In" : "Removed from") \(Printable.text(path)): documents \(removed).\(rest)"
         } catch {
             try? await spool.close()
             throw error
