@@ -1,3 +1,4 @@
+import AppStoreModels
 import GRDB
 import Purchases
 import TransactionStore

@@ -161,6 +161,25 @@ extension StoreConformance {
             try await expect(store.text, equals: "1 purchased, 1 expired")
             _ = try await LedgerAudit.check(store)
         },
+        StoreRule(opened: "a period with added seats expires once, whichever of its transactions a document names") {
+            store in
+            func added(_ source: FactSource) -> TransactionFact {
+                Samples.fact("2", original: "1", source: source, at: date(31)) {
+                    $0.type = .autoRenewableSubscription
+                    $0.purchaseDate = date(10)
+                    $0.expiresDate = date(30)
+                    $0.transactionReason = .purchase
+                    $0.additionalTransactionReason = .seatAddition
+                }
+            }
+            _ = try await store.apply([
+                Samples.set(
+                    period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, ended)])
+            ])
+            _ = try await store.apply([told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), ended)])
+            try await expect(
+                LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
+        },
         StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
             _ = try await store.apply([answer(signed: 1)])
             _ = try await store.apply([Samples.set(period("2", from: 32, signed: 40), renewals: [info(signed: 40)])])
