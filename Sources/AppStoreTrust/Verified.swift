@@ -53,12 +53,16 @@ public struct SignatureEvidence: Hashable, Sendable {
     public let validationTime: Int64
     /// The certificates of the path in DER, from the leaf to the trust anchor. Empty for JWS.
     package let path: [[UInt8]]
+    /// The SHA-256 that the signature of a JWS signs: that of its header and payload with the period between them (RFC
+    /// 7515, JWS Signing Input). Nil for CMS.
+    package let signingInput: Fingerprint?
 
     package init(
         anchor: Anchor, leaf: Fingerprint, trustAnchor: Fingerprint, digestAlgorithm: DigestAlgorithm,
-        validationTime: Int64, path: [[UInt8]] = []
+        validationTime: Int64, path: [[UInt8]] = [], signingInput: Fingerprint? = nil
     ) {
         self.path = path
+        self.signingInput = signingInput
         self.anchor = anchor
         self.leaf = leaf
         self.trustAnchor = trustAnchor

@@ -78,15 +78,18 @@ public struct CustomerAssembler {
     package mutating func addTransaction(
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
+        var value = try JWSTransactionDecodedPayload(stored: payload, texts: &texts)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.origin)
         statements.transactions.append(
             TransactionFact(
-                payload: try JWSTransactionDecodedPayload(stored: payload, texts: &texts),
-                legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy), origin: try row.origin))
+                payload: value, legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy),
+                origin: origin))
     }
 
     package mutating func addRenewalInfo(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
-        let origin = try row.origin
-        let fact = RenewalInfoFact(payload: try JWSRenewalInfoDecodedPayload(stored: payload), origin: origin)
+        var value = try JWSRenewalInfoDecodedPayload(stored: payload)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.origin)
+        let fact = RenewalInfoFact(payload: value, origin: origin)
         guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }
         statements.renewalInfos[id, default: ByKind()][origin.source.kind] = fact
     }
@@ -99,8 +102,9 @@ public struct CustomerAssembler {
             revokes: false)
         // Two rows of a kind occur only if the identities belong to several customers that no document joins.
         if let known = appRows[kind], !new.replaces(known) { return }
-        statements.appTransactions[kind] = AppTransactionFact(
-            payload: try AppTransaction(stored: payload), origin: origin)
+        var value = try AppTransaction(stored: payload)
+        let stated = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
+        statements.appTransactions[kind] = AppTransactionFact(payload: value, origin: stated)
         appRows[kind] = new
     }
 

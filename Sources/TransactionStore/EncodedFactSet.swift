@@ -155,21 +155,26 @@ private struct EncodedMembers {
 
     private mutating func add(transaction bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
+        var value = try JWSTransactionDecodedPayload(stored: fact.payload, texts: &texts)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
         transactions.append(
             TransactionFact(
-                payload: try JWSTransactionDecodedPayload(stored: fact.payload, texts: &texts),
-                legacy: try fact.legacy.map { try LegacyTransactionFields(stored: $0) }, origin: fact.origin))
+                payload: value, legacy: try fact.legacy.map { try LegacyTransactionFields(stored: $0) }, origin: origin)
+        )
     }
 
     private mutating func add(renewalInfo bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
-        renewalInfos.append(
-            RenewalInfoFact(payload: try JWSRenewalInfoDecodedPayload(stored: fact.payload), origin: fact.origin))
+        var value = try JWSRenewalInfoDecodedPayload(stored: fact.payload)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
+        renewalInfos.append(RenewalInfoFact(payload: value, origin: origin))
     }
 
     private mutating func add(appTransaction bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
-        appTransaction = AppTransactionFact(payload: try AppTransaction(stored: fact.payload), origin: fact.origin)
+        var value = try AppTransaction(stored: fact.payload)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
+        appTransaction = AppTransactionFact(payload: value, origin: origin)
     }
 
     /// One fact: its source, and the range of its text.

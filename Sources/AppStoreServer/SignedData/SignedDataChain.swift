@@ -47,8 +47,10 @@ final class SignedDataChain: Sendable {
         return key.isValidSignature(signature, for: hash.finalize())
     }
 
-    func evidence(at time: Int64) -> SignatureEvidence {
+    /// - Parameter bytes: what the leaf signed.
+    func evidence(at time: Int64, over bytes: UnsafeBufferPointer<UInt8>) -> SignatureEvidence {
         SignatureEvidence(
-            anchor: anchor, leaf: leaf, trustAnchor: trustAnchor, digestAlgorithm: .sha256, validationTime: time)
+            anchor: anchor, leaf: leaf, trustAnchor: trustAnchor, digestAlgorithm: .sha256, validationTime: time,
+            signingInput: Fingerprint(of: bytes))
     }
 }

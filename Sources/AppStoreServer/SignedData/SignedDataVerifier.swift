@@ -123,7 +123,8 @@
                 try chain.check(at: time)
                 if revocation != nil { try chain.check(at: now) }
                 try expectation.check(payload.claims)
-                return (Verified(payload: payload, evidence: chain.evidence(at: time)), chain)
+                let evidence = chain.evidence(at: time, over: parts.signingInput)
+                return (Verified(payload: payload, evidence: evidence), chain)
             }
         }
 

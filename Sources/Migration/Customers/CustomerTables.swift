@@ -1,4 +1,5 @@
 import AppStoreModels
+import LegacyReceipts
 import ProductCatalog
 import Purchases
 
@@ -96,7 +97,13 @@ package enum CustomerTables {
             .text("evidence", "`signed` or `recorded`, as in `transactions`.") {
                 $0.source.kind.isSigned ? "signed" : "recorded"
             },
-            .text("sha256", "SHA-256 of a receipt that the store keeps, without transport encoding.") { $0.digest },
+            .text(
+                "sha256",
+                """
+                SHA-256 of a receipt that the store keeps, without transport encoding; of a JWS, of its header and \
+                payload with the period between them.
+                """
+            ) { $0.digest },
             .text("form", "The form of that receipt: `app` or `transaction` (iOS 6).") { $0.form },
             .integer("transactions", "How many transactions rest on it.") { $0.transactions },
             .integer("renewalInfos", "How many renewal infos rest on it.") { $0.renewalInfos },
@@ -176,31 +183,37 @@ struct CustomerDocument {
     /// The receipt, if the store has it.
     fileprivate var receipt: KnownReceipt?
 
-    var digest: String? { receipt?.digest }
+    /// The hash that the signature of a JWS signs.
+    private let signingInput: Fingerprint?
+
+    var digest: String? { receipt?.digest ?? signingInput?.description }
 
     var form: String? { receipt?.form.name }
 
     /// The documents of a customer, by date and then by kind. They include a receipt in the store even if newer
     /// documents state everything in it.
     static func all(of customer: Customer) -> [CustomerDocument] {
-        var found: [FactOrigin: CustomerDocument] = [:]
+        struct Key: Hashable {
+            let origin: FactOrigin
+            let signingInput: Fingerprint?
+
+            init(_ origin: FactOrigin) { (self.origin, signingInput) = (origin, origin.signingInput) }
+        }
+        var found: [Key: CustomerDocument] = [:]
         func add(_ origins: [FactOrigin], _ change: (inout CustomerDocument) -> Void) {
-            for origin in origins {
-                let date = origin.signedDate > 0 ? origin.signedDate : nil
-                change(&found[origin, default: CustomerDocument(source: origin.source, date: date)])
-            }
+            for origin in origins { change(&found[Key(origin), default: CustomerDocument(origin)]) }
         }
         for transaction in customer.transactions { add(transaction.origins) { $0.transactions += 1 } }
         for info in customer.renewalInfos { add(info.origins) { $0.renewalInfos += 1 } }
         add(customer.appTransaction?.origins ?? []) { $0.hasAppTransaction = true }
         var others: [CustomerDocument] = []
         for receipt in [customer.newestAppReceipt, customer.newestTransactionReceipt].compactMap(\.self) {
-            let origin = FactOrigin(source: .receipt, signedDate: receipt.signedDate)
+            let origin = Key(FactOrigin(source: .receipt, signedDate: receipt.signedDate))
             // Two receipts of one date: only one row can have the statements.
             if let known = found[origin], known.receipt == nil {
                 found[origin]?.receipt = receipt
             } else {
-                others.append(CustomerDocument(source: .receipt, date: receipt.signedDate, receipt: receipt))
+                others.append(CustomerDocument(receipt))
             }
         }
         return (found.values + others).sorted { $0.order < $1.order }
@@ -208,9 +221,16 @@ struct CustomerDocument {
 
     private var order: (Int64, Int64, String) { (date ?? 0, source.code, digest ?? "") }
 
-    private init(source: FactSource, date: Int64?, receipt: KnownReceipt? = nil) {
-        self.source = source
-        self.date = date
+    private init(_ origin: FactOrigin) {
+        source = origin.source
+        date = origin.signedDate > 0 ? origin.signedDate : nil
+        signingInput = origin.signingInput
+    }
+
+    private init(_ receipt: KnownReceipt) {
+        source = .receipt
+        date = receipt.signedDate
+        signingInput = nil
         self.receipt = receipt
     }
 }

@@ -1,7 +1,8 @@
 package import AppStoreModels
+internal import LegacyReceipts
 
 /// Writes facts as the engines store them: Apple's JSON without the bundle id and the environment, which the scope of
-/// the row states.
+/// the row states, and with the hash of a JWS as one more member (`StoredSigningInput`).
 ///
 /// The same fact always gives the same bytes. Engines compare them to decide between two facts of the same date.
 package struct FactEncoder {
@@ -15,12 +16,13 @@ package struct FactEncoder {
     package mutating func encode(_ fact: borrowing TransactionFact) {
         payload.removeAll()
         legacy.removeAll()
-        if fact.payload.bundleId == nil, fact.payload.environment == nil {
+        if fact.payload.bundleId == nil, fact.payload.environment == nil, fact.origin.signingInput == nil {
             fact.payload.write(to: &payload)
         } else {
             var value = fact.payload
             value.bundleId = nil
             value.environment = nil
+            StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
             value.write(to: &payload)
         }
         if let fields = fact.legacy, fields != LegacyTransactionFields() { fields.write(to: &legacy) }
@@ -31,6 +33,7 @@ package struct FactEncoder {
         legacy.removeAll()
         var value = fact.payload
         value.environment = nil
+        StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
         value.write(to: &payload)
     }
 
@@ -40,7 +43,28 @@ package struct FactEncoder {
         var value = fact.payload
         value.bundleId = nil
         value.receiptType = nil
+        StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
         value.write(to: &payload)
+    }
+}
+
+/// The member of a stored payload with the hash of the JWS that states it (`FactOrigin.signingInput`). Of two facts of one
+/// date, the one without the member has the greater bytes, so a document that arrives again changes no older row.
+package enum StoredSigningInput {
+    private static let member = "signingInputSHA256"
+
+    fileprivate static func add(_ hash: Fingerprint?, to members: inout UnknownMembers) {
+        if let hash { members.set(member, .string(hash.description)) }
+    }
+
+    /// Takes the hash out of the members of a stored payload. Unsigned documents have none, whatever they contain.
+    package static func take(from members: inout UnknownMembers, of origin: FactOrigin) -> FactOrigin {
+        guard !members.isEmpty, origin.source.kind == .signedTransaction, let value = members.remove(member) else {
+            return origin
+        }
+        return FactOrigin(
+            source: origin.source, signedDate: origin.signedDate,
+            signingInput: value.string.flatMap { Fingerprint(hex: $0) })
     }
 }
 

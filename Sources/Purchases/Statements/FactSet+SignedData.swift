@@ -23,17 +23,21 @@ extension FactSet {
         renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>] = [], appTransaction: Verified<AppTransaction>? = nil,
         notification: ProcessedNotification? = nil, unclaimedSeatIds: [String] = []
     ) {
-        let facts = transactions.lazy.map(\.payload).filter {
-            $0.bundleId == scope.bundleId && $0.environment == scope.environment
-        }.map { TransactionFact($0, source: source) }
+        let facts = transactions.lazy.filter {
+            $0.payload.bundleId == scope.bundleId && $0.payload.environment == scope.environment
+        }.map { TransactionFact($0.payload, source: source, signingInput: $0.evidence.signingInput) }
         let subscriptions = Set(transactions.lazy.compactMap(\.payload.originalTransactionId))
-        let renewals = renewalInfos.lazy.map(\.payload).filter {
-            guard let id = $0.originalTransactionId, $0.environment == scope.environment else { return false }
+        let renewals = renewalInfos.lazy.filter {
+            guard let id = $0.payload.originalTransactionId, $0.payload.environment == scope.environment else {
+                return false
+            }
             return transactions.isEmpty || subscriptions.contains(id)
-        }.map { RenewalInfoFact($0, source: source) }
-        let app = appTransaction.map(\.payload).flatMap { app -> AppTransactionFact? in
-            guard app.bundleId == scope.bundleId, app.receiptType == scope.environment else { return nil }
-            return AppTransactionFact(app, source: source)
+        }.map { RenewalInfoFact($0.payload, source: source, signingInput: $0.evidence.signingInput) }
+        let app = appTransaction.flatMap { app -> AppTransactionFact? in
+            guard app.payload.bundleId == scope.bundleId, app.payload.receiptType == scope.environment else {
+                return nil
+            }
+            return AppTransactionFact(app.payload, source: source, signingInput: app.evidence.signingInput)
         }
         self.init(
             scope: scope, transactions: Array(facts), renewalInfos: Array(renewals), appTransaction: app,
@@ -154,23 +158,27 @@ extension ProcessedNotification {
 extension TransactionFact {
     /// A transaction that the App Store signed. Without a signing date, its date is the earliest possible: the later of
     /// the purchase and the revocation that it states.
-    package init(_ payload: JWSTransactionDecodedPayload, source: FactSource) {
+    package init(_ payload: JWSTransactionDecodedPayload, source: FactSource, signingInput: Fingerprint? = nil) {
         let date = payload.signedDate ?? max(payload.purchaseDate ?? 0, payload.revocationDate ?? 0)
-        self.init(payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: date))
+        self.init(
+            payload: payload, legacy: nil,
+            origin: FactOrigin(source: source, signedDate: date, signingInput: signingInput))
     }
 }
 
 extension RenewalInfoFact {
-    package init(_ payload: JWSRenewalInfoDecodedPayload, source: FactSource) {
+    package init(_ payload: JWSRenewalInfoDecodedPayload, source: FactSource, signingInput: Fingerprint? = nil) {
         let date = payload.signedDate ?? payload.recentSubscriptionStartDate ?? 0
-        self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+        self.init(
+            payload: payload, origin: FactOrigin(source: source, signedDate: date, signingInput: signingInput))
     }
 }
 
 extension AppTransactionFact {
     /// `receiptCreationDate` is the signing date of an app transaction (Reference.md S5.3).
-    package init(_ payload: AppTransaction, source: FactSource) {
+    package init(_ payload: AppTransaction, source: FactSource, signingInput: Fingerprint? = nil) {
         let date = payload.receiptCreationDate ?? payload.originalPurchaseDate ?? 0
-        self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+        self.init(
+            payload: payload, origin: FactOrigin(source: source, signedDate: date, signingInput: signingInput))
     }
 }

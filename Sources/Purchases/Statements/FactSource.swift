@@ -1,3 +1,5 @@
+package import LegacyReceipts
+
 /// Who stated a fact about a purchase.
 public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     /// A legacy receipt whose signature was checked.
@@ -67,9 +69,27 @@ public struct FactOrigin: Hashable, Sendable {
     /// a transaction receipt, which states no signing date, the later of the purchase and the cancellation; for a JWS,
     /// `signedDate`; for a reply, the request date.
     public let signedDate: Int64
+    /// The SHA-256 that the signature of a JWS signs (`SignatureEvidence`); nil for other documents, and for facts from
+    /// before stores kept it. It names the document, and nothing depends on it.
+    package let signingInput: Fingerprint?
 
     public init(source: FactSource, signedDate: Int64) {
+        self.init(source: source, signedDate: signedDate, signingInput: nil)
+    }
+
+    package init(source: FactSource, signedDate: Int64, signingInput: Fingerprint?) {
         self.source = source
         self.signedDate = signedDate
+        self.signingInput = signingInput
+    }
+
+    /// Origins without and with the hash of one document are the same.
+    public static func == (left: FactOrigin, right: FactOrigin) -> Bool {
+        left.source == right.source && left.signedDate == right.signedDate
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(source)
+        hasher.combine(signedDate)
     }
 }

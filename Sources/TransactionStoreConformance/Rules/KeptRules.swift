@@ -1,4 +1,5 @@
 import AppStoreModels
+import LegacyReceipts
 import Purchases
 import TransactionStore
 
@@ -22,6 +23,28 @@ extension StoreConformance {
                 try expect(customer.newestTransactionReceipt?.bytes, equals: Array("t9".utf8))
             }
             try await expect(store.counts().receipts, equals: 4)
+        },
+        StoreRule(opened: "the hash of a JWS stays with what it states, and is no member of it") { store in
+            let (first, second) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
+            // A store from before the hash was kept takes it with the next document of another date.
+            let steps: [(hash: Fingerprint?, date: Int64, changed: Int, kept: Fingerprint?)] = [
+                (nil, 1, 3, nil), (first, 1, 0, nil), (first, 2, 3, first), (second, 3, 3, second),
+                (second, 3, 0, second),
+            ]
+            for step in steps {
+                let result = try await store.apply([FactSupport.answer(step.hash, signedAt: step.date)])
+                try expect(result.changed, equals: step.changed)
+                let customer = try require(try await store.customer(original: "1"))
+                let transaction = try require(customer.transactions.first)
+                let info = try require(customer.renewalInfos.first)
+                let app = try require(customer.appTransaction)
+                for origins in [transaction.origins, info.origins, app.origins] {
+                    try expect(origins.map(\.signingInput), equals: [step.kept])
+                }
+                try expect(
+                    transaction.payload.unknownMembers.isEmpty && info.payload.unknownMembers.isEmpty
+                        && app.payload.unknownMembers.isEmpty)
+            }
         },
         StoreRule(opened: "a signed renewal info wins over a recorded one; of the same kind the newest wins") { store in
             _ = try await store.apply([

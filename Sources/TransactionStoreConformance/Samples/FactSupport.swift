@@ -5,15 +5,38 @@ import TransactionStore
 
 /// Builds documents from values, to test which facts a store keeps.
 package enum FactSupport {
-    package static func verified<Payload: Sendable>(_ payload: Payload, by anchor: SignatureEvidence.Anchor = .apple)
-        -> Verified<Payload>
-    {
+    package static func verified<Payload: Sendable>(
+        _ payload: Payload, by anchor: SignatureEvidence.Anchor = .apple, signingInput: Fingerprint? = nil
+    ) -> Verified<Payload> {
         let fingerprint = Fingerprint(of: [])
         return Verified(
             payload: payload,
             evidence: SignatureEvidence(
                 anchor: anchor, leaf: fingerprint, trustAnchor: fingerprint, digestAlgorithm: .sha1,
-                validationTime: 0))
+                validationTime: 0, signingInput: signingInput))
+    }
+
+    /// An answer of the App Store Server API about one subscription.
+    package static func answer(_ signingInput: Fingerprint?, signedAt date: Int64) -> FactSet {
+        let scope = StoreSamples.scope
+        var transaction = StoreSamples.payload("1")
+        transaction.bundleId = scope.bundleId
+        transaction.environment = scope.environment
+        transaction.signedDate = date
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = "1"
+        info.environment = scope.environment
+        info.signedDate = date
+        var app = AppTransaction()
+        app.bundleId = scope.bundleId
+        app.receiptType = scope.environment
+        app.appTransactionId = "700"
+        app.receiptCreationDate = date
+        return FactSet(
+            scope: scope, source: .appStoreServerAPI,
+            transactions: [verified(transaction, signingInput: signingInput)],
+            renewalInfos: [verified(info, signingInput: signingInput)],
+            appTransaction: verified(app, signingInput: signingInput))
     }
 
     package static func receipt(

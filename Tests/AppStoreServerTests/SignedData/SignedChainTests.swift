@@ -47,6 +47,15 @@ struct SignedChainTests {
         #expect(try await Signed.refusal(of: jws, by: SignedDataVerifier())?.code == .untrustedRoot)
     }
 
+    @Test("The evidence has the hash of the header and the payload, which the signature signs")
+    func signingInput() async throws {
+        let jws = try Signed.sign(Signed.transaction())
+        let verified = try await Signed.verifier(Signed.authority).verifiedTransaction(
+            jws, expecting: Signed.sandbox, now: Signed.now)
+        let end = try #require(jws.lastIndex(of: "."))
+        #expect(verified.evidence.signingInput == Fingerprint(of: jws.utf8[..<end]))
+    }
+
     @Test("A pinned root is believed as the third certificate, and only there")
     func pinnedRoot() async throws {
         let pinned = SignedDataTrust(roots: [Fingerprint(of: Signed.authority.rootCertificate)])

@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import LegacyReceipts
 import Migration
 import ProductCatalog
 import Purchases
@@ -214,6 +215,19 @@ struct CustomerReportTests {
             let recorded = try self.rows(try #require(try await reports("400", store, nil).first), "documents")
             #expect(recorded.map { $0["evidence"]?.string } == ["recorded"])
             #expect(recorded.first?["asOf"]?.integer == Samples.june + 3 * Samples.day)
+        }
+    }
+
+    @Test("documents has the hash of the signed part of each JWS")
+    func hashesOfJWS() async throws {
+        let (old, new) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
+        let sets = [(old, Int64(0)), (new, 1)].map { FactSupport.answer($0.0, signedAt: Samples.june + $0.1) }
+        try await Samples.withStore(sets) { store in
+            let rows = try rows(try #require(try await reports("1", store, nil).first), "documents")
+            #expect(rows.map { $0["document"]?.string } == ["appStoreServerAPI"])
+            #expect(rows.map { $0["sha256"]?.string } == [new.description])
+            #expect(rows.map { $0["asOf"]?.integer } == [Samples.june + 1])
+            #expect(rows.map { $0["transactions"]?.integer } == [1])
         }
     }
 

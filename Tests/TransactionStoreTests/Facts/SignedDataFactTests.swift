@@ -61,6 +61,17 @@ import TransactionStoreConformance
         #expect(undated.transactions.first?.origin.signedDate == 5_000)
     }
 
+    @Test("A spool keeps the hash of a JWS with what it states")
+    func spooledHash() throws {
+        let hash = Fingerprint(of: [1])
+        let encoded = try EncodedFactSet(FactSupport.answer(hash, signedAt: 1))
+        let read = try FactSet(encoded: encoded.facts, receipt: encoded.receipt)
+        #expect(read.transactions.map(\.origin.signingInput) == [hash])
+        #expect(read.renewalInfos.map(\.origin.signingInput) == [hash])
+        #expect(read.appTransaction?.origin.signingInput == hash)
+        #expect(read.transactions.first?.payload.unknownMembers.isEmpty == true)
+    }
+
     /// The scope is all that is stored of them: a foreign one would be taken for one of this app.
     @Test func whatIsOfAnotherAppOrEnvironmentIsLeftOut() {
         let foreign = AppTransaction {
