@@ -230,7 +230,7 @@ struct ConsumptionAnswerTests {
                 rule(
                     """
                     {"when": {"isDelivered": true}, "answer": {"deliveryStatus": "DELIVERED", "sampleContentProvided": true}}
-                    """), nil, "has a rule with isDelivered: name the consumer with --consumer."
+                    """), nil, "has a rule with isDelivered: name its consumer of the ledger (--consumer"
             ),
             (nil, "", "consents.csv is empty."), (nil, "transactionId\n1\n", "must be the header"),
             (nil, "transactionId,consented\n", "must be the header"),

@@ -100,6 +100,57 @@ struct ServeConsumptionTests {
         #expect(outcome.output == "0\n1\n", "\(outcome) \(log)")
     }
 
+    @Test("While the rules cannot be read, the metrics still state what is open, and until when")
+    func unreadableRules() async throws {
+        let folder = try Folder()
+        let outcome = try await AppStoreShell.run(
+            """
+            \(Self.serve(keyFile: "key.p8"))
+            metric() {
+                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_$1 //p"
+            }
+            tries=0
+            until [ "$(metric requests_open)" = 1 ] || [ $tries -ge 400 ]; do sleep 0.1; tries=$((tries + 1)); done
+            metric requests_open
+            [ "$(metric deadline_timestamp_seconds)" = 0 ] || echo deadline
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "1\ndeadline\n", "\(outcome) \(log)")
+        #expect(log.contains("consumption requests are not answered") && log.contains("rules.json"), "\(log)")
+    }
+
+    @Test("serve --check warns of what is wrong in the rules and the consents, without which a server starts")
+    func check() async throws {
+        let folder = try Folder()
+        let header = "transactionId,customerConsented\n"
+        let cases: [(rules: String?, consents: String?, problem: String?)] = [
+            (nil, header, "consumption.rules: Cannot read rules.json"),
+            (
+                #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED"}}]}"#, header,
+                "rules[0].answer: sampleContentProvided"
+            ),
+            ("good", nil, "consumption.customer-consented: "), ("good", header + "1,yes\n", "Line 2: "),
+            ("good", header + "1,true\n", nil),
+        ]
+        for (rules, consents, problem) in cases {
+            for name in ["rules.json", "consents.csv"] {
+                try? FileManager.default.removeItem(atPath: folder.path + "/" + name)
+            }
+            if rules == "good" {
+                try Self.writeRules(in: folder)
+            } else if let rules {
+                try folder.write("rules.json", rules.utf8)
+            }
+            if let consents { try folder.write("consents.csv", consents.utf8) }
+            let outcome = try await Command.run(
+                "serve", "--check", "--set", "store.url=sqlite:store.sqlite", "--set", "consumption.rules=rules.json",
+                "--set", "consumption.customer-consented=consents.csv", in: folder)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.error.contains("Warning: consumption.") == (problem != nil), "\(outcome)")
+            if let problem { #expect(outcome.error.contains(problem), "\(outcome)") }
+        }
+    }
+
     @Test("Rules without consents are an error of the configuration, and the other way round")
     func configuration() async throws {
         let folder = try Folder()

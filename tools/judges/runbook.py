@@ -525,7 +525,7 @@ def consumption_requests_open(scene, page):
     known = json.dumps(scene.shop.call("GET", f"customers/{customer}"))
     transaction = re.search(r'"transactionId": ?"(\d+)"', known).group(1)
     scene.shop.call("POST", f"transactions/{transaction}/request-refund", {"reason": "OTHER"})
-    server.shows([], page.symptom[1][:1])
+    server.shows(page.symptom[0], page.symptom[1][:1])
     consent()
     server.shows(page.symptom[0], page.symptom[1][1:])
     consent(f"{transaction},true")

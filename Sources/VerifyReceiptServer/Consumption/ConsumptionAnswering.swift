@@ -6,7 +6,8 @@ public protocol ConsumptionAnswering: Sendable {
     /// - Parameters:
     ///   - credentials: the keys of the apps.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
-    /// - Throws: `TransactionStoreError`, `CancellationError`, and an error that describes a file that cannot be used.
+    /// - Returns: what became of them. If a file cannot be used, nothing is answered, and the round has a `failure`.
+    /// - Throws: `TransactionStoreError`, `CancellationError`, and an error that describes a key that cannot be used.
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound
 }
 
@@ -24,6 +25,8 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var firstDeadline: Int64?
     /// Why requests are left, as a sentence.
     public var problem: String?
+    /// Why the round answered nothing, as a sentence: the settings or their files cannot be used. The numbers are right all the same.
+    public var failure: String?
 
     public init() {}
 }

@@ -44,9 +44,12 @@ final class ConsumptionRounds: Sendable {
         } catch is CancellationError {
             return
         } catch {
-            metrics.consumptionRequests.add("failed")
-            logger.error("consumption requests are not answered", metadata: ["error": "\(error)"])
-            return
+            return note("\(error)")
+        }
+        if let failure = round.failure {
+            // An alert watches what is open, so its numbers go on.
+            last.withLock { $0 = round }
+            return note(failure)
         }
         for _ in 0..<round.answered { metrics.consumptionRequests.add("answered") }
         let before = last.withLock { last in
@@ -61,5 +64,11 @@ final class ConsumptionRounds: Sendable {
         ]
         if let problem = round.problem { metadata["problem"] = "\(problem)" }
         logger.log(level: round.left > 0 ? .warning : .notice, "consumption requests", metadata: metadata)
+    }
+
+    /// Counts and logs a round that answered nothing.
+    private func note(_ failure: String) {
+        metrics.consumptionRequests.add("failed")
+        logger.error("consumption requests are not answered", metadata: ["error": "\(failure)"])
     }
 }

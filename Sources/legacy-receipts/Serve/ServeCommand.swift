@@ -1,3 +1,4 @@
+import AppStoreSync
 import ArgumentParser
 import Foundation
 import Logging
@@ -73,7 +74,8 @@ struct ServeCommand: AsyncParsableCommand {
             throw CommandFailure(error.description)
         }
         if check {
-            for warning in configuration.warnings { Terminal.error("Warning: \(warning)") }
+            let problems = configuration.consumption.map { Self.problems(with: $0) } ?? []
+            for warning in configuration.warnings + problems { Terminal.error("Warning: \(warning)") }
             try Terminal.output("The configuration is valid: \(configuration.endpoint.apps.count) apps.")
             if connect { try await tryConnections(configuration) }
             return
@@ -85,6 +87,21 @@ struct ServeCommand: AsyncParsableCommand {
             run.testClock = clock
         }
         try await run.run()
+    }
+
+    /// What is wrong in the files that each round of answers reads, each with its key. They are not part of the configuration: a server
+    /// starts without them, and a correct file is used from the next round on.
+    private static func problems(
+        with consumption: VerifyReceiptServerConfiguration.ConsumptionAnswers
+    ) -> [String] {
+        var problems: [String] = []
+        do { _ = try ConsumptionRules(file: consumption.rulesFile, consumer: consumption.consumer) } catch {
+            problems.append("consumption.rules: \(error)")
+        }
+        do { _ = try ConsumptionConsentFile(file: consumption.consentFile) } catch {
+            problems.append("consumption.customer-consented: \(error)")
+        }
+        return problems
     }
 
     /// - Throws: `ExitCode` if something does not work.

@@ -26,11 +26,22 @@ final class StoreConsumption: ConsumptionAnswering {
     }
 
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
-        let rules = try ConsumptionRules(file: settings.rulesFile, consumer: settings.consumer)
-        let consents = try ConsumptionConsentFile(file: settings.consentFile)
         let start = ContinuousClock.now
         let clock: @Sendable () -> Int64 = { now + Int64((ContinuousClock.now - start) / .milliseconds(1)) }
-        let cases = try await ConsumptionCase.all(in: store, consumer: settings.consumer, openAt: now)
+        let rules: ConsumptionRules
+        let consents: ConsumptionConsentFile
+        let cases: [ConsumptionCase]
+        do {
+            rules = try ConsumptionRules(file: settings.rulesFile, consumer: settings.consumer)
+            consents = try ConsumptionConsentFile(file: settings.consentFile)
+            cases = try await ConsumptionCase.all(in: store, consumer: settings.consumer, openAt: now)
+        } catch let error as TransactionStoreError {
+            throw error
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            return try await unanswered("\(error)", now: now)
+        }
         var round = ConsumptionRound()
         var answered: Set<String> = []
         let byScope = Dictionary(grouping: cases) { $0.task.scope }
@@ -57,6 +68,16 @@ final class StoreConsumption: ConsumptionAnswering {
         }
         let open = cases.filter { !answered.contains($0.task.notificationUUID) }
         round.firstDeadline = open.map { $0.task.deadline }.min()
+        return round
+    }
+
+    /// The round while a file or the consumer cannot be used: what is open is counted without them.
+    private func unanswered(_ failure: String, now: Int64) async throws -> ConsumptionRound {
+        let cases = try await ConsumptionCase.all(in: store, consumer: nil, openAt: now)
+        var round = ConsumptionRound()
+        round.unanswered = cases.count
+        round.firstDeadline = cases.map { $0.task.deadline }.min()
+        round.failure = failure
         return round
     }
 

@@ -132,7 +132,9 @@ extension ConsumptionRules {
             throw CommandFailure("\(path): \(mistake.message)")
         }
         guard consumer != nil || !needConsumer else {
-            throw CommandFailure("\(path) has a rule with isDelivered: name the consumer with --consumer.")
+            throw CommandFailure(
+                "\(path) has a rule with isDelivered: name its consumer of the ledger (--consumer; consumption.consumer for serve)."
+            )
         }
     }
 }
