@@ -79,6 +79,8 @@ struct ServeInspectorTests {
         #expect(try folder.text("wrong") == "401" && folder.text("bearer") == "200")
         let headers = try folder.text("allowed")
         #expect(headers.contains(" 200") && headers.contains("text/html; charset=utf-8"), "\(headers)")
+        // With no-referrer, browsers send "Origin: null" with the page's own forms, which are then refused.
+        #expect(headers.lowercased().contains("referrer-policy: same-origin\r\n"), "\(headers)")
         #expect(headers.contains("default-src 'none'") && headers.contains("frame-ancestors 'none'"), "\(headers)")
         let html = try folder.text("page")
         for (opening, closing) in [("<style>", "</style>"), ("<script>", "</script>")] {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Chooses and drops files on the inspector's page in headless Chromium, and checks that the page says that they are genuine. Then renders
-the pages in a phone-sized and a wide window, light and dark. Fails if the browser prints to its console, for example about a blocked
-style or script, or a resource from another host.
+"""Chooses and drops files on the inspector's page in headless Chromium, and checks that the page says that they are genuine, also
+under another name than this machine's own. Then renders the pages in a phone-sized and a wide window, light and dark. Fails if the
+browser prints to its console, for example about a blocked style or script, or a resource from another host.
 
     tools/judges/inspector_page.py PATH/TO/legacy-receipts [FOLDER]
 
@@ -26,6 +26,9 @@ import urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PATIENCE = 60
+# Another name of this machine. Under it, a page over HTTP is no secure context, as on another machine of the own network: the browser
+# sends Origin with a form, and no Sec-Fetch-Site.
+NAME = "inspector.example"
 
 
 def look_up_port(log, server):
@@ -56,7 +59,8 @@ class Browser:
         os.close(to_write)
         self.chromium = subprocess.Popen(
             ["bash", "-c", f'exec "$@" 3<&{ends[0]} 4>&{ends[1]}', "bash", "chromium", "--headless", "--no-sandbox",
-             "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe"],
+             "--disable-gpu", f"--user-data-dir={profile}", "--remote-debugging-pipe",
+             f"--host-resolver-rules=MAP {NAME} 127.0.0.1"],
             pass_fds=ends, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         for end in ends:
             os.close(end)
@@ -193,11 +197,14 @@ def check_files(port, token, paths, work):
                 verdicts = browser.verdicts(f"http://judge:{token}@127.0.0.1:{port}/", path, action)
                 if not verdicts or not verdicts[0].startswith("Genuine"):
                     sys.exit(f"{action.__name__} {os.path.basename(path)}: {verdicts}")
+        verdicts = browser.verdicts(f"http://judge:{token}@{NAME}:{port}/", paths[0], browser.choose)
+        if not verdicts or not verdicts[0].startswith("Genuine"):
+            sys.exit(f"under the name {NAME}: {verdicts}")
         if browser.said:
             sys.exit("\n".join(browser.said))
     finally:
         browser.close()
-    print("Files that are chosen or dropped arrive as they are: receipts, JWS, notifications and requests.")
+    print("Files that are chosen or dropped arrive as they are: receipts, JWS, notifications and requests, also over HTTP under a name.")
 
 
 def page(port, token, form=None):

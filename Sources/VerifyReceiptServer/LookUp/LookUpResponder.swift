@@ -142,7 +142,9 @@ final class LookUpResponder: Sendable {
     private static func answer(_ page: InspectorAnswer) -> Answer {
         var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
         answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
-        answer.fields[.referrerPolicy] = "no-referrer"
+        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page itself (Fetch, "append a request
+        // Origin header"), and over HTTP that is all they send.
+        answer.fields[.referrerPolicy] = "same-origin"
         return answer
     }
 
