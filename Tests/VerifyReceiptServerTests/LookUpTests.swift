@@ -165,6 +165,50 @@ extension ServerTests {
             }
         }
 
+        @Test("A body with a content coding is refused instead of read as it stands")
+        func coding() async throws {
+            let answers = EchoedLookUp()
+            try await Self.run(answers) { _, port in
+                for path in ["/v1/inspect", "/v1/signatures/promotional-offer", "/"] {
+                    let answer = try await Self.ask(
+                        port, path, method: "POST", headers: ["Content-Encoding: gzip"], body: "document=x")
+                    #expect(answer.status == 415 && answer.headers["accept-encoding"] == "identity", "\(answer)")
+                }
+                #expect(answers.asked.withLock { $0 } == 0)
+                let plain = try await Self.ask(
+                    port, "/v1/inspect", method: "POST", headers: ["Content-Encoding: identity"], body: "document")
+                #expect(plain.status == 200 && plain.body == "\"inspection document\"", "\(plain)")
+            }
+        }
+
+        @Test("A client that waits for 100 (Continue) gets it, except before a body that is not read")
+        func continues() async throws {
+            try await Self.run { _, port in
+                func head(_ length: Int, _ token: String) -> String {
+                    "POST /v1/inspect HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                        + "Authorization: Bearer \(token)\r\nContent-Length: \(length)\r\n\r\n"
+                }
+                let read = head(8, Self.token)
+                let answer = try await Wire.run {
+                    let wire = try Wire(port: port)
+                    wire.send(read)
+                    while !wire.peek().contains("HTTP/1.1 100 Continue\r\n\r\n") { try wire.more() }
+                    wire.send("document")
+                    return try wire.readResponse()
+                }
+                #expect(answer.status == 200 && answer.body == "\"inspection document\"", "\(answer)")
+                for (request, status) in [(head(8, "wrong"), 401), (head(1_001, Self.token), 413)] {
+                    let text = try await Wire.run {
+                        let wire = try Wire(port: port)
+                        wire.send(request)
+                        while !wire.peek().contains("\r\n\r\n") { try wire.more() }
+                        return wire.peek()
+                    }
+                    #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(text)")
+                }
+            }
+        }
+
         @Test("A store that fails is 503 with its kind of trouble, any other failure 500 without a word of it")
         func failures() async throws {
             let store = TransactionStoreError(.unavailable, "the message has an address")

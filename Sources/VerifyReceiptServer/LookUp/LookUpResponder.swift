@@ -99,6 +99,8 @@ final class LookUpResponder: Sendable {
         var answer: Answer
         do throws(Refusal) {
             try checkToken(request)
+            // If the client has gone, reading the body says so.
+            if awaitsContinue(request) { try? await writer.writeInformationalHead(HTTPResponse(status: .continue)) }
             let question = try await question(request)
             name = question.name
             answer = try await self.answer(question, requestId)
@@ -304,9 +306,22 @@ final class LookUpResponder: Sendable {
         return date
     }
 
+    /// Whether the client waits for 100 (Continue) before it sends a body that is read (RFC 9110, 10.1.1).
+    private func awaitsContinue(_ request: Request) -> Bool {
+        request.method == .post && request.headers[.expect]?.lowercased() == "100-continue"
+            && !isTooLarge(request) && RequestRules.problem(ofBodyOf: request) == nil
+    }
+
+    private func isTooLarge(_ request: Request) -> Bool {
+        request.headers[.contentLength].flatMap { Int($0) }.map { $0 > maximumBody } ?? false
+    }
+
     private func body(_ request: Request) async throws(Refusal) -> [UInt8] {
         let tooLarge = Refusal(status: .contentTooLarge, reason: "the document has more than \(maximumBody) bytes")
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > maximumBody { throw tooLarge }
+        if isTooLarge(request) { throw tooLarge }
+        if let problem = RequestRules.problem(ofBodyOf: request) {
+            throw Refusal(status: .unsupportedMediaType, reason: problem, fields: [.acceptEncoding: "identity"])
+        }
         do {
             let buffer = try await request.body.collect(upTo: maximumBody)
             return Array(buffer.readableBytesView)

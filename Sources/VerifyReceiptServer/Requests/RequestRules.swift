@@ -10,13 +10,17 @@ enum RequestRules {
         return .problem(.methodNotAllowed, "This server is not a proxy and does not support CONNECT.", closes: true)
     }
 
-    /// The answer to a body with a content coding (RFC 9110, 15.5.16); nil for any other.
+    /// The answer to a body with a content coding; nil for any other.
     static func refusal(ofBodyOf request: Request) -> Answer? {
+        problem(ofBodyOf: request).map { Answer.problem(.unsupportedMediaType, $0, closes: true) }
+    }
+
+    /// Why a body with a content coding gets 415 (RFC 9110, 15.5.16); nil for any other.
+    static func problem(ofBodyOf request: Request) -> String? {
         guard let coding = request.headers.value(of: .contentEncoding), !coding.isEmpty,
             coding.lowercased() != "identity"
         else { return nil }
-        return .problem(
-            .unsupportedMediaType, "The body has a Content-Encoding. Send it without one (identity).", closes: true)
+        return "The body has a Content-Encoding. Send it without one (identity)."
     }
 
     // MARK: Host (RFC 9112, 3.2)
