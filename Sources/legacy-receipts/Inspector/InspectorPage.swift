@@ -22,10 +22,13 @@ struct InspectorPage {
 
     /// - Throws: the error of a template that cannot be read.
     func html() throws -> [UInt8] {
-        let page = try MustacheTemplate(string: InspectorTemplate.page).render([
+        var page: Object = [
             "style": InspectorTemplate.style, "script": InspectorTemplate.script, "id": id, "blocks": blocks,
-        ])
-        return Array(page.utf8)
+        ]
+        // A screen reader says the title first. It is only a heading, because browsers keep titles in their history.
+        page["title"] = blocks.first?["heading"]
+        let html = try MustacheTemplate(string: InspectorTemplate.page).render(page)
+        return Array(html.utf8)
     }
 
     /// Nothing is loaded, the page is in no frame, and forms go only to where the page comes from.

@@ -1,5 +1,5 @@
 /// The page of the inspector, for Mustache. Values from documents stand only between tags, where Mustache escapes them;
-/// attributes hold numbers, and the id that was asked for, which Mustache escapes too.
+/// attributes hold numbers, names of tables, and the id that was asked for, which Mustache escapes too.
 enum InspectorTemplate {
     static let style = #"""
         :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--faint:#5a6472;--line:#d9dee5;--panel:#f5f7f9;--paid:#1d6fd8;--upgraded:#8a6d1a;--revoked:#b8432f;--good:#1a7f4b}
@@ -62,7 +62,7 @@ enum InspectorTemplate {
         <meta charset="utf-8">
         <meta name="viewport" content="width=device-width, initial-scale=1">
         <meta name="color-scheme" content="light dark">
-        <title>Inspector</title>
+        <title>{{#title}}{{title}} – {{/title}}Inspector</title>
         <style>{{{style}}}</style>
         </head>
         <body>
@@ -88,7 +88,7 @@ enum InspectorTemplate {
         {{/bars}}<line class="now" x1="{{now}}" x2="{{now}}" y1="0" y2="{{height}}"/></svg>
         <p class="ends"><span>{{from}}</span><span>{{to}}</span></p>
         </figure>{{/timeline}}
-        {{#table}}<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>
+        {{#table}}<div class="scroll" tabindex="0" role="region" aria-label="{{caption}}"><table>
         <caption>{{caption}}</caption>
         <thead><tr>{{#columns}}<th scope="col">{{column}}</th>{{/columns}}</tr></thead>
         <tbody>{{#rows}}<tr>{{#cells}}<td>{{cell}}</td>{{/cells}}</tr>
