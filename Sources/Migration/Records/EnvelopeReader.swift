@@ -181,8 +181,10 @@ struct EnvelopeReader {
         }
         let carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
         guard case .several(let found) = recognition.payload else {
-            // The same receipt under two names counts once.
-            if documents.count < 16, documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) }) {
+            // The same receipt under two names counts once, unless columns beside it may name another user.
+            if documents.count < 16, carried.isEmpty,
+                documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) })
+            {
                 return
             }
             let text = recognition.isRecognized ? [] : object.text(of: column)

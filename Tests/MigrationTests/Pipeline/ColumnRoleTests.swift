@@ -183,6 +183,18 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test("The same receipt before and after a change of its row is claimed by both users")
+    func changedRow() async throws {
+        let receipt = try Self.receipt()
+        let change = """
+            {"before":{"user_id":"old","receipt":"\(receipt)"},"after":{"user_id":"new","receipt":"\(receipt)"}}
+            """
+        let (summary, files) = try await Self.migrated(change, try Self.migration())
+        #expect(summary.records.migrated == 1)
+        #expect(try Self.users(files).keys.sorted() == ["new", "old"])
+        #expect(try !StoreMigrationTests.rows(files, "conflicts").isEmpty)
+    }
+
     @Test("A mistyped user column or --carry of NDJSON stops at once and names the member that is there")
     func typing() async throws {
         let records = try (1...3).map { #"{"user_id":"u\#($0)","country":"US","receipt":"\#(try Self.receipt())"}"# }
