@@ -1,17 +1,19 @@
 import AppStoreModels
 import LegacyReceipts
 
-/// Names of environments in recorded documents (Reference.md V3.1, V3.2 and V8).
+/// Names of environments in recorded documents (Reference.md V3.1, V3.2 and V8), and in databases, which often have them in
+/// another case.
 enum RecordedEnvironment {
     static func modern(_ text: String) -> Environment? {
         switch text {
-        case "PROD": .production
-        case "Production": .production
-        case "Sandbox", "SANDBOX": .sandbox
         case "Xcode": .xcode
-        default: ReceiptType(rawValue: text).environment?.modern
+        default: ReceiptType(rawValue: text).environment?.modern ?? inAnyCase[text.lowercased()]
         }
     }
+
+    private static let inAnyCase: [String: Environment] = [
+        "production": .production, "prod": .production, "sandbox": .sandbox,
+    ]
 }
 
 /// The `receipt` object of a reply as an app transaction (Reference.md V3.2 and V9.4).

@@ -32,11 +32,8 @@ package struct RecordedSurroundings: Sendable, Equatable {
         return result
     }
 
-    /// The environment that a text names; nil if it names none. Databases often have it in lower case.
-    package static func environment(_ text: String) -> Environment? {
-        RecordedEnvironment.modern(text)
-            ?? ["production": .production, "prod": .production, "sandbox": .sandbox][text.lowercased()]
-    }
+    /// The environment that a text names; nil if it names none.
+    package static func environment(_ text: String) -> Environment? { RecordedEnvironment.modern(text) }
 }
 
 extension RecordContext {

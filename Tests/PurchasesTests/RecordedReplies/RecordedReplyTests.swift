@@ -219,6 +219,16 @@ enum RecordedSupport {
         #expect(mapped.transactions[0].notes == [.environmentContradiction])
     }
 
+    @Test(
+        arguments: [
+            ("PROD", .production), ("production", .production), ("PRODUCTION", .production), ("prod", .production),
+            ("SANDBOX", .sandbox), ("sandbox", .sandbox),
+        ] as [(String, Environment)])
+    func anEnvironmentIsReadInAnyCase(text: String, environment: Environment) throws {
+        let mapped = try Support.map("{\"environment\":\"\(text)\",\"latest_receipt_info\":[\(Support.row("1"))]}")
+        #expect(mapped.transactions.map(\.payload.environment) == [environment] && mapped.notes.isEmpty)
+    }
+
     @Test func anEnvironmentNobodyKnowsIsAbsentAndNoted() throws {
         let mapped = try Support.map("{\"environment\":\"Moon\",\"latest_receipt_info\":[\(Support.row("1"))]}")
         #expect(mapped.notes == [.unknownEnvironment] && mapped.transactions[0].payload.environment == nil)
