@@ -24,20 +24,46 @@ public struct DocumentColumns: Sendable, Hashable {
     public init(_ names: [Role: String] = [:]) { self.names = names }
 
     /// What the columns beside a document state about it.
-    func surroundings(_ columns: [CarriedColumn]) -> RecordedSurroundings {
-        var result = RecordedSurroundings()
-        func text(_ role: Role) -> (text: String, name: String)? {
-            column(role, columns).flatMap { column in column.content.map { ($0, column.name) } }
+    func surroundings(_ columns: [CarriedColumn]) -> RecordedSurroundings { read(columns).stated }
+
+    /// What the columns beside a document state about it, and the roles whose column has a value that cannot be read.
+    func read(_ columns: [CarriedColumn]) -> (stated: RecordedSurroundings, unread: [Role]) {
+        var stated = RecordedSurroundings()
+        var unread: [Role] = []
+        for role in Role.allCases {
+            guard let column = column(role, columns) else { continue }
+            if let text = column.content {
+                if !Self.set(role, text, column.name, in: &stated), isDefinite(role) { unread.append(role) }
+            } else if column.isContainer, isDefinite(role) {
+                unread.append(role)
+            }
         }
-        if let (id, name) = text(.bundleId), Self.isBundleId(id) { result.bundleId = .init(id, name) }
-        if let (text, name) = text(.environment), let environment = RecordedSurroundings.environment(text) {
-            result.environment = .init(environment, name)
+        return (stated, unread)
+    }
+
+    /// Whether a text states what the role says.
+    private static func set(_ role: Role, _ text: String, _ name: String, in stated: inout RecordedSurroundings) -> Bool
+    {
+        switch role {
+        case .bundleId:
+            guard isBundleId(text) else { return false }
+            stated.bundleId = .init(text, name)
+        case .environment:
+            guard let environment = RecordedSurroundings.environment(text) else { return false }
+            stated.environment = .init(environment, name)
+        case .appAccountToken:
+            guard UUID(uuidString: text) != nil else { return false }
+            stated.appAccountToken = .init(text, name)
+        case .recordedAt:
+            guard let date = Self.date(text) else { return false }
+            stated.recordedAt = .init(date, name)
         }
-        if let (token, name) = text(.appAccountToken), UUID(uuidString: token) != nil {
-            result.appAccountToken = .init(token, name)
-        }
-        if let (text, name) = text(.recordedAt), let date = Self.date(text) { result.recordedAt = .init(date, name) }
-        return result
+        return true
+    }
+
+    /// Whether a column with the role can be nothing else. One that was found by a name such as `app_id` can.
+    private func isDefinite(_ role: Role) -> Bool {
+        names[role] != nil || role == .recordedAt || role == .environment
     }
 
     /// The column with a role; nil if there is none.
@@ -72,42 +98,72 @@ public struct DocumentColumns: Sendable, Hashable {
 
     /// In milliseconds since 1970-01-01T00:00:00Z; nil for what is no date of the App Store's time.
     package static func date(_ text: String) -> Int64? {
-        let date: Int64
-        if let number = Int64(text) {
-            date = number < 100_000_000_000 ? number.multipliedReportingOverflow(by: 1_000).partialValue : number
-        } else {
-            guard text.utf8.count <= 40, let parsed = written(text) else { return nil }
-            date = parsed
-        }
+        guard text.utf8.count <= 64 else { return nil }
+        let trimmed = text.drop { $0.isWhitespace }
+        guard let date = number(trimmed) ?? written(trimmed) else { return nil }
         // From the opening of the App Store on.
         return (1_215_648_000_000...PacificTime.range.upperBound).contains(date) ? date : nil
     }
 
-    /// Databases write a blank for the T, fractions of a second, and time zones such as `+00`.
-    private static func written(_ text: String) -> Int64? {
-        var text = text
-        if text.utf8.count > 10, text.utf8.dropFirst(10).first == UInt8(ascii: " ") {
-            text = text.prefix(10) + "T" + text.dropFirst(11)
+    /// Seconds since 1970, also with a fraction, or milliseconds, microseconds or nanoseconds: their sizes differ.
+    private static func number(_ text: Substring) -> Int64? {
+        let whole = text.prefix { $0.isASCII && $0.isNumber }
+        guard let number = Int64(whole) else { return nil }
+        let rest = text[whole.endIndex...]
+        if number < 100_000_000_000, let fraction = Self.fraction(rest), fraction.rest.allSatisfy(\.isWhitespace) {
+            return number * 1_000 + fraction.milliseconds
         }
+        guard rest.allSatisfy(\.isWhitespace) else { return nil }
+        switch number {
+        case ..<100_000_000_000: return number * 1_000
+        case ..<100_000_000_000_000: return number
+        case ..<100_000_000_000_000_000: return number / 1_000
+        // Up to the year 2100; larger numbers are no dates.
+        case ..<4_102_444_800_000_000_000: return number / 1_000_000
+        default: return nil
+        }
+    }
+
+    /// A point and the digits after it, of which three count; nil if the text begins otherwise.
+    private static func fraction(_ text: Substring) -> (milliseconds: Int64, rest: Substring)? {
+        guard text.first == "." else { return nil }
+        let digits = text.dropFirst().prefix { $0.isASCII && $0.isNumber }
+        let padded = digits.prefix(3).padding(toLength: 3, withPad: "0", startingAt: 0)
+        guard !digits.isEmpty, let milliseconds = Int64(padded) else { return nil }
+        return (milliseconds, text[digits.endIndex...])
+    }
+
+    /// A date as in ISO 8601. Databases write a blank for the T, fractions of a second, and time zones such as `+00` or ` UTC`; Apple
+    /// writes the names of two time zones.
+    private static func written(_ text: Substring) -> Int64? {
+        let day = text.prefix(10).replacing("/", with: "-")
+        var rest = text.dropFirst(10)
+        guard !rest.isEmpty else { return instant("\(day)T00:00:00Z") }
+        guard rest.first == "T" || rest.first == " " else { return nil }
+        rest = rest.dropFirst()
+        var time = String(rest.prefix { $0.isASCII && ($0.isNumber || $0 == ":") })
+        rest = rest.dropFirst(time.count)
+        if time.count == 5 { time += ":00" }
         var milliseconds: Int64 = 0
-        if let point = text.firstIndex(of: "."), text.utf8.count > 10 {
-            let digits = text[text.index(after: point)...].prefix { $0.isASCII && $0.isNumber }
-            guard let fraction = Int64(digits.prefix(3).padding(toLength: 3, withPad: "0", startingAt: 0)) else {
-                return nil
-            }
-            milliseconds = fraction
-            text.removeSubrange(point..<digits.endIndex)
+        if let fraction = Self.fraction(rest) {
+            milliseconds = fraction.milliseconds
+            rest = fraction.rest
         }
-        let zone = text.dropFirst(10)
-        if zone.isEmpty {
-            text += "T00:00:00Z"
-        } else if let sign = zone.lastIndex(where: { $0 == "+" || $0 == "-" }) {
-            if zone[sign...].count == 3 { text += ":00" }
-        } else if !zone.hasSuffix("Z") {
-            text += "Z"
+        let zone = String(rest.filter { !$0.isWhitespace })
+        switch zone {
+        case "", "Z", "UTC", "GMT", "Etc/GMT", "Etc/UTC":
+            return instant("\(day)T\(time)Z").map { $0 + milliseconds }
+        case "America/Los_Angeles":
+            return instant("\(day)T\(time)Z").map { PacificTime.instant(local: $0) + milliseconds }
+        default:
+            guard zone.first == "+" || zone.first == "-" else { return nil }
+            return instant("\(day)T\(time)\(zone)\(zone.count == 3 ? ":00" : "")").map { $0 + milliseconds }
         }
+    }
+
+    private static func instant(_ text: String) -> Int64? {
         guard let date = try? Date(text, strategy: .iso8601) else { return nil }
-        return Int64(date.timeIntervalSince1970) * 1_000 + milliseconds
+        return Int64(date.timeIntervalSince1970) * 1_000
     }
 }
 
@@ -169,14 +225,34 @@ struct ColumnRoles: Sendable {
 }
 
 extension CarriedColumn {
-    /// The content as text; nil for an empty text, an object, an array or null.
+    /// The content as text; nil for an empty text, an object, an array, null, or a word in place of null.
     var content: String? {
         switch value {
-        case .text(let text): return text.isEmpty ? nil : text
-        case .json(let json):
-            guard let first = json.utf8.first, first != 0x5B, first != 0x7B, json != "null" else { return nil }
-            return json
+        case .text(let text): return text.isEmpty || StoredText.nullWords.contains(text) ? nil : text
+        case .json(let json): return isContainer || json.isEmpty || json == "null" ? nil : json
         }
+    }
+
+    /// Whether the value is a JSON object or array.
+    var isContainer: Bool {
+        guard case .json(let json) = value, let first = json.utf8.first else { return false }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+
+    /// The id of a user: the content, or the id in an object that describes the user.
+    var userId: String? {
+        guard isContainer, case .json(let json) = value else { return content }
+        let user: JSONObject?
+        do throws(JSONReadingError) { user = try JSONValue.parse(Array(json.utf8)).object } catch { return nil }
+        let members = (user?.members ?? []).compactMap { member -> CarriedColumn? in
+            switch member.value {
+            case .string(let text): CarriedColumn(name: member.key, value: .text(text))
+            case .integer(let number): CarriedColumn(name: member.key, value: .json(String(number)))
+            default: nil
+            }
+        }
+        let names = ["id", "objectid"] + UserColumns.names
+        return members.nearest { names.firstIndex(of: $0) }?.content
     }
 
     /// Whether it is the column with this name, or a member with it beside a document inside the record.

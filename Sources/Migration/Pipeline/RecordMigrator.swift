@@ -43,6 +43,7 @@ struct RecordMigrator: Sendable {
     /// - Parameter receipt: the receipt of the record from ``keyedReceipts(_:)``, if there is one.
     func migrate(_ record: InputRecord, receipt: KeyedReceipt? = nil, into output: inout BatchOutput) {
         output.counts.read(record)
+        countUnreadUser(of: record, in: &output.counts)
         switch record.payload {
         case .receipt(let stored, _): migrate(receipt: stored, keyed: receipt, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
@@ -51,6 +52,16 @@ struct RecordMigrator: Sendable {
         case .transactionID: quarantine(record, .bareTransactionId, .transactionId, into: &output)
         case .unrecognized(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
         }
+    }
+
+    /// Counts a record whose user would be missing in the store without a message.
+    private func countUnreadUser(of record: InputRecord, in counts: inout BatchCounts) {
+        guard filing != nil else { return }
+        var beside = [record.carried]
+        if case .several(let documents) = record.payload { beside = documents.map { record.carried + $0.carried } }
+        guard beside.contains(where: { $0.contains(where: \.isContainer) }) else { return }
+        let users = roles(of: record).users
+        if beside.contains(where: { users.isUnread($0) }) { counts.note(UnreadColumn.user.rawValue) }
     }
 
     private func quarantine(
@@ -307,8 +318,10 @@ struct RecordMigrator: Sendable {
         func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
             read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
         }
-        var surroundings: RecordedSurroundings {
-            roles(of: record).documents.surroundings(record.carried + document.carried)
+        func surroundings(_ counts: inout BatchCounts) -> RecordedSurroundings {
+            let (stated, unread) = roles(of: record).documents.read(record.carried + document.carried)
+            for role in unread { counts.note(UnreadColumn(role).rawValue) }
+            return stated
         }
         switch document.payload {
         case .receipt(let stored, _):
@@ -319,10 +332,15 @@ struct RecordMigrator: Sendable {
                 read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
                 refuse(QuarantineReason(error.error), error.kind)
             }
-        case .reply(let value): self.read(value, .verifyReceiptReply, document, surroundings, into: &read, &counts)
+        case .reply(let value):
+            let beside = surroundings(&counts)
+            self.read(value, .verifyReceiptReply, document, beside, into: &read, &counts)
         case .transactions(let value):
-            self.read(value, .latestReceiptInfo, document, surroundings, into: &read, &counts)
-        case .notification(let value): self.read(value, .notificationV1, document, surroundings, into: &read, &counts)
+            let beside = surroundings(&counts)
+            self.read(value, .latestReceiptInfo, document, beside, into: &read, &counts)
+        case .notification(let value):
+            let beside = surroundings(&counts)
+            self.read(value, .notificationV1, document, beside, into: &read, &counts)
         case .jws(let text):
             do throws(SignedDataReader.Refused) {
                 read.receipts.append(
@@ -333,12 +351,13 @@ struct RecordMigrator: Sendable {
         case .storeKit2(let object, let kind):
             do throws(SignedDataReader.Refused) {
                 let recorded = try RecordedStoreKit2(object, kind)
+                let beside = surroundings(&counts)
                 if case .transaction(let payload) = recorded {
-                    read.storeKit2.append((payload, surroundings, document))
+                    read.storeKit2.append((payload, beside, document))
                 } else {
                     read.recorded.append(
                         ReadRecorded(
-                            mapping: mapper.map(recorded, beside: surroundings), kind: .storeKit2JSON,
+                            mapping: mapper.map(recorded, beside: beside), kind: .storeKit2JSON,
                             document: document))
                 }
             } catch {

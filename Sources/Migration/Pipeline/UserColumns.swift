@@ -59,7 +59,13 @@ struct UserColumns: Sendable {
     }
 
     /// The id of the user, exactly as it was written; nil if the columns have none.
-    func userId(_ columns: [CarriedColumn]) -> String? { userColumn(columns)?.content }
+    func userId(_ columns: [CarriedColumn]) -> String? { userColumn(columns)?.userId }
+
+    /// Whether the user's column is an object or array without the id of a user.
+    func isUnread(_ columns: [CarriedColumn]) -> Bool {
+        guard columns.contains(where: \.isContainer), let column = userColumn(columns) else { return false }
+        return column.isContainer && column.userId == nil
+    }
 
     /// The column that counts as the user's; nil if there is none.
     func userColumn(_ columns: [CarriedColumn]) -> CarriedColumn? {

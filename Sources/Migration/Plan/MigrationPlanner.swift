@@ -234,7 +234,10 @@ private struct Work {
             let documents = record.payload.documents.map(\.carried)
             for columns in documents.isEmpty ? [[]] : documents {
                 let columns = record.carried + columns
-                if let column = migrator.filing?.users.userColumn(columns) { used.users.insert(column.name) }
+                if let users = migrator.filing?.users, let column = users.userColumn(columns), !users.isUnread(columns)
+                {
+                    used.users.insert(column.name)
+                }
                 for role in DocumentColumns.Role.allCases {
                     if let column = options.documentColumns.column(role, columns) { used.roles[column.name] = role }
                 }

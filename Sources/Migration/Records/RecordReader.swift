@@ -162,7 +162,7 @@ struct RecordReader {
         if bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF]) {
             return InputProblem(.utf16, "This is UTF-16 text; convert it to UTF-8 first.")
         }
-        if let word = String(bytes: bytes.prefix(5)), ["null", "NULL", "\\N", "nil", "None"].contains(word) {
+        if StoredText.isNullWord(bytes) {
             return InputProblem(.empty, "There is no receipt here.")
         }
         if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {

@@ -83,6 +83,16 @@ enum StoredText {
         return isPart(0..<first) && isPart((first + 1)..<second) && isPart((second + 1)..<text.count)
     }
 
+    /// Words that programs write in place of a value that is missing.
+    static let nullWords: Set<String> = [
+        "null", "NULL", "\\N", "nil", "None", "undefined", "(null)", "<null>", "NaN", "nan",
+    ]
+
+    /// Whether the text is one of ``nullWords``.
+    static func isNullWord(_ text: Bytes) -> Bool {
+        text.count <= 9 && String(bytes: text).map { nullWords.contains($0) } == true
+    }
+
     static func isTransactionID(_ text: Bytes) -> Bool {
         1...InputLimits.transactionIDDigits ~= text.count && text.allSatisfy(\.isDigit)
     }

@@ -183,6 +183,37 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test(
+        "A word in place of null names no user",
+        arguments: ["NULL", "null", #"\\N"#, "nil", "None", "undefined", "nan"])
+    func nullWords(word: String) async throws {
+        let records = """
+            {"user_id":"\(word)","receipt":"\(try Self.receipt())"}
+            {"user_id":"u2","receipt":"\(try Self.receipt("non-renewing"))"}
+            """
+        let (summary, files) = try await Self.migrated(records, try Self.migration())
+        #expect(summary.records.migrated == 2)
+        #expect(try Self.users(files).keys.sorted() == ["u2"])
+        let (empty, _) = try await Self.migrated(#"{"receipt":"\#(word)"}"#, try Self.migration())
+        #expect(empty.records.quarantinedByReason == ["empty": 1])
+    }
+
+    @Test("An object that describes the user names the user by its id; one without an id is counted")
+    func userObjects() async throws {
+        let receipts = try ["auto-renewable", "non-renewing", "consumable", "non-consumable"].map(Self.receipt)
+        let records = """
+            {"user":{"id":"u1","email":"a@example.com"},"receipt":"\(receipts[0])"}
+            {"data":{"user":{"_id":7,"name":"x"},"receipt":"\(receipts[1])"}}
+            {"user":{"objectId":"u3"},"receipt":"\(receipts[2])"}
+            {"user":["u4"],"receipt":"\(receipts[3])"}
+            """
+        for user in [nil, "user"] {
+            let (summary, files) = try await Self.migrated(records, try Self.migration(user: user))
+            #expect(summary.records.migrated == 4 && summary.records.notes["userNotRead"] == 1)
+            #expect(try Self.users(files).keys.sorted() == ["7", "u1", "u3"])
+        }
+    }
+
     @Test("The same receipt before and after a change of its row is claimed by both users")
     func changedRow() async throws {
         let receipt = try Self.receipt()
@@ -278,6 +309,22 @@ struct ColumnRoleTests {
         #expect(row["asOf"]?.integer == 1_700_000_000_000)
     }
 
+    @Test("A date, an environment or an app in an unknown form is counted and does not count")
+    func unreadColumns() async throws {
+        let records = """
+            {"bundle_id":"\(Self.appId)","environment":"Sandbox","recorded_at":"March 1, 2024","row":\(Self.row("530001"))}
+            {"bundle_id":"\(Self.appId)","env":"staging","recorded_at":{"at":1},"row":\(Self.row("530002"))}
+            {"app":"the orchard","app_id":17,"environment":"Sandbox","recorded_at":null,"row":\(Self.row("530003"))}
+            """
+        let migration = try Self.migration(columns: DocumentColumns([.bundleId: "app"]))
+        let (summary, _) = try await Self.migrated(records, migration)
+        let unread = summary.records.unreadColumns.map { "\($0.column.rawValue) \($0.count)" }
+        #expect(unread == ["bundleIdNotRead 1", "environmentNotRead 1", "recordedAtNotRead 2"])
+        let (named, _) = try await Self.migrated(records, try Self.migration())
+        let others = named.records.unreadColumns.map { "\($0.column.rawValue) \($0.count)" }
+        #expect(others == ["environmentNotRead 1", "recordedAtNotRead 2"])
+    }
+
     @Test("An unknown environment that a document states is not replaced by a column")
     func unknownEnvironment() async throws {
         let record = """
@@ -327,7 +374,14 @@ struct ColumnRoleTests {
             ("2024-03-01T10:00:00Z", 1_709_287_200_000), ("2024-03-01 10:00:00", 1_709_287_200_000),
             ("2024-03-01 11:00:00.5+01", 1_709_287_200_500), ("2024-03-01 10:00:00.123456+00:00", 1_709_287_200_123),
             ("2024-03-01", 1_709_251_200_000), ("yesterday", nil), ("-1", nil), ("9223372036854775807", nil),
-            ("1", nil),
+            ("1", nil), ("1709287200.5", 1_709_287_200_500), ("1709287200123456", 1_709_287_200_123),
+            ("1709287200123456789", 1_709_287_200_123), ("2024-03-01 10:00:00 UTC", 1_709_287_200_000),
+            ("2024-03-01 10:00:00.123456 UTC", 1_709_287_200_123), ("2024-03-01 02:00:00 -0800", 1_709_287_200_000),
+            ("2024-03-01 02:00:00.5 -08:00", 1_709_287_200_500), ("2024-03-01 10:00:00 Etc/GMT", 1_709_287_200_000),
+            ("2024-03-01 02:00:00 America/Los_Angeles", 1_709_287_200_000), ("2024-03-01 10:00", 1_709_287_200_000),
+            ("2024-03-01T10:00Z", 1_709_287_200_000), (" 1709287200 ", 1_709_287_200_000),
+            ("2024/03/01 10:00:00", 1_709_287_200_000), ("03/01/2024 10:00", nil), ("01.03.2024 10:00:00", nil),
+            ("2024-13-01T10:00:00Z", nil), ("0000-00-00 00:00:00", nil), ("45352.4", nil), ("20240301", nil),
         ] as [(String, Int64?)])
     func dates(_ text: String, _ date: Int64?) {
         #expect(DocumentColumns.date(text) == date)
