@@ -46,6 +46,13 @@ struct RecordReader {
     var namedColumns: [String] = []
     /// Whether the text was inside base64 of JSON. No other base64 of JSON is then decoded.
     var isInBase64JSON = false
+    /// Whether the text is ``DatabaseJSON`` that was made plain.
+    private var isPlain = false
+
+    init(receiptColumn: String?, namedColumns: [String] = []) {
+        self.receiptColumn = receiptColumn
+        self.namedColumns = namedColumns
+    }
 
     /// Whether a column may state the user, the app and so on of the row that it is in.
     func mayHaveRole(_ name: String) -> Bool {
@@ -72,6 +79,7 @@ struct RecordReader {
             }
             let start = text.startIndex + trimmed.lowerBound
             let slice = text[start..<(start + trimmed.count)]
+            if depth == 0, let plain = plain(bytes[slice: trimmed], first) { return plain }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
                 return object(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
@@ -173,6 +181,15 @@ struct RecordReader {
     }
 
     // MARK: JSON
+
+    /// A record in the JSON of a database with types; nil for any other.
+    private func plain(_ bytes: Bytes, _ first: UInt8) -> Recognition? {
+        guard !isPlain, first == UInt8(ascii: "{") || first == UInt8(ascii: "["), let json = DatabaseJSON.plain(bytes)
+        else { return nil }
+        var reader = self
+        reader.isPlain = true
+        return reader.read(text: json[...], depth: 0)
+    }
 
     /// The string, if the text is exactly one JSON string.
     static func jsonString(_ bytes: Bytes) -> String? {

@@ -214,6 +214,21 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test("Exports of databases with types around their values give the user and the date beside a document")
+    func databaseJSON() async throws {
+        let records = """
+            {"Item":{"user_id":{"S":"u1"},"receipt":{"S":"\(try Self.receipt())"}}}
+            {"user":{"__type":"Pointer","className":"_User","objectId":"u2"},"receipt":"\(try Self.receipt("non-renewing"))"}
+            {"user_id":{"$oid":"5f1b2c3d"},"bundle_id":"\(Self.appId)","environment":"Sandbox",\
+            "verified_at":{"$date":{"$numberLong":"1709287200000"}},"row":\(Self.row("530001"))}
+            """
+        let (summary, files) = try await Self.migrated(records, try Self.migration())
+        #expect(summary.records.migrated == 3 && summary.records.unreadColumns.isEmpty)
+        #expect(try Self.users(files).keys.sorted() == ["5f1b2c3d", "u1", "u2"])
+        let row = try StoreMigrationTests.rows(files, "transactions").first { $0["transactionId"]?.string == "530001" }
+        #expect(row?["asOf"]?.integer == 1_709_287_200_000)
+    }
+
     @Test("The same receipt before and after a change of its row is claimed by both users")
     func changedRow() async throws {
         let receipt = try Self.receipt()

@@ -582,6 +582,57 @@ struct PayloadTests {
         #expect(wide.members.count == 20_001)
     }
 
+    @Test("the types that databases write around values are no part of them")
+    func databaseJSON() throws {
+        let receipt = Made.receipt()
+        let cases: [(String, CarriedColumn.Value)] = [
+            (#"{"user_id":{"S":"u1"},"receipt":{"S":"\#(receipt)"},"paid":{"BOOL":true}}"#, .text("u1")),
+            (#"{"Item":{"user_id":{"S":"u1"},"receipt":{"S":"\#(receipt)"}}}"#, .text("u1")),
+            (#"{"user_id":{"N":"12345678901234567"},"receipt":{"B":"\#(receipt)"}}"#, .json("12345678901234567")),
+            (
+                #"{"user_id":{"$oid":"5f1b2c3d"},"receipt":{"$binary":{"base64":"\#(receipt)","subType":"00"}}}"#,
+                .text("5f1b2c3d")
+            ),
+            (
+                #"{"user_id":{"$binary":{"base64":"fj+yC0zbR8yTbZnWX2CBOA==","subType":"04"}},"receipt":"\#(receipt)"}"#,
+                .text("7e3fb20b-4cdb-47cc-936d-99d65f608138")
+            ),
+            (#"{"user_id":{"$numberLong":"77"},"receipt":"\#(receipt)"}"#, .json("77")),
+            (#"{"user_id":{"stringValue":"u1"},"receipt":{"stringValue":"\#(receipt)"}}"#, .text("u1")),
+            (#"{"user_id":{"string":"u1"},"receipt":{"string":"\#(receipt)"}}"#, .text("u1")),
+            (
+                #"{"user_id":{"__type":"Pointer","className":"_User","objectId":"u1"},"receipt":"\#(receipt)"}"#,
+                .text("u1")
+            ),
+            (#"{"user_id":{"NULL":true},"receipt":{"S":"\#(receipt)"}}"#, .json("null")),
+        ]
+        for (text, user) in cases {
+            let record = try one(text)
+            #expect(record.payload.receiptText == receipt, "\(text.prefix(60))")
+            #expect(record.carried("user_id") == user, "\(text.prefix(60))")
+            #expect(String(decoding: record.original, as: UTF8.self) == text)
+        }
+    }
+
+    @Test("documents inside the types of databases are read as without them")
+    func documentsInDatabaseJSON() throws {
+        let row = #"{"M":{"product_id":{"S":"p"},"transaction_id":{"S":"7"},"purchase_date_ms":{"S":"1700000000000"}}}"#
+        #expect(try one(#"{"Item":{"latest_receipt_info":{"L":[\#(row)]}}}"#).payload.kind == "reply")
+        #expect(
+            try one(#"{"Item":{"user":{"S":"u"},"original_transaction_id":{"S":"530001"}}}"#).payload.kind
+                == "id 530001")
+        let transaction = #"{"t":{"transactionId":"1","originalTransactionId":"1","productId":"p","purchaseDate":"#
+        let typed = try one(transaction + #"{"$numberLong":"1700000000000"}}}"#)
+        let plain = try one(transaction + "1700000000000}}")
+        #expect(typed.payload == plain.payload && typed.payload.documents.count == 1)
+        #expect(
+            try one(#"{"platform":{"S":"android"},"receipt":{"S":"abcdefghijklmnopqrst"}}"#).payload.kind
+                == "otherStore")
+        // A record alone is no typed value, and other objects with such a member stay.
+        let own = try one(#"{"S":"x","receipt":"\#(Made.receipt())","size":{"S":1,"M":2}}"#)
+        #expect(own.carried("size") == .json(#"{"S":1,"M":2}"#) && own.carried("S") == .text("x"))
+    }
+
     @Test(
         "a purchase of another store is none of Apple's, in whatever shape",
         arguments: [
