@@ -137,7 +137,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case invalidJSON
         /// Text that is not UTF-8.
         case invalidUTF8
-        /// A quoted CSV field that never ends.
+        /// A quoted CSV field that never ends, or that has a quote escaped with a backslash.
         case unterminatedQuote
         /// A CSV row with more or fewer fields than the header.
         case columnCount

@@ -383,6 +383,14 @@ struct RecordReader {
                             .columnCount,
                             "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")))
             }
+            guard !fields.contains(where: \.hasBackslashQuote) else {
+                return Recognition(
+                    .unrecognized(
+                        InputProblem(
+                            .unterminatedQuote,
+                            "A quote of this row is escaped with a backslash, so the dialect of the table is mysql (--table-dialect)."
+                        )))
+            }
             let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
             do throws(JSONReadingError) {
                 var envelope = EnvelopeReader(object: object)

@@ -70,7 +70,7 @@ struct TableDetector {
         let plain = best(.csv)
         // Any value can contain backslashes. They are escapes only if the rows fit with them, and do not fit without.
         if plain?.isRegular != true, head.position(of: UInt8(ascii: "\\")) != nil, let escaped = best(.mysql),
-            escaped.isRegular
+            escaped.isRegular || (plain?.hasBackslashQuote == true && escaped.isEven)
         {
             return escaped
         }
@@ -192,8 +192,12 @@ private struct Sample {
 
     var width: Int { rows.first?.fields.count ?? 0 }
     private var regularRows: Int { rows.count { $0.fields.count == width } }
-    /// Whether three or more rows have the same width, which is hardly by chance.
-    var isRegular: Bool { width > 1 && rows.count >= 3 && regularRows == rows.count }
+    /// Whether all rows have the same width.
+    var isEven: Bool { width > 1 && regularRows == rows.count }
+    /// Whether three or more rows have the same width, which is hardly by chance, and no quote in them is escaped in another
+    /// dialect.
+    var isRegular: Bool { isEven && rows.count >= 3 && !hasBackslashQuote }
+    var hasBackslashQuote: Bool { rows.contains { $0.fields.contains(where: \.hasBackslashQuote) } }
 
     /// Prefers several columns to one, then the delimiter that splits most rows alike, then the one with more columns.
     var score: (Int, Int, Int) { (width > 1 ? 1 : 0, regularRows, width) }

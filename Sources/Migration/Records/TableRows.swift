@@ -68,6 +68,8 @@ struct TableField {
     let range: Range<Int>
     let isQuoted: Bool
     let dialect: TableDialect
+    /// Whether its closing quote is after a backslash and before more text. Then the quote was escaped, as in the dialect of MySQL.
+    let hasBackslashQuote: Bool
 
     /// The field without the quotes around it, with its escapes.
     func content(in row: Bytes) -> Range<Int> {
@@ -124,10 +126,14 @@ struct TableField {
         var start = 0
         while true {
             let isQuoted = dialect.hasQuotes && start < row.count && row[start] == UInt8(ascii: "\"")
+            var hasBackslashQuote = false
             let end =
                 isQuoted
-                ? endOfQuoted(row, from: start, dialect) : endOfBare(row, from: start, dialect)
-            fields.append(TableField(range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect))
+                ? endOfQuoted(row, from: start, dialect, &hasBackslashQuote) : endOfBare(row, from: start, dialect)
+            fields.append(
+                TableField(
+                    range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect,
+                    hasBackslashQuote: hasBackslashQuote))
             guard let end else { return fields }
             start = end + 1
         }
@@ -143,7 +149,9 @@ struct TableField {
         return nil
     }
 
-    private static func endOfQuoted(_ row: Bytes, from start: Int, _ dialect: TableDialect) -> Int? {
+    private static func endOfQuoted(
+        _ row: Bytes, from start: Int, _ dialect: TableDialect, _ hasBackslashQuote: inout Bool
+    ) -> Int? {
         var index = start + 1
         while index < row.count {
             let found =
@@ -153,7 +161,11 @@ struct TableField {
             guard let found else { return nil }
             if row[found] == UInt8(ascii: "\"") {
                 guard found + 1 < row.count, row[found + 1] == UInt8(ascii: "\"") else {
-                    return endOfBare(row, from: found + 1, dialect)
+                    let end = endOfBare(row, from: found + 1, dialect)
+                    hasBackslashQuote =
+                        !dialect.hasBackslashes && row[found - 1] == UInt8(ascii: "\\")
+                        && found + 1 < (end ?? row.count)
+                    return end
                 }
             }
             // Two quotes, or an escape.

@@ -50,6 +50,21 @@ struct TableDialectTests {
         #expect(path.records[0].carried("path") == .text("C:\\new"))
     }
 
+    @Test(
+        "A quote after a backslash shows the dialect of MySQL, also in one row; where it comes late, the row is quarantined"
+    )
+    func backslashQuote() {
+        let early = Reading("user_id,receipt\n\"u\\\"1\",\"\(a)\"\n")
+        #expect(early.receipts == [a] && early.records[0].carried("user_id") == .text("u\"1"))
+        // A backslash before the end of a field is itself in RFC 4180.
+        let path = Reading("user_id,receipt\n\"u\\\",\"\(a)\"\n\"v\",\"\(b)\"\n", name: "t.csv")
+        #expect(path.receipts == [a, b] && path.records[0].carried("user_id") == .text("u\\"))
+        let many = (1...200).map { "\"u\($0)\",\"\(a)\"\n" }.joined()
+        let late = Reading("user_id,receipt\n\(many)\"u\\\"x\",\"\(b)\"\n")
+        #expect(late.records.count == 201 && late.kinds.last == "unterminatedQuote")
+        #expect(late.records.last?.carried.isEmpty == true)
+    }
+
     @Test("PostgreSQL's COPY: escapes and codes, null, quotes that mean nothing, and the end mark; columns by number")
     func copy() {
         let text = "1\t\(a)\t\"line\\none\\ttab \\x41\\101\\\\ \\q\n2\t\\N\t\\N\n3\t\(b)\tx\\\ny\n\\.\n"
