@@ -84,8 +84,9 @@ package enum OtherStore {
 
     private static let stores: Set<[UInt8]> = Set(
         [
-            "playstore", "googleplay", "googleplaystore", "google", "googlestore", "android", "play", "stripe",
-            "amazon",
+            "playstore", "googleplay", "googleplaystore", "androidplaystore", "google", "googlestore", "android",
+            "play",
+            "stripe", "amazon",
             "amazonappstore", "amazonstore", "amazonapps", "paddle", "rcbilling", "promotional", "roku", "samsung",
             "galaxystore", "samsunggalaxystore", "huawei", "huaweiappgallery", "appgallery", "paypal", "braintree",
             "recurly", "chargebee", "microsoftstore", "windowsstore",
@@ -130,7 +131,11 @@ package struct OtherStoreMembers {
         case nil:
             switch name {
             case "kind": isStated = isStated || text.starts(with: Self.googleKind)
-            case "id": hasStripeID = OtherStore.isStripeID(text)
+            case "id":
+                hasStripeID = OtherStore.isStripeID(text)
+                isStated = isStated || text.starts(with: Self.googleOrder)
+            // Of the transaction of cordova-plugin-purchase.
+            case "type": isStated = isStated || Self.cordovaTypes.contains { text.elementsEqual($0) }
             case "object": hasStripeType = OtherStore.isStripeType(text)
             case "receiptId": hasAmazonReceipt = text.count >= 20
             case "userId", "termSku", "sku": hasAmazonMember = true
@@ -153,4 +158,6 @@ package struct OtherStoreMembers {
     }
 
     private static let googleKind = Array("androidpublisher#".utf8)
+    private static let googleOrder = Array("GPA.".utf8)
+    private static let cordovaTypes = ["android-playstore", "windows-store-transaction"].map { Array($0.utf8) }
 }

@@ -646,6 +646,8 @@ struct PayloadTests {
             #"{"packageName":"a.b","productId":"p","purchaseToken":"abcdefghijklmnopqrstuvwx"}"#,
             #"{"store":"PLAY_STORE","latest_receipt_info":[{"product_id":"p","transaction_id":"1"}]}"#,
             #"{"Store":"fake","store":"amazon","subscriptions":[{"product_id":"p","transaction_id":"1"}]}"#,
+            #"{"type":"android-playstore","id":"1","purchaseToken":"abc"}"#, #"{"id":"GPA.3-1","purchaseToken":"abc"}"#,
+            #"{"className":"Transaction","platform":"android-playstore","products":[{"id":"p"}]}"#,
         ])
     func otherStores(text: String) throws {
         #expect(try one(text).payload.kind == "otherStore")
