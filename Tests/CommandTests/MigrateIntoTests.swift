@@ -154,6 +154,16 @@ struct MigrateIntoTests {
     }
 
     @Test(
+        "--retry of a store that is not there is an error and creates nothing",
+        arguments: [["--into", "sqlite:none.sqlite"], ["--output", "none"], []])
+    func retryWithoutStore(arguments: [String]) async throws {
+        let folder = try Folder.withRoot()
+        let outcome = try await Command.run(["migrate", "--quiet", "--retry"] + arguments, in: folder)
+        #expect(outcome.status == 2 && outcome.error.contains("There is no file"), "\(outcome)")
+        #expect(folder.names("") == ["root.der"])
+    }
+
+    @Test(
         "Options that do not fit together are refused",
         arguments: [
             ["dump.ndjson", "--retry", "--into", "sqlite:a"], ["--into", "sqlite:a"],

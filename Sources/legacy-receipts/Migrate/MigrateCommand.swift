@@ -318,6 +318,7 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error.message)
         }
+        if retry { try StoreOpener.requireExisting(destination.store) }
         if let folder = destination.folder { try OutputFile.makeFolder(folder) }
         try await migrate(to: destination, options)
     }

@@ -46,15 +46,29 @@ enum StoreOpener {
         }
     }
 
+    /// For commands that need a store with content: opening a wrong path would make an empty one.
+    /// - Throws: ``CommandFailure`` if the store is a file that is not there.
+    static func requireExisting(_ address: String) throws {
+        do {
+            try checkFile(address)
+        } catch {
+            throw CommandFailure("The store cannot be used: \(error)")
+        }
+    }
+
+    private static func checkFile(_ address: String) throws {
+        if case .sqlite(let path) = try StoreURL(address), !FileManager.default.fileExists(atPath: path) {
+            throw TransactionStoreError(.unavailable, "There is no file \(path).")
+        }
+    }
+
     /// Runs `body` on a store that is there already, for commands that read: a wrong path would make an empty one.
     /// - Throws: ``CommandFailure``, and the errors of `body`.
     static func withExisting<Result>(
         _ text: String, _ body: (any CompleteTransactionStore) async throws -> Result
     ) async throws -> Result {
         do {
-            if case .sqlite(let path) = try StoreURL(text), !FileManager.default.fileExists(atPath: path) {
-                throw TransactionStoreError(.unavailable, "There is no file \(path).")
-            }
+            try checkFile(text)
             let store = try open(text)
             do {
                 let result = try await body(store)
