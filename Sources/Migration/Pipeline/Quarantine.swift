@@ -66,6 +66,26 @@ struct QuarantineReason: Sendable {
         A store files purchases by app and environment, and the document states no bundle id, no known environment, or no \
         usable transaction id for at least one of its purchases.
         """)
+
+    /// The same with what a recorded document does not state.
+    static func notFiled(_ mapping: RecordedMapping) -> QuarantineReason {
+        let rows = mapping.transactions.map(\.payload)
+        var missing: [String] = []
+        if rows.contains(where: { $0.bundleId == nil }) || (rows.isEmpty && mapping.bundleId == nil) {
+            missing.append("no bundle id (--bundle-id-column names a column with it)")
+        }
+        if rows.contains(where: { $0.environment == nil }) || (rows.isEmpty && mapping.environment == nil) {
+            missing.append("no known environment (--environment-column names a column with it)")
+        }
+        guard !missing.isEmpty else { return notFiled }
+        return QuarantineReason(
+            "notFiled", "notMigrated",
+            """
+            A store files purchases by app and environment, and the document states \(missing.joined(separator: ", and ")) \
+            for at least one of its purchases.
+            """)
+    }
+
     static let contradictsSignedReceipt = QuarantineReason(
         "contradictsSignedReceipt", "notMigrated",
         "At least one row contradicts a receipt of the same record that Apple signed; these rows are not stored.")

@@ -225,7 +225,9 @@ struct RecordMigrator: Sendable {
         if let filing {
             file(&read, of: record, filing, into: &output)
             guard !read.receipts.isEmpty || !read.recorded.isEmpty else {
-                return quarantine(record, .notFiled, read.refused.first?.kind ?? .unrecognized, into: &output)
+                let reason = read.refused.first { $0.reason.code == QuarantineReason.notFiled.code }?.reason
+                return quarantine(
+                    record, reason ?? .notFiled, read.refused.first?.kind ?? .unrecognized, into: &output)
             }
         } else {
             write(read, of: record, into: &output)
@@ -295,7 +297,7 @@ struct RecordMigrator: Sendable {
             if filed < mapping.transactions.count + mapping.renewalInfos.count || isWithoutPurchase,
                 contradicted.isEmpty
             {
-                read.refused.append(document.refused(.notFiled))
+                read.refused.append(document.refused(.notFiled(mapping)))
             }
             guard !sets.isEmpty else { continue }
             output.additions.facts += sets

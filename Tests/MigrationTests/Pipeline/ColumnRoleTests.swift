@@ -351,6 +351,21 @@ struct ColumnRoleTests {
         #expect(summary.records.quarantinedByReason == ["notFiled": 1])
     }
 
+    @Test("A row that cannot be filed says what it lacks, and the option that names a column with it")
+    func notFiled() async throws {
+        for (columns, app, environment) in [
+            ("", true, true), (#","bundle_id":"\#(Self.appId)""#, false, true), (#","env":"sandbox""#, true, false),
+        ] {
+            let (_, files) = try await Self.migrated(
+                #"{"a":1\#(columns),"row":\#(Self.row("530003"))}"#, try Self.migration())
+            let line = try #require(try StoreMigrationTests.rows(files, "quarantine").first)
+            let message = line["message"]?.string ?? ""
+            #expect(line["reason"]?.string == "notFiled")
+            #expect(message.contains("--bundle-id-column") == app, "\(message)")
+            #expect(message.contains("--environment-column") == environment, "\(message)")
+        }
+    }
+
     @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
     func renewalInfo() async throws {
         let info = JWSRenewalInfoDecodedPayload {
