@@ -46,8 +46,8 @@ public struct DocumentColumns: Sendable, Hashable {
     {
         switch role {
         case .bundleId:
-            guard isBundleId(text) else { return false }
-            stated.bundleId = .init(text, name)
+            guard let id = bundleId(text) else { return false }
+            stated.bundleId = .init(id, name)
         case .environment:
             guard let environment = RecordedSurroundings.environment(text) else { return false }
             stated.environment = .init(environment, name)
@@ -83,10 +83,13 @@ public struct DocumentColumns: Sendable, Hashable {
         }
     }
 
-    /// Columns such as `app_id` also hold numbers.
-    private static func isBundleId(_ text: String) -> Bool {
-        guard (3...155).contains(text.utf8.count), text.contains(".") else { return false }
-        return text.utf8.allSatisfy { byte in
+    /// The bundle id in a text. Columns such as `app_id` also hold numbers, versions, and App IDs: a bundle id after the id of
+    /// the team.
+    private static func bundleId(_ text: String) -> String? {
+        guard (3...155).contains(text.utf8.count), text.contains("."), text.contains(where: \.isLetter) else {
+            return nil
+        }
+        let isValid = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
@@ -94,6 +97,11 @@ public struct DocumentColumns: Sendable, Hashable {
             default: false
             }
         }
+        guard isValid else { return nil }
+        let team = text.prefix { $0 != "." }
+        let id = text.dropFirst(11)
+        let isAppId = team.count == 10 && team.allSatisfy { $0.isUppercase || $0.isNumber } && id.contains(".")
+        return isAppId ? String(id) : text
     }
 
     /// In milliseconds since 1970-01-01T00:00:00Z; nil for what is no date of the App Store's time.

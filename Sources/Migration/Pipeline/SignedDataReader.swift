@@ -118,6 +118,10 @@ extension RecordedStoreKit2 {
     /// Reads StoreKit 2 JSON that was stored without its signature.
     /// - Throws: ``SignedDataReader/Refused`` for a value of another type than Apple's.
     init(_ object: JSONObject, _ kind: StoreKit2Kind) throws(SignedDataReader.Refused) {
+        if let member = object.members.first(where: \.hasSeconds) {
+            throw SignedDataReader.Refused(
+                kind: .storeKit2JSON, reason: .malformedStoreKit2JSON("\(member.key) is not in milliseconds"))
+        }
         let value = JSONValue.object(object.withTextIds)
         do {
             switch kind {
@@ -132,6 +136,13 @@ extension RecordedStoreKit2 {
             }
             throw SignedDataReader.Refused(kind: .storeKit2JSON, reason: .malformedStoreKit2JSON(path))
         }
+    }
+}
+
+extension JSONObject.Member {
+    /// Whether it is a date in seconds, as Swift and databases write it. Apple's are in milliseconds.
+    fileprivate var hasSeconds: Bool {
+        key.hasSuffix("Date") && value.integer.map { RecordedDate.seconds.contains($0) } == true
     }
 }
 

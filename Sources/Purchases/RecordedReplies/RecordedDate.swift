@@ -2,7 +2,7 @@ import AppStoreModels
 import Foundation
 
 /// A date of a recorded document, read from text (Reference.md V3.4).
-struct RecordedDate: Equatable {
+package struct RecordedDate: Equatable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let milliseconds: Int64
     /// Whether the local time occurs twice, when summer time ends; the earlier of the two is used.
@@ -10,6 +10,10 @@ struct RecordedDate: Equatable {
 
     /// 0001-01-01 to 9999-12-31; later arithmetic relies on it.
     static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
+
+    /// Numbers that are seconds of the time of the App Store, since 1970 or 2001, where Apple's are milliseconds. As
+    /// milliseconds, they would be dates of 1970 to 1973.
+    package static let seconds: Range<Int64> = 200_000_000..<100_000_000_000
 
     /// Reads `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`. Any white space separates the
     /// parts, because stored copies are often reformatted.

@@ -94,7 +94,9 @@ struct RecordedObjectReader {
             milliseconds = number
         default: return nil
         }
-        guard RecordedDate.range.contains(milliseconds) else { return nil }
+        guard RecordedDate.range.contains(milliseconds), !RecordedDate.seconds.contains(milliseconds) else {
+            return nil
+        }
         return RecordedDate(milliseconds: milliseconds, isAmbiguous: false)
     }
 

@@ -65,7 +65,8 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case .wrongType: return "The value has a type that its key cannot have\(place)."
         case .badNumber: return "The value is not a whole number of 64 bits\(place)."
         case .badFlag: return "The value is not true, false, 1 or 0\(place)."
-        case .badDate: return "The value is not a date in any of Apple's forms\(place)."
+        case .badDate:
+            return "The value is not a date in any of Apple's forms, of which numbers are milliseconds\(place)."
         case .missingIdentifier: return "The purchase lacks a product or a transaction id\(place)."
         }
     }

@@ -366,6 +366,18 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test(
+        "A version is no bundle id, and the bundle id of an App ID is after the id of the team",
+        arguments: [
+            ("3.4.1", nil), ("1.0", nil), ("6001234567", nil), ("com.example.orchard", Self.appId),
+            ("AB12C3D4E5.com.example.orchard", Self.appId), ("AB12C3D4E5.orchard", "AB12C3D4E5.orchard"),
+        ] as [(String, String?)])
+    func bundleIds(_ text: String, _ bundleId: String?) async throws {
+        let record = #"{"app_id":"\#(text)","environment":"Sandbox","row":\#(Self.row("530003"))}"#
+        let (_, files) = try await Self.migrated(record, try Self.migration())
+        #expect(try StoreMigrationTests.rows(files, "transactions").first?["bundleId"]?.string == bundleId)
+    }
+
     @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
     func renewalInfo() async throws {
         let info = JWSRenewalInfoDecodedPayload {

@@ -395,6 +395,15 @@ struct StoreKit2Tests {
         #expect(line["notes"] == nil)
     }
 
+    @Test("Decoded JSON with a date in seconds is quarantined", arguments: [1_709_287_200, 730_980_000])
+    func seconds(date: Int) async throws {
+        var object = try Self.object(Self.transaction())
+        object["purchaseDate"] = date
+        let result = try await migrate(object)
+        #expect(result.reasons == ["malformedStoreKit2JSON"] && result.transactions.isEmpty)
+        #expect(result.quarantine.first?["message"]?.string?.contains("purchaseDate is not in milliseconds") == true)
+    }
+
     @Test("Decoded JSON with a value of another type is quarantined")
     func malformedJSON() async throws {
         var object = try Self.object(Self.transaction())

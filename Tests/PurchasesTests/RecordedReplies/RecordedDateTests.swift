@@ -55,6 +55,14 @@ import Testing
         #expect(try purchaseDate(placeholder).payload.purchaseDate == 5)
     }
 
+    @Test(arguments: [
+        "\"purchase_date_ms\":\"1595439548\"", "\"purchase_date\":1595439548", "\"purchase_date\":\"1595439548\"",
+    ])
+    func secondsAreNoDate(member: String) {
+        let error = RecordedSupport.error("[\(RecordedSupport.row("1", member))]")
+        #expect(error?.code == .badDate && error?.message.contains("milliseconds") == true)
+    }
+
     @Test func theFormattedFormServesWhereMillisecondsAreMissing() throws {
         let mapped = try purchaseDate("\"expires_date_formatted\":\"2020-07-22 17:39:08 Etc/GMT\"")
         #expect(mapped.payload.expiresDate == 1_595_439_548_000)
