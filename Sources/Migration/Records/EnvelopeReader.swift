@@ -22,6 +22,8 @@ struct EnvelopeReader {
     private var besideLeftOut: [CarriedColumn] = []
     /// Values of named columns that may be receipts, or other text in the same alphabet.
     private var weak: [Candidate] = []
+    /// The first column with an object that has a transaction id and no document. It counts if there is nothing else.
+    private var idInside: Candidate?
     /// The first named column without a recognizable value, and why.
     private var failure: (index: Int, recognition: Recognition)?
 
@@ -151,6 +153,9 @@ struct EnvelopeReader {
         var recognition = object.value(of: column)
         guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
         else {
+            if idInside == nil, column.kind != .number, !recognition.isWeak, recognition.payload.isTransactionID {
+                idInside = Candidate(index: index, recognition: recognition)
+            }
             if isNamed, failure == nil { failure = (index, recognition) }
             if isNamed, case .unrecognized(let problem) = recognition.payload, problem.code == .empty {
                 fates[index] = .empty
@@ -238,6 +243,9 @@ struct EnvelopeReader {
             payload = id
         } else if documents.isEmpty, otherStore.mayBeOfAmazon {
             payload = .unrecognized(Self.otherStore)
+        } else if documents.isEmpty, let idInside {
+            add(idInside)
+            payload = idInside.recognition.payload
         } else if let failure {
             if fates[failure.index] == nil { fates[failure.index] = documents.isEmpty ? .notRecognized : nil }
             payload = failure.recognition.payload

@@ -91,6 +91,10 @@ extension InputPayload {
         if case .receipt = self { true } else { false }
     }
 
+    var isTransactionID: Bool {
+        if case .transactionID = self { true } else { false }
+    }
+
     /// Whether it has a signature of Apple, which is not verified yet.
     var isSigned: Bool {
         switch self {

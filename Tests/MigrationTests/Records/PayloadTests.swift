@@ -582,6 +582,18 @@ struct PayloadTests {
         #expect(wide.members.count == 20_001)
     }
 
+    @Test("a transaction id in an object inside the record counts if there is no document")
+    func idInside() throws {
+        let record = try one(#"{"user_id":7,"data":{"purchase":{"transactionId":"530001","product":"p"}}}"#)
+        #expect(record.payload == .transactionID("530001"))
+        let read = record.members.filter { $0.fate == .readAsTransactionId }
+        #expect(read.map(\.path) == ["data.purchase.transactionId"])
+        #expect(record.carried("user_id") == .json("7") && record.carried("data.purchase.product") == .text("p"))
+        let both = try one(#"{"purchase":{"transactionId":"530001"},"receipt":"\#(Made.receipt())"}"#)
+        #expect(both.payload.kind == "receipt" && both.carried("purchase") != nil)
+        #expect(try one(#"{"store":"stripe","payment":{"transaction_id":"530001"}}"#).payload.kind == "otherStore")
+    }
+
     @Test("the types that databases write around values are no part of them")
     func databaseJSON() throws {
         let receipt = Made.receipt()
