@@ -176,6 +176,15 @@ struct RecordReader {
         if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {
             return InputProblem(.invalidUTF8, offset: offset, "Neither a receipt's bytes nor UTF-8 text.")
         }
+        if bytes.begins(with: "INSERT INTO ") || bytes.begins(with: "-- MySQL dump") {
+            return InputProblem(
+                .unknownForm,
+                "INSERT statements are not read. Dump the table with mysqldump --tab, mysql --batch, or as CSV.")
+        }
+        if DocumentTraces.arePresent(in: bytes) {
+            return InputProblem(
+                .unknownForm, "The text seems to contain a document among other text. Extract the document.")
+        }
         return InputProblem(
             .unknownForm, "Neither a receipt nor anything else in which purchases are known to be stored.")
     }

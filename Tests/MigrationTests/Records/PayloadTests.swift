@@ -594,6 +594,23 @@ struct PayloadTests {
         #expect(try one(#"{"store":"stripe","payment":{"transaction_id":"530001"}}"#).payload.kind == "otherStore")
     }
 
+    @Test("the message about text with a document says that there is one, and that INSERT statements are not read")
+    func documentsAmongText() throws {
+        for (text, words) in [
+            ("a:1:{s:7:\"receipt\";s:9:\"\(Made.receipt())\";}", "among other text"),
+            ("INSERT INTO `r` VALUES (1,'\(Made.receipt())');", "INSERT statements"),
+            ("-- MySQL dump 10.13\nINSERT INTO `r` VALUES (1,'\(Made.receipt())');\n", "INSERT statements"),
+            ("just words that are long enough, and no document at all; they are more than sixty-four", "Neither"),
+        ] {
+            let reading = Reading(text, options: InputOptions(format: .file))
+            guard case .unrecognized(let problem)? = reading.records.first?.payload else {
+                Issue.record("\(text.prefix(20)) is recognized")
+                continue
+            }
+            #expect(problem.code == .unknownForm && problem.message.contains(words), "\(problem.message)")
+        }
+    }
+
     @Test("the types that databases write around values are no part of them")
     func databaseJSON() throws {
         let receipt = Made.receipt()
