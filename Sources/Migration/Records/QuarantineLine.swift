@@ -79,9 +79,11 @@ struct QuarantineLine {
                 .tooLarge, "The quarantine holds only the beginning of this record; migrate it from its own input.")
             return Recognition(.unrecognized(problem))
         }
-        if original.isEmpty, object["reason"]?.string == InputProblem.Code.unreadable.rawValue {
+        // These are about an input, and have no bytes of their own.
+        for code in [InputProblem.Code.unreadable, .truncatedInput]
+        where original.isEmpty && object["reason"]?.string == code.rawValue {
             let message = object["message"]?.string ?? "This could not be read."
-            return Recognition(.unrecognized(InputProblem(.unreadable, message)))
+            return Recognition(.unrecognized(InputProblem(code, message)))
         }
         return reader.read(original[...], table: table)
     }

@@ -88,6 +88,16 @@ struct ColumnRoleTests {
         #expect(try Self.users(files).keys.sorted() == ["a1"])
     }
 
+    @Test("After a retry, the quarantine still says that an input was cut off")
+    func truncatedInput() async throws {
+        let cut = "[{\"user_id\":\"u1\",\"receipt\":\"\(try Self.receipt())\"},"
+        let (summary, files) = try await Self.migrated(
+            cut, name: "cut.json", try Self.migration(), retry: try Self.migration())
+        #expect(summary.records.quarantinedByReason == ["truncatedInput": 1])
+        let line = try StoreMigrationTests.rows(files, "quarantine").first
+        #expect(line?["message"]?.string?.contains("elements may be missing after element 1") == true)
+    }
+
     @Test("A user beside a document inside the record counts, before one farther away")
     func nested() async throws {
         let rows = """
