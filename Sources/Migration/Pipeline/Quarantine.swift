@@ -68,7 +68,7 @@ struct QuarantineReason: Sendable {
         """)
 
     /// The same with what a recorded document does not state.
-    static func notFiled(_ mapping: RecordedMapping) -> QuarantineReason {
+    static func notFiled(of mapping: RecordedMapping) -> QuarantineReason {
         let rows = mapping.transactions.map(\.payload)
         var missing: [String] = []
         if rows.contains(where: { $0.bundleId == nil }) || (rows.isEmpty && mapping.bundleId == nil) {
@@ -77,7 +77,7 @@ struct QuarantineReason: Sendable {
         if rows.contains(where: { $0.environment == nil }) || (rows.isEmpty && mapping.environment == nil) {
             missing.append("no known environment (--environment-column names a column with it)")
         }
-        guard !missing.isEmpty else { return notFiled }
+        guard !missing.isEmpty else { return .notFiled }
         return QuarantineReason(
             "notFiled", "notMigrated",
             """

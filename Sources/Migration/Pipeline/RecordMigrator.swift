@@ -297,7 +297,7 @@ struct RecordMigrator: Sendable {
             if filed < mapping.transactions.count + mapping.renewalInfos.count || isWithoutPurchase,
                 contradicted.isEmpty
             {
-                read.refused.append(document.refused(.notFiled(mapping)))
+                read.refused.append(document.refused(.notFiled(of: mapping)))
             }
             guard !sets.isEmpty else { continue }
             output.additions.facts += sets
