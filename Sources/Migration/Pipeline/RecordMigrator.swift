@@ -294,14 +294,20 @@ struct RecordMigrator: Sendable {
             let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
             // An app transaction is filed with a purchase beside it, or not at all.
             let isWithoutPurchase = sets.isEmpty && mapping.appTransaction != nil
-            if filed < mapping.transactions.count + mapping.renewalInfos.count || isWithoutPurchase,
+            let filedRows = FiledDocuments(document.rows.isEmpty ? [] : sets)
+            if !document.rows.isEmpty {
+                let unfiled = document.mapping.transactions.indices.filter { row in
+                    let id = document.mapping.transactions[row].payload.transactionId
+                    return !contradicted.contains(row) && filedRows.sets(ofTransaction: id).isEmpty
+                }
+                read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
+            } else if filed < mapping.transactions.count + mapping.renewalInfos.count || isWithoutPurchase,
                 contradicted.isEmpty
             {
                 read.refused.append(document.refused(.notFiled(of: mapping)))
             }
             guard !sets.isEmpty else { continue }
             output.additions.facts += sets
-            let filedRows = FiledDocuments(document.owned.isEmpty ? [] : sets)
             for owned in document.owned {
                 claims.formUnion(
                     roles.users.claims(record.carried + owned.carried, on: filedRows.sets(ofTransaction: owned.id)))

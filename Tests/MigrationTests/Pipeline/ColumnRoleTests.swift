@@ -179,6 +179,25 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test("Of several decoded transactions in a record, the one that cannot be filed is quarantined, and no other")
+    func unfiledTransaction() async throws {
+        let ids: [(String, String?)] = [
+            ("2000000000000001", Self.appId), ("2000000000000002", nil), ("2000000000000003", Self.appId),
+        ]
+        let decoded = try ids.map { id, app in
+            var transaction = Self.transaction(id)
+            transaction.bundleId = app
+            return String(decoding: try JSONEncoder().encode(transaction), as: UTF8.self)
+        }
+        let (summary, files) = try await Self.migrated(
+            #"{"user_id":"u","items":[\#(decoded.joined(separator: ","))]}"#, name: "record.json", try Self.migration())
+        #expect(summary.records.migrated == 1 && summary.records.documentsQuarantinedByReason == ["notFiled": 1])
+        let lines = try StoreMigrationTests.rows(files, "quarantine")
+        #expect(lines.first?["original"]?.string?.contains("2000000000000002") == true)
+        #expect(try StoreMigrationTests.rows(files, "transactions").count == 2)
+        #expect(try Self.purchases(files)["u"]?.sorted() == ["2000000000000001", "2000000000000003"])
+    }
+
     @Test("The same receipt or transaction beside two users of one record is claimed by both, which is a conflict")
     func copies() async throws {
         let receipt = try Self.receipt()
