@@ -35,6 +35,16 @@ struct PlanTests {
         #expect(folder.names("").contains("it's.sqlite"))
     }
 
+    @Test("Says that no column names the users")
+    func noUser() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.csv", table(3).replacing("user id", with: "owner"))
+        let text = "No column names your users"
+        #expect(try await plan("dump.csv", in: folder).output.contains(text))
+        #expect(try await !plan("dump.csv", "--user-column", "owner", in: folder).output.contains(text))
+        #expect(try await !plan("dump.csv", "--stream", in: folder).output.contains(text))
+    }
+
     @Test(
         "Is for the destination that migrate has, and ends with 1 if something would be quarantined")
     func destination() async throws {

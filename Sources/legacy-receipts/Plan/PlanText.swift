@@ -54,6 +54,9 @@ struct PlanText {
         if rows.count > Self.maximumLines {
             lines.append("  \(rows.count - Self.maximumLines) more columns; --json has all.")
         }
+        if isStore, source.sampledRecords > 0, !source.columns.contains(where: \.isUser) {
+            lines.append("  No column names your users. If one does, name it with --user-column.")
+        }
         return lines
     }
 
