@@ -40,9 +40,12 @@ struct PlanTests {
         let folder = try Folder.withRoot()
         try folder.write("dump.csv", table(3).replacing("user id", with: "owner"))
         let text = "No column names your users"
-        #expect(try await plan("dump.csv", in: folder).output.contains(text))
-        #expect(try await !plan("dump.csv", "--user-column", "owner", in: folder).output.contains(text))
-        #expect(try await !plan("dump.csv", "--stream", in: folder).output.contains(text))
+        let plain = try await plan("dump.csv", in: folder)
+        #expect(plain.status == 0 && plain.output.contains(text), "\(plain)")
+        for options in [["--user-column", "owner"], ["--stream"]] {
+            let outcome = try await Command.run(["plan", "--trust-root", "root.der", "dump.csv"] + options, in: folder)
+            #expect(outcome.status == 0 && !outcome.output.contains(text), "\(outcome)")
+        }
     }
 
     @Test(
