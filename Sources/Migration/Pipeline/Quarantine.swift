@@ -77,6 +77,9 @@ struct QuarantineReason: Sendable {
         if rows.contains(where: { $0.environment == nil }) || (rows.isEmpty && mapping.environment == nil) {
             missing.append("no known environment (--environment-column names a column with it)")
         }
+        if rows.contains(where: { !$0.hasDecimalIds }) {
+            missing.append("no usable transaction id (they are decimal numbers)")
+        }
         guard !missing.isEmpty else { return .notFiled }
         return QuarantineReason(
             "notFiled", "notMigrated",

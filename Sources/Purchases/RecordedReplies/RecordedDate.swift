@@ -11,9 +11,9 @@ package struct RecordedDate: Equatable {
     /// 0001-01-01 to 9999-12-31; later arithmetic relies on it.
     static let range: ClosedRange<Int64> = -62_135_596_800_000...253_402_300_799_999
 
-    /// Numbers that are seconds of the time of the App Store, since 1970 or 2001, where Apple's are milliseconds. As
-    /// milliseconds, they would be dates of 1970 to 1973.
-    package static let seconds: Range<Int64> = 200_000_000..<100_000_000_000
+    /// Numbers that are seconds since 1970 or 2001 of a date from 2008 to 2100, where Apple's are milliseconds. As
+    /// milliseconds, they would be dates of January and February 1970.
+    package static let seconds: Range<Int64> = 230_000_000..<4_102_444_800
 
     /// Reads `2020-07-22 17:39:08 Etc/GMT` and `2020-07-22 10:39:08 America/Los_Angeles`. Any white space separates the
     /// parts, because stored copies are often reformatted.

@@ -6,8 +6,8 @@ extension [FactSet] {
     ///
     /// The date of the facts is that of `RecordedMapping/asOf`, but not later than `importedAt`, in milliseconds since
     /// 1970-01-01T00:00:00Z. The result leaves out purchases without an app or a known environment, of Xcode, and
-    /// without a valid transaction id. It also leaves out renewal information that fits none of the document's scopes,
-    /// or several. It can be empty.
+    /// without a valid transaction id, which is a decimal number. It also leaves out renewal information that fits none of
+    /// the document's scopes, or several. It can be empty.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max) {
         self.init(recorded: mapping, notBefore: nil, importedAt: importedAt)
     }
@@ -93,8 +93,10 @@ private struct RecordedDocument {
     }
 
     mutating func add(_ statement: PurchaseStatement) {
-        guard let index = index(statement.context.environment, statement.context.bundleId) else { return }
         let payload = statement.payload
+        guard payload.hasDecimalIds,
+            let index = index(statement.context.environment, statement.context.bundleId)
+        else { return }
         parts[index].transactions.append(
             TransactionFact(payload: payload, legacy: statement.legacy, origin: origin(payload.signedDate)))
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
@@ -109,6 +111,7 @@ private struct RecordedDocument {
 
     mutating func add(_ info: MappedRenewalInfo, _ mapping: RecordedMapping) {
         let original = info.payload.originalTransactionId ?? ""
+        guard original.isDecimal else { return }
         var index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil)
         if index == nil, parts.isEmpty {
             index = self.index(info.payload.environment ?? mapping.environment, mapping.bundleId)

@@ -407,6 +407,23 @@ struct ColumnRoleTests {
         #expect(try StoreMigrationTests.rows(files, "transactions").first?["bundleId"]?.string == bundleId)
     }
 
+    @Test(
+        "Ids that a spreadsheet or database changed are not stored: they would be other purchases, or join customers",
+        arguments: [
+            ("5.3E14", "5.3E14"), ("530001234568037.0", "530001234568037"), (" 530001234568037", "530001234568037"),
+            ("'530001234568037", "'530001234568037"), ("530001234568037", "NULL"), ("530001234568037", #"\\N"#),
+        ])
+    func changedIds(_ id: String, _ original: String) async throws {
+        let row = Self.row(id).replacing(
+            #""original_transaction_id":"\#(id)""#, with: #""original_transaction_id":"\#(original)""#)
+        let record = #"{"bundle_id":"\#(Self.appId)","environment":"Sandbox","row":\#(row)}"#
+        let (_, files) = try await Self.migrated(record, try Self.migration())
+        #expect(try StoreMigrationTests.rows(files, "transactions").isEmpty)
+        let line = try #require(try StoreMigrationTests.rows(files, "quarantine").first)
+        #expect(line["reason"]?.string == "notFiled")
+        #expect(line["message"]?.string?.contains("decimal numbers") == true)
+    }
+
     @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
     func renewalInfo() async throws {
         let info = JWSRenewalInfoDecodedPayload {
