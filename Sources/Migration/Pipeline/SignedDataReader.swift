@@ -122,7 +122,7 @@ extension RecordedStoreKit2 {
             throw SignedDataReader.Refused(
                 kind: .storeKit2JSON, reason: .malformedStoreKit2JSON("\(member.key) is not in milliseconds"))
         }
-        let value = JSONValue.object(object.withTextIds)
+        let value = JSONValue.object(object.withoutZeroDates.withTextIds)
         do {
             switch kind {
             case .transaction: self = .transaction(try value.decode())
@@ -151,6 +151,13 @@ extension JSONObject {
         "transactionId", "originalTransactionId", "webOrderLineItemId", "subscriptionGroupIdentifier",
         "appTransactionId", "previousOriginalTransactionId",
     ]
+
+    /// The object without the dates 0, which programs write for a date that is missing. As a revocation, it would revoke
+    /// the purchase.
+    fileprivate var withoutZeroDates: JSONObject {
+        func isZero(_ member: Member) -> Bool { member.value.integer == 0 && member.key.hasSuffix("Date") }
+        return members.contains(where: isZero) ? JSONObject(members: members.filter { !isZero($0) }) : self
+    }
 
     /// The object with ids as texts: some callers decoded them to numbers.
     fileprivate var withTextIds: JSONObject {

@@ -296,7 +296,7 @@ struct ObjectReader {
     }
 
     /// The wanted columns as a JSON object. Text under one of Apple's names for objects and arrays is parsed as JSON. Empty
-    /// fields of a row are omitted.
+    /// fields of a row, and words in place of null, are omitted.
     ///
     /// - Parameter isWanted: whether to include the column at an index.
     func parsed(_ isWanted: (Int) -> Bool) throws(JSONReadingError) -> JSONValue {
@@ -309,7 +309,8 @@ struct ObjectReader {
             if isContainerText(column), let value = json(in: column) {
                 members.append(JSONObject.Member(key: column.name, value: value))
             } else if isTable {
-                guard let text = String(bytes: stringBytes(column)), !text.isEmpty else { continue }
+                guard let text = String(bytes: stringBytes(column)), !text.isEmpty, !StoredText.nullWords.contains(text)
+                else { continue }
                 members.append(JSONObject.Member(key: column.name, value: .string(text)))
             } else {
                 let value = try JSONValue.parse(bytes[slice: column.value])

@@ -72,11 +72,11 @@ struct RecordedObjectReader {
 
     /// A date and the key that contains it: `X_ms`, else `X` (text, or milliseconds as iOS 6 replies have in
     /// `expires_date`), else `X_formatted`, else the Los Angeles forms. The first key that exists decides; if its value
-    /// cannot be read, that is an error.
+    /// cannot be read, that is an error. The number 0 is what databases write for no date.
     func date(_ name: String) throws(RecordedReplyError) -> (date: RecordedDate, key: String)? {
         for suffix in Self.dateSuffixes {
             let key = name + suffix
-            guard let value = value(key) else { continue }
+            guard let value = value(key), value != .integer(0), value != .string("0") else { continue }
             guard let date = Self.date(value) else { throw error(.badDate, key) }
             return (date, key)
         }

@@ -424,6 +424,19 @@ struct ColumnRoleTests {
         #expect(line["message"]?.string?.contains("decimal numbers") == true)
     }
 
+    @Test("Words in place of null in a table of rows are absent values", arguments: ["NULL", #"\N"#, "", "0"])
+    func nullFields(null: String) async throws {
+        let table = """
+            user_id,product_id,transaction_id,original_transaction_id,purchase_date_ms,cancellation_date_ms,environment,bundle_id
+            u1,com.example.orchard.coins,530003,530003,1700000000000,\(null),Sandbox,\(Self.appId)
+
+            """
+        let (summary, files) = try await Self.migrated(table, name: "rows.csv", try Self.migration())
+        #expect(summary.records.migrated == 1)
+        let row = try #require(try StoreMigrationTests.rows(files, "transactions").first)
+        #expect(row["revocationDate"] == nil && row["purchaseDate"]?.integer == 1_700_000_000_000)
+    }
+
     @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
     func renewalInfo() async throws {
         let info = JWSRenewalInfoDecodedPayload {

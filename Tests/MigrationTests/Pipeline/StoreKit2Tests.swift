@@ -395,6 +395,17 @@ struct StoreKit2Tests {
         #expect(line["notes"] == nil)
     }
 
+    @Test("A date 0 in decoded JSON is none: a purchase with it is not revoked")
+    func zeroDates() async throws {
+        var object = try Self.object(Self.transaction())
+        object["revocationDate"] = 0
+        object["expiresDate"] = 0
+        let result = try await migrate(object)
+        let transaction = try #require(result.transactions.first?["transaction"])
+        #expect(transaction["revocationDate"] == nil && transaction["expiresDate"] == nil)
+        #expect(transaction["purchaseDate"]?.integer == Self.date - 5_000)
+    }
+
     @Test("Decoded JSON with a date in seconds is quarantined", arguments: [1_709_287_200, 730_980_000])
     func seconds(date: Int) async throws {
         var object = try Self.object(Self.transaction())

@@ -63,6 +63,14 @@ import Testing
         #expect(error?.code == .badDate && error?.message.contains("milliseconds") == true)
     }
 
+    @Test(arguments: ["0", "\"0\""])
+    func zeroIsNoDate(zero: String) throws {
+        let payload = try purchaseDate(
+            "\"purchase_date_ms\":\"5\",\"cancellation_date_ms\":\(zero),\"expires_date_ms\":\(zero)"
+        ).payload
+        #expect(payload.purchaseDate == 5 && payload.revocationDate == nil && payload.expiresDate == nil)
+    }
+
     @Test func theFormattedFormServesWhereMillisecondsAreMissing() throws {
         let mapped = try purchaseDate("\"expires_date_formatted\":\"2020-07-22 17:39:08 Etc/GMT\"")
         #expect(mapped.payload.expiresDate == 1_595_439_548_000)
