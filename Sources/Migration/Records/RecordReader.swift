@@ -79,7 +79,7 @@ struct RecordReader {
             }
             let start = text.startIndex + trimmed.lowerBound
             let slice = text[start..<(start + trimmed.count)]
-            if depth == 0, let plain = plain(bytes[slice: trimmed], first) { return plain }
+            if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
                 return object(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
