@@ -94,16 +94,9 @@ extension StoreConformance {
                 ["1", "11", "12"].map {
                     UnknownTransaction(scope: Samples.scope, transactionId: $0, answeredDate: 1)
                 })
-            func state() async throws -> (StoreCounts, Int64, String, Int, ComparableCustomer?) {
-                let customer = try await store.customer(original: "1")
-                return (
-                    try await store.counts(), try await store.unknownTransactionCount(), try await store.text,
-                    try await store.scopes().count, ComparableCustomer(customer)
-                )
-            }
             let unknown = StoreScope(environment: .sandbox, bundleId: "unknown")
             for leavingHashes in [true, false] {
-                let before = try await state()
+                let before = try await StoreState(store)
                 let first = try await store.rowsToErase(
                     [Samples.original("2")], in: Samples.scope, quarantined: [record.key], leavingHashes: leavingHashes)
                 let again = try await store.rowsToErase(
@@ -113,8 +106,8 @@ extension StoreConformance {
                 let none = try await store.rowsToErase(
                     [Samples.original("2")], in: unknown, quarantined: [], leavingHashes: false)
                 try expect(none, equals: ErasedRows())
-                let after = try await state()
-                try expect(after == before)
+                let after = try await StoreState(store)
+                try expect(after, equals: before)
             }
             let rows = try await store.rowsToErase(
                 [Samples.original("2")], in: Samples.scope, quarantined: [record.key], leavingHashes: true)
@@ -204,4 +197,21 @@ extension StoreConformance {
             try await expect(store.customer(original: "1")?.transactions.count, equals: 2)
         },
     ]
+}
+
+/// What a test can see of a store.
+private struct StoreState: Equatable {
+    let counts: StoreCounts
+    let unknown: Int64
+    let ledger: String
+    let scopes: Int
+    let customer: ComparableCustomer?
+
+    init(_ store: any CompleteTransactionStore) async throws {
+        counts = try await store.counts()
+        unknown = try await store.unknownTransactionCount()
+        ledger = try await store.text
+        scopes = try await store.scopes().count
+        customer = ComparableCustomer(try await store.customer(original: "1"))
+    }
 }

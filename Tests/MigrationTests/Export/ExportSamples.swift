@@ -153,7 +153,7 @@ enum ExportSamples {
             ) {
                 $0.purchaseDate = milliseconds
                 $0.type = .nonConsumable
-                if id == "1107" { $0.commitmentInfo = TransactionCommitmentInfo(commitmentPrice: 119880) }
+                if id == "1107" { $0.commitmentInfo = TransactionCommitmentInfo { $0.commitmentPrice = 119880 } }
             })
     }
 

@@ -37,7 +37,8 @@ final class RateLimiter: Sendable {
             let hour = 3600.0
             let refill = rate * hour > capacity ? rate - capacity / hour : rate
             interval = .seconds(1 / refill)
-            tolerance = .seconds((capacity - 1) / refill)
+            // A multiple of the rounded interval: the calls of a full bucket wait not even an attosecond.
+            tolerance = interval * Int(min(capacity, 1_000_000_000) - 1)
         }
     }
 
