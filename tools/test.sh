@@ -11,18 +11,16 @@ export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 # of our targets again.
 export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
-width=(--experimental-maximum-parallelization-width 24)
-# The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine.
-database=(--filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
+width=(--experimental-maximum-parallelization-width 40)
 
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
-# Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
+# Runs tests beside a PostgreSQL server with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
 # order in the tests, as in a released program.
 tests() {
     local log=.build/tests.log limit=$1 status=0
     shift
-    env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" "$@" 2>&1 | tee "$log" || status=$?
+    env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" bash tools/postgres.sh run "$@" 2>&1 | tee "$log" || status=$?
     [ "$status" -ne 0 ] || return 0
     step "Failed"
     if [ "$status" -ge 124 ]; then
@@ -55,7 +53,6 @@ step "Tests, debug"
 swift build --build-tests
 tests 1500 swift test --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test --skip-build "${width[@]}" "${database[@]}"
 
 step "Documentation"
 bash tools/docs.sh
@@ -64,45 +61,62 @@ step "Demonstration"
 # With the command that is built: a build with the flags of demo.sh would compile everything again.
 DEMO_COMMAND=$(swift build --show-bin-path)/legacy-receipts bash tools/demo.sh
 
-step "Tests, release"
+step "Build, release"
 swift build -c release --build-tests
-tests 1500 swift test -c release --skip-build "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${width[@]}" "${database[@]}"
-
 command=$(swift build -c release --show-bin-path)/legacy-receipts
 
-step "Demonstration, release"
-DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
+# What other programs say about the command.
+judges() {
+    step "Demonstration, release"
+    DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
 
-step "Files of a release"
-python3 tools/judges/release.py "$command"
+    step "Files of a release"
+    python3 tools/judges/release.py "$command"
 
-step "Outside judges of the server"
-bash tools/judges/server.sh "$command"
+    step "Outside judges of the server"
+    bash tools/judges/server.sh "$command"
 
-step "The weekend of MIGRATION.md"
-python3 tools/judges/guide.py "$command"
+    step "The weekend of MIGRATION.md"
+    python3 tools/judges/guide.py "$command"
 
-step "Runbook"
-python3 tools/judges/runbook.py "$command"
+    step "Runbook"
+    python3 tools/judges/runbook.py "$command"
 
-step "Alerts"
-bash tools/judges/alerts.sh
+    step "Alerts"
+    bash tools/judges/alerts.sh
 
-step "Pages in Chromium"
-if command -v chromium >/dev/null || install_packages chromium; then
-    bash tools/judges/report_page.sh "$command"
-    python3 tools/judges/inspector_page.py "$command"
-else
-    echo "NOT RUN: this system has no package chromium."
-fi
+    step "Pages in Chromium"
+    if command -v chromium >/dev/null || install_packages chromium; then
+        bash tools/judges/report_page.sh "$command"
+        python3 tools/judges/inspector_page.py "$command"
+    else
+        echo "NOT RUN: this system has no package chromium."
+    fi
 
-step "Spark"
-bash tools/judges/spark.sh "$command"
+    step "Spark"
+    bash tools/judges/spark.sh "$command"
 
-step "Unmodified clients from PyPI"
-CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
+    step "Unmodified clients from PyPI"
+    CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
+
+    step "End of the judges"
+}
+
+# The judges wait for servers, browsers and Java most of the time, and the tests for time limits. So they run together.
+judges >.build/judges.log 2>&1 &
+judges=$!
+trap 'kill "$judges" 2>/dev/null || true' EXIT
+
+step "Tests, release"
+released=0
+tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
+
+step "Judges of the release"
+judged=0
+wait "$judges" || judged=1
+cat .build/judges.log
+[ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
 # libraries of the debug tests.

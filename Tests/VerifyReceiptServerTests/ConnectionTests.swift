@@ -206,7 +206,7 @@ import VerifyReceiptServer
 }
 
 extension ServerTests {
-    @Suite struct Connections {
+    @Suite(.serialized) struct Connections {
         @Test func silentConnectionsLockNobodyOut() async throws { try await attack(40) }
 
         /// In a process of its own (tools/test.sh), as `aThousandConnectionsAreServed` is.

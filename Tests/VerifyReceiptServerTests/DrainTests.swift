@@ -6,7 +6,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// What happens between the order to stop and the end of the listening socket.
-    @Suite struct Drain {
+    @Suite(.serialized) struct Drain {
         private static let draining = VerifyReceiptServerConfiguration.testing { $0.timeouts.drain = .seconds(3) }
 
         @Test func theListenerGoesOnAcceptingWhileReadinessIsFalse() async throws {

@@ -9,7 +9,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
-    @Suite struct Endpoint {
+    @Suite(.serialized) struct Endpoint {
         /// Reference.md V1.4: each is answered with HTTP 200 and this status, and the server goes on.
         @Test(arguments: [
             ("", 21002), ("not JSON", 21002), ("receipt-data=Zm9vYmFy&password=x", 21002), ("[]", 21002),

@@ -3,7 +3,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// RFC 9112, 9.3. The suite waits for connections that end, long before `timeouts.idle`.
-    @Suite struct HTTP10 {
+    @Suite(.serialized) struct HTTP10 {
         @Test(arguments: [
             post("1.0"), post("1.0", "Connection: close\r\n"), post("1.0", "Connection: TE\r\n"),
             post("1.1", "Connection: Close\r\n"),

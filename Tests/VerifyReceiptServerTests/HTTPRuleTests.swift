@@ -4,7 +4,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// What HTTP itself demands of a request (RFC 9110, RFC 9112), whatever its body holds.
-    @Suite struct HTTPRules {
+    @Suite(.serialized) struct HTTPRules {
         private static func post(_ path: String, _ headers: [String], version: String = "1.1") -> String {
             let all = headers + ["Content-Length: 2"]
             return "POST \(path) HTTP/\(version)\r\n" + all.map { $0 + "\r\n" }.joined() + "\r\n{}"

@@ -5,7 +5,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// HTTP/2 connections whose clients acknowledge nothing.
-    @Suite struct IdleHTTP2 {
+    @Suite(.serialized) struct IdleHTTP2 {
         @Test func silenceAfterTLSIsCut() async throws {
             try await expectCut("headers", headers: .milliseconds(300)) { _ in }
         }

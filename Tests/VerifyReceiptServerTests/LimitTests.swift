@@ -5,7 +5,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
-    @Suite struct Limits {
+    @Suite(.serialized) struct Limits {
         static let limit = 3 << 20
 
         @Test func declaredLengthAboveTheLimitGets413BeforeTheBody() async throws {

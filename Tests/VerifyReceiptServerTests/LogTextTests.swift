@@ -53,7 +53,7 @@ import VerifyReceiptServer
 }
 
 extension ServerTests {
-    @Suite struct Reasons {
+    @Suite(.serialized) struct Reasons {
         /// What is quoted of a receipt whose signature was not checked could be anything.
         @Test(arguments: [
             #"{"WHISPER" x}"#, #"{"WHISPER" = "1" "x" = "y";}"#,

@@ -49,7 +49,7 @@ private final class EchoedLookUp: LookUpAnswers {
 }
 
 extension ServerTests {
-    @Suite("Look-up listener") struct LookUpTests {
+    @Suite("Look-up listener", .serialized) struct LookUpTests {
         private static let token = String(repeating: "t0ken", count: 8)
 
         private static func run(

@@ -7,7 +7,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// Bodies and answers that stay in memory because of their clients.
-    @Suite struct Memory {
+    @Suite(.serialized) struct Memory {
         /// A few clients that stop in the middle of a large body do not shut the others out.
         @Test func smallBodiesHaveAReserve() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing { $0.limits.bufferedBytes = 4 << 20 }

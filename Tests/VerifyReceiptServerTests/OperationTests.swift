@@ -10,7 +10,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
-    @Suite struct Operation {
+    @Suite(.serialized) struct Operation {
         @Test func requestsInFlightAreFinishedWhenStopping() async throws {
             let store = PuppetStore()
             store.become(.waits)

@@ -7,7 +7,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// `/readyz` says whether requests can be answered, not what else the store can do.
-    @Suite struct ReadinessTests {
+    @Suite(.serialized) struct ReadinessTests {
         private static func ready(_ server: TestServer) async throws -> Int {
             try await Wire.ask(server.adminPort, Sent.get("/readyz")).status
         }

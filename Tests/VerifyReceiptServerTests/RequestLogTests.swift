@@ -10,7 +10,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// The line that each request leaves in the log.
-    @Suite struct RequestLog {
+    @Suite(.serialized) struct RequestLog {
         /// What somebody else's handler is given.
         private final class Lines: Sendable {
             let all = Mutex<[(level: Logger.Level, message: String, metadata: Logger.Metadata)]>([])

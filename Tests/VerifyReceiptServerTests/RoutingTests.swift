@@ -3,13 +3,13 @@ import Testing
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// Everything that opens sockets runs one after the other: the machine has few cores, and a test must not be slow because
-/// of another.
-@Suite(.serialized, .timeLimit(.minutes(10)))
+/// Everything that opens sockets: the tests of a suite run one after the other, because several of them at once would need
+/// more cores than a small machine has. All of them in a row would wait for minutes after the other tests have ended.
+@Suite(.timeLimit(.minutes(10)))
 struct ServerTests {}
 
 extension ServerTests {
-    @Suite struct Routing {
+    @Suite(.serialized) struct Routing {
         /// A receipt of production shows which environment was asked: 0 at production, 21008 at sandbox.
         @Test(arguments: [
             ("/verifyReceipt", "localhost", 0), ("/verifyReceipt", "buy.itunes.apple.com", 0),

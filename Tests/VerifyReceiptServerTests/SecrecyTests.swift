@@ -4,7 +4,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
-    @Suite struct Secrecy {
+    @Suite(.serialized) struct Secrecy {
         /// Sends secrets and receipts in every place of a request and looks for them in the log at its most talkative.
         @Test func noSecretAndNoReceiptIsLogged() async throws {
             let secret = "s3cr3t-0123456789abcdef"

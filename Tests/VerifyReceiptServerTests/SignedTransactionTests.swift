@@ -9,7 +9,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// A StoreKit 2 JWS in `receipt-data`, sent to a running server.
-    @Suite struct SignedTransactions {
+    @Suite(.serialized) struct SignedTransactions {
         private static let date: Int64 = 1_748_736_000_000
 
         private static func transaction(_ environment: Environment) throws -> [UInt8] {

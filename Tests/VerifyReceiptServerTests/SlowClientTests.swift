@@ -5,7 +5,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// The timeouts are shortened; the tests wait for what happens, never for a time.
-    @Suite struct SlowClients {
+    @Suite(.serialized) struct SlowClients {
         /// Bytes that drip in do not extend the time.
         @Test func drippingHeadersAreCut() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing { $0.timeouts.headers = .milliseconds(400) }

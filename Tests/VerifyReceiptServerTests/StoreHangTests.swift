@@ -8,7 +8,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// A store that takes calls and does not answer.
-    @Suite struct StoreHang {
+    @Suite(.serialized) struct StoreHang {
         /// A receipt of an app that needs no store.
         static let localReceipt: String =
             (try? forgeReceipts(count: 1, from: 1)[0]).map { Data($0).base64EncodedString() } ?? ""

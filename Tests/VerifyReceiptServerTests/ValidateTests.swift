@@ -7,7 +7,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// `POST /validate`, for hybrid apps.
-    @Suite struct Validate {
+    @Suite(.serialized) struct Validate {
         private static func configuration(
             _ change: (inout VerifyReceiptServerConfiguration) -> Void = { _ in }
         ) -> VerifyReceiptServerConfiguration {

@@ -6,7 +6,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
-    @Suite struct ReloadedFreshness {
+    @Suite(.serialized) struct ReloadedFreshness {
         @Test func theServerStillKnowsWhatTheAppStoreWasAsked() async throws {
             let appStore = try await LiveServiceStub(
                 .answer(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#, status: 404))

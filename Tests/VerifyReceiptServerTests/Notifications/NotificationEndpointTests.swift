@@ -8,7 +8,7 @@ import VerifyReceipt
 import VerifyReceiptServer
 
 extension ServerTests {
-    @Suite struct Notifications {
+    @Suite(.serialized) struct Notifications {
         static func configuration(
             _ change: (inout VerifyReceiptServerConfiguration) -> Void = { _ in }
         ) -> VerifyReceiptServerConfiguration {

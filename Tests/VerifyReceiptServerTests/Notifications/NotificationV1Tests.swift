@@ -9,7 +9,7 @@ import VerifyReceiptServer
 
 /// `/notifications/v1` (Reference.md V8).
 extension ServerTests {
-    @Suite struct NotificationsV1 {
+    @Suite(.serialized) struct NotificationsV1 {
         private static let original = "530001234567000"
         private static let path = "/notifications/v1"
 

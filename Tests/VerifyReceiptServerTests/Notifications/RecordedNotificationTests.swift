@@ -9,7 +9,7 @@ import VerifyReceiptServer
 
 /// Notifications of version 1 as the App Store sent them, posted to the server.
 extension ServerTests {
-    @Suite(.enabled(if: SharedReceipts.arePresent)) struct RecordedNotifications {
+    @Suite(.serialized, .enabled(if: SharedReceipts.arePresent)) struct RecordedNotifications {
         /// What a notification says, found without knowing its structure.
         private struct Stated {
             var bundleIds: Set<String> = []

@@ -5,7 +5,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     /// Which requests shadow mode sends on.
-    @Suite struct ShadowMarking {
+    @Suite(.serialized) struct ShadowMarking {
         /// A header that anybody can send keeps no request from being compared.
         @Test(arguments: ["1", foreign, foreign + ", 1", Array(repeating: foreign, count: 40).joined(separator: ",")])
         func aClientCannotEscape(header: String) async throws {
