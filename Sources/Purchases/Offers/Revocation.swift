@@ -16,3 +16,27 @@ extension JWSTransactionDecodedPayload {
         revocationType.map { $0 == .familyRevoke } ?? (inAppOwnershipType == .familyShared)
     }
 }
+
+/// What became of a purchase, for the program that delivers its content.
+package enum PurchaseState: Hashable, Sendable {
+    /// The customer has bought it, and it was neither revoked nor upgraded.
+    case purchased
+    /// It was refunded, or is no longer shared.
+    case revoked
+    /// Another product of the subscription group replaced it.
+    case upgraded
+}
+
+extension StoredTransaction {
+    /// The state of the purchase, which the delivery ledger records; nil if no document with a verified signature states the
+    /// transaction.
+    ///
+    /// If a document states both a revocation and an upgrade, the purchase is revoked here, although
+    /// `isRevoked` of the payload does not count it as one. Its content is withdrawn either way, and with another answer,
+    /// existing ledgers would get an entry without news.
+    package var signedState: PurchaseState? {
+        guard isSigned else { return nil }
+        if payload.revocationDate != nil { return .revoked }
+        return payload.isUpgraded == true ? .upgraded : .purchased
+    }
+}

@@ -65,10 +65,14 @@ public struct DueEntry: Sendable {
 }
 
 extension StoredTransaction {
-    /// Purchased, revoked or upgraded; nil if no signed document states the transaction.
+    /// The event that states what `Purchases` concludes: purchased, revoked or upgraded; nil if no signed document states
+    /// the transaction.
     package var deliveryState: LedgerEntry.Event? {
-        guard isSigned else { return nil }
-        if payload.revocationDate != nil { return .revoked }
-        return payload.isUpgraded == true ? .upgraded : .purchased
+        switch signedState {
+        case .purchased?: .purchased
+        case .revoked?: .revoked
+        case .upgraded?: .upgraded
+        case nil: nil
+        }
     }
 }

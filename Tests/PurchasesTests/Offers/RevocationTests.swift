@@ -31,4 +31,29 @@ struct RevocationTests {
             #expect(!other.isRevoked && !other.isRefunded)
         }
     }
+
+    private func state(_ payload: JWSTransactionDecodedPayload, _ source: FactSource) -> PurchaseState? {
+        StoredTransaction(payload, origin: FactOrigin(source: source, signedDate: 1)).signedState
+    }
+
+    @Test("A signed document states a purchase, its revocation or its upgrade; a revocation counts first")
+    func states() {
+        for source in FactSource.allCases where source.kind.isSigned {
+            #expect(state(payload(nil), source) == .purchased)
+            #expect(state(payload(nil, isUpgraded: false), source) == .purchased)
+            #expect(state(payload(nil, isUpgraded: true), source) == .upgraded)
+            #expect(state(payload(1), source) == .revoked)
+            #expect(state(payload(1, .familyRevoke), source) == .revoked)
+            #expect(state(payload(1, isUpgraded: true), source) == .revoked)
+        }
+    }
+
+    @Test("Unsigned documents state nothing about the delivery of a purchase")
+    func unsignedStates() {
+        for source in FactSource.allCases where !source.kind.isSigned {
+            for payload in [payload(nil), payload(1), payload(nil, isUpgraded: true)] {
+                #expect(state(payload, source) == nil)
+            }
+        }
+    }
 }
