@@ -273,7 +273,11 @@ extension PurchaseHistory {
 extension JWSTransactionDecodedPayload {
     /// Whether the transaction is for an auto-renewable subscription. Besides those, only non-renewing subscriptions
     /// expire, and they state their type.
-    package var isSubscription: Bool {
+    package var isSubscription: Bool { Self.isSubscription(type, expiresDate: expiresDate) }
+
+    /// The same for a transaction in another form. Legacy documents state an end only for auto-renewable subscriptions
+    /// (Reference.md V3.5).
+    package static func isSubscription(_ type: ProductType?, expiresDate: Int64?) -> Bool {
         guard let type else { return expiresDate != nil }
         return type == .autoRenewableSubscription
     }

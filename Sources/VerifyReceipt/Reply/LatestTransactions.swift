@@ -117,31 +117,13 @@ struct LatestTransactions {
         entries = entries.indices.sorted(by: precedes).map { entries[$0] }
     }
 
-    /// `exclude-old-transactions`: keeps only the current transaction of each auto-renewable subscription, and all
-    /// other purchases, which nothing replaces. Entries with the same original transaction id are one subscription, as
-    /// in `pending_renewal_info`.
-    ///
-    /// The current transaction is one that runs at `now`, before one that ended, was refunded or was upgraded. Of
-    /// several, the one that ends last wins, then the one with the newest id. If its period has several transactions
-    /// because seats were added, all of them stay.
+    /// `exclude-old-transactions`: keeps only the current transaction of each auto-renewable subscription
+    /// (`LegacyPeriod.areCurrent`), and all other purchases, which nothing replaces. Entries with the same original
+    /// transaction id are one subscription, as in `pending_renewal_info`.
     mutating func excludeOld(now: Int64) {
         guard hasAutoRenewable else { return }
-        var counting: [String: Int] = [:]
-        for (index, entry) in entries.enumerated() {
-            guard entry.isAutoRenewable, let id = entry.subscriptionId else { continue }
-            guard let other = counting[id] else {
-                counting[id] = index
-                continue
-            }
-            if entries[other].isOutlived(by: entry, now: now) { counting[id] = index }
-        }
-        let all = entries
-        var index = -1
-        entries = all.filter { entry in
-            index += 1
-            guard entry.isAutoRenewable, let id = entry.subscriptionId, let kept = counting[id] else { return true }
-            return index == kept || entry.isOfPeriod(of: all[kept])
-        }
+        let areCurrent = LegacyPeriod.areCurrent(entries.map { $0.isAutoRenewable ? $0.period : nil }, at: now)
+        entries = zip(entries, areCurrent).compactMap { entry, isCurrent in isCurrent ? entry : nil }
     }
 }
 
@@ -156,26 +138,5 @@ extension TransactionEntry {
         else { return }
         cancellationDate = cancellation.date
         cancellationReason = cancellation.reason
-    }
-
-    /// Whether the period runs at `now`.
-    func isRunning(at now: Int64) -> Bool {
-        cancellationDate == nil && !isUpgraded && (expiresDate ?? .min) > now
-    }
-
-    /// Whether another period of the subscription takes precedence: it runs and this one does not, or it ends later.
-    fileprivate func isOutlived(by other: TransactionEntry, now: Int64) -> Bool {
-        let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
-        guard mine == others else { return others }
-        let (period, otherPeriod) = (
-            (expiresDate ?? .min, purchaseDate ?? .min), (other.expiresDate ?? .min, other.purchaseDate ?? .min)
-        )
-        if period != otherPeriod { return otherPeriod > period }
-        return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
-    }
-
-    /// Whether both are transactions of one period of a subscription.
-    fileprivate func isOfPeriod(of other: TransactionEntry) -> Bool {
-        (sharesPeriod || other.sharesPeriod) && productId == other.productId && expiresDate == other.expiresDate
     }
 }

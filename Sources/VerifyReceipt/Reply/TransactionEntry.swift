@@ -32,15 +32,18 @@ struct TransactionEntry {
     var term: NonRenewingTerm?
     var seats: Int64?
 
-    /// Whether this is an auto-renewable subscription: by its type, or else because it has an end. Legacy documents
-    /// state an end only for these (Reference.md V3.5).
-    var isAutoRenewable: Bool {
-        if let type { return type == .autoRenewableSubscription }
-        return expiresDate != nil
-    }
+    /// Whether this is an auto-renewable subscription.
+    var isAutoRenewable: Bool { JWSTransactionDecodedPayload.isSubscription(type, expiresDate: expiresDate) }
 
     /// The id that a subscription keeps through renewals, upgrades and downgrades.
     var subscriptionId: String? { originalTransactionId ?? transactionId }
+
+    /// For the rules about periods.
+    var period: LegacyPeriod {
+        LegacyPeriod(
+            subscriptionId: subscriptionId, transactionId: transactionId, productId: productId, start: purchaseDate,
+            end: expiresDate, cancellationDate: cancellationDate, isUpgraded: isUpgraded, sharesPeriod: sharesPeriod)
+    }
 }
 
 // MARK: - From the submitted receipt

@@ -39,7 +39,7 @@ struct TransactionReceiptReply {
         }
         let known = latest(own)
         let entry = known.entry
-        let condition = condition(entry)
+        let condition = StatusCondition(entry.period.state(at: now))
         let renewal = renewalInfo(own, beside: known.entries)
         let isToldBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
         let document = isToldBySubmitted ? nil : storedDocument(of: own)
@@ -61,41 +61,16 @@ struct TransactionReceiptReply {
         return (condition, writer.finish(), known.storeOnlyCount)
     }
 
-    /// A cancellation counts even before the end of the period (Reference.md V2.1).
-    private func condition(_ entry: TransactionEntry) -> StatusCondition {
-        if entry.cancellationDate != nil { return .subscriptionCancelled }
-        guard let expires = entry.expiresDate, expires > now else { return .subscriptionExpired }
-        return .valid
-    }
-
-    /// The period of the subscription that decides: one that is current and not canceled, or else the one that began
-    /// last. Periods that ended by an upgrade do not count. If one period has several ids, the smallest id is the
-    /// purchase; the others are restored copies.
+    /// The transaction whose period decides; the submitted one if no period counts.
     private func latest(
         _ own: TransactionEntry
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
         let known = LatestTransactions(
             submitted: [own], customer: customer, recordedFacts: configuration.recordedFacts, order: .newestFirst,
             catalog: app?.catalog)
-        let periods = known.entries.filter { $0.subscriptionId == own.subscriptionId && $0.expiresDate != nil }
-        let counting = periods.filter { !$0.isUpgraded }
-        let running = counting.filter { $0.isRunning(at: now) }
-        var best: TransactionEntry?
-        for entry in running.isEmpty ? counting : running {
-            guard let chosen = best else {
-                best = entry
-                continue
-            }
-            let period = (entry.expiresDate ?? .min, entry.purchaseDate ?? .min)
-            let other = (chosen.expiresDate ?? .min, chosen.purchaseDate ?? .min)
-            if period > other
-                || period == other
-                    && TransactionIdOrder.compare(entry.transactionId, chosen.transactionId) == .before
-            {
-                best = entry
-            }
-        }
-        return (best ?? own, known.entries, known.storeOnlyCount)
+        let place = LegacyPeriod.deciding(
+            among: known.entries.map { $0.period }, of: own.subscriptionId, at: now)
+        return (place.map { known.entries[$0] } ?? own, known.entries, known.storeOnlyCount)
     }
 
     private func renewalInfo(
@@ -140,6 +115,16 @@ struct TransactionReceiptReply {
             document.originalTransactionId ?? document.transactionId == own.subscriptionId
         else { return nil }
         return document
+    }
+}
+
+extension StatusCondition {
+    fileprivate init(_ state: LegacyPeriod.State) {
+        switch state {
+        case .running: self = .valid
+        case .expired: self = .subscriptionExpired
+        case .cancelled: self = .subscriptionCancelled
+        }
     }
 }
 

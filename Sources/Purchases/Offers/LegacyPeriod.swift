@@ -1,0 +1,175 @@
+package import AppStoreModels
+
+/// A period of an auto-renewable subscription in the terms of verifyReceipt replies.
+///
+/// Its rules are those of verifyReceipt. They differ from ``PurchaseHistory/entitlements(at:)``:
+/// - There is one cancellation for refunds, revocations and upgrades, and it counts as soon as it is stated.
+/// - A period ends at `expires_date`. A grace period does not count in this format: an iOS 6 receipt gets 21006 by its
+///   `expires_date`, also while the grace period gives access (Reference.md V12).
+/// - The level of service does not count.
+package struct LegacyPeriod: Hashable, Sendable {
+    /// The original transaction id, else the transaction id.
+    package let subscriptionId: String?
+    package let transactionId: String?
+    package let productId: String?
+    /// `purchase_date`, in milliseconds since 1970 like all dates here.
+    package let start: Int64?
+    /// `expires_date`
+    package let end: Int64?
+    /// `cancellation_date`
+    package let cancellationDate: Int64?
+    /// Whether another product of the group replaced the period.
+    package let isUpgraded: Bool
+    /// Whether the period has several transactions, for example for added seats (`additionalTransactionReason`).
+    package let sharesPeriod: Bool
+
+    package init(
+        subscriptionId: String?, transactionId: String?, productId: String?, start: Int64?, end: Int64?,
+        cancellationDate: Int64?, isUpgraded: Bool, sharesPeriod: Bool
+    ) {
+        self.subscriptionId = subscriptionId
+        self.transactionId = transactionId
+        self.productId = productId
+        self.start = start
+        self.end = end
+        self.cancellationDate = cancellationDate
+        self.isUpgraded = isUpgraded
+        self.sharesPeriod = sharesPeriod
+    }
+
+    package enum State: Hashable, Sendable {
+        case running
+        case expired
+        case cancelled
+    }
+
+    /// A cancellation counts even before the end of the period (Reference.md V2.1). An upgraded period does not run.
+    package func state(at now: Int64) -> State {
+        if cancellationDate != nil { return .cancelled }
+        guard let end, end > now, !isUpgraded else { return .expired }
+        return .running
+    }
+
+    package func isRunning(at now: Int64) -> Bool { state(at: now) == .running }
+
+    /// The order of periods: by the end, then by the start.
+    private var dates: (Int64, Int64) { (end ?? .min, start ?? .min) }
+}
+
+// MARK: The reply to an iOS 6 receipt
+
+extension LegacyPeriod {
+    /// The place of the period of a subscription that decides the status of an iOS 6 receipt; nil if no period counts.
+    ///
+    /// It is a period that is current and not canceled, or else any. Of several, the one that ends last decides. Periods
+    /// that ended by an upgrade do not count. If one period has several ids, the smallest id is the purchase; the others
+    /// are restored copies.
+    package static func deciding(
+        among periods: [LegacyPeriod], of subscriptionId: String?, at now: Int64
+    ) -> Int? {
+        let counting = periods.indices.filter { place in
+            let period = periods[place]
+            return period.subscriptionId == subscriptionId && period.end != nil && !period.isUpgraded
+        }
+        let running = counting.filter { periods[$0].isRunning(at: now) }
+        var best: Int?
+        for place in running.isEmpty ? counting : running {
+            guard let chosen = best else {
+                best = place
+                continue
+            }
+            let (period, other) = (periods[place], periods[chosen])
+            if period.dates > other.dates
+                || period.dates == other.dates
+                    && TransactionIdOrder.compare(period.transactionId, other.transactionId) == .before
+            {
+                best = place
+            }
+        }
+        return best
+    }
+}
+
+// MARK: exclude-old-transactions
+
+extension LegacyPeriod {
+    /// Whether each period is the current one of its subscription. Nil, which stands for a purchase of another type, and
+    /// a period without an id are current, because nothing replaces them.
+    ///
+    /// The current period is one that runs at `now`, before one that ended, was refunded or was upgraded. Of several, the
+    /// one that ends last wins, then the one with the newest id. If the period has several transactions because seats
+    /// were added, all of them are current.
+    package static func areCurrent(_ periods: [LegacyPeriod?], at now: Int64) -> [Bool] {
+        var current: [String: (place: Int, period: LegacyPeriod)] = [:]
+        for (place, period) in periods.enumerated() {
+            guard let period, let id = period.subscriptionId else { continue }
+            if let known = current[id], !known.period.isOutlived(by: period, at: now) { continue }
+            current[id] = (place: place, period: period)
+        }
+        return periods.indices.map { place in
+            guard let period = periods[place], let id = period.subscriptionId, let known = current[id] else {
+                return true
+            }
+            return place == known.place || period.isTogether(with: known.period)
+        }
+    }
+
+    /// Whether another period of the subscription takes precedence: it runs and this one does not, or it ends later.
+    private func isOutlived(by other: LegacyPeriod, at now: Int64) -> Bool {
+        let (mine, others) = (isRunning(at: now), other.isRunning(at: now))
+        guard mine == others else { return others }
+        if dates != other.dates { return other.dates > dates }
+        return TransactionIdOrder.compare(transactionId, other.transactionId) == .before
+    }
+
+    /// Whether both are transactions of one period of a subscription.
+    private func isTogether(with other: LegacyPeriod) -> Bool {
+        (sharesPeriod || other.sharesPeriod) && productId == other.productId && end == other.end
+    }
+}
+
+// MARK: pending_renewal_info
+
+extension StoredRenewalInfo {
+    /// The renewal info without data that the newest of the periods contradicts.
+    ///
+    /// A renewal info may be older than the newest period, for example if a recovery notification was missed and a
+    /// newer receipt states the period. Then it describes the end of an older period, and `expiration_intent`,
+    /// `is_in_billing_retry_period` and `grace_period_expires_date` are omitted, because clients grant or deny access
+    /// by them. Data about future renewals stays as the last known state: whether and to which product the subscription
+    /// renews, a price increase, an offer.
+    package func info(beside periods: some Sequence<LegacyPeriod>) -> JWSRenewalInfoDecodedPayload {
+        var info = payload
+        guard info.tellsHowAPeriodEnded,
+            let period = LegacyPeriod.newest(of: info.originalTransactionId, among: periods),
+            !info.isAbout(periodFrom: period.start, to: period.end, signedDate: statedDate, isExact: isSigned)
+        else { return info }
+        info.expirationIntent = nil
+        info.isInBillingRetryPeriod = nil
+        info.gracePeriodExpiresDate = nil
+        return info
+    }
+}
+
+extension LegacyPeriod {
+    /// The newest period of a subscription by its start date, until its end or early end.
+    fileprivate static func newest(
+        of id: String?, among periods: some Sequence<LegacyPeriod>
+    ) -> (start: Int64, end: Int64)? {
+        guard let id else { return nil }
+        var newest: (start: Int64, end: Int64)?
+        for period in periods where period.subscriptionId == id {
+            guard let start = period.start, let expiry = period.end else { continue }
+            let end = min(expiry, period.cancellationDate ?? .max)
+            if let newest, (newest.start, newest.end) >= (start, end) { continue }
+            newest = (start: start, end: end)
+        }
+        return newest
+    }
+}
+
+extension JWSRenewalInfoDecodedPayload {
+    fileprivate var tellsHowAPeriodEnded: Bool {
+        expirationIntent != nil || isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil
+    }
+}
