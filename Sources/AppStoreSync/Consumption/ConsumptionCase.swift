@@ -5,7 +5,7 @@ package import TransactionStore
 /// An open request for consumption information, with the stored data about the purchase and its customer.
 package struct ConsumptionCase: Sendable {
     /// Sums of prices by currency, in milliunits: 10.99 is 10990.
-    package typealias Amounts = [String: Int64]
+    package typealias Amounts = LifetimeAmounts.Amounts
 
     package let task: ConsumptionTask
     /// The transaction that the customer wants a refund for; nil if the store no longer has it.
@@ -27,31 +27,8 @@ package struct ConsumptionCase: Sendable {
         let payloads = customer?.transactions.map(\.payload) ?? []
         transaction = payloads.first { $0.transactionId == task.transactionId }
         isDelivered = acknowledged.flatMap { acknowledged in task.purchasedPosition.map { $0 <= acknowledged } }
-        var (purchased, refunded, refunds): (Amounts, Amounts, Int) = ([:], [:], 0)
-        for payload in payloads where payload.inAppOwnershipType != .familyShared {
-            if payload.isRefunded { refunds += 1 }
-            guard let price = payload.price, price > 0, let currency = payload.currency else { continue }
-            // The price of a transaction with seats is the price of one seat.
-            let seats = payload.multiSeatInfo == nil ? 1 : Int64(max(1, payload.quantity ?? 1))
-            let amount = Self.product(price, seats)
-            purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)
-            guard payload.isRefunded else { continue }
-            // Milliunits of a percent; absent for a full refund.
-            let percentage = max(0, min(Int64(payload.revocationPercentage ?? 100_000), 100_000))
-            let part = percentage == 100_000 ? amount : Self.product(amount, percentage) / 100_000
-            refunded[currency] = Self.sum(refunded[currency] ?? 0, part)
-        }
-        (lifetimePurchased, lifetimeRefunded, self.refunds) = (purchased, refunded, refunds)
-    }
-
-    private static func product(_ left: Int64, _ right: Int64) -> Int64 {
-        let (value, overflow) = left.multipliedReportingOverflow(by: right)
-        return overflow ? .max : value
-    }
-
-    private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
-        let (value, overflow) = left.addingReportingOverflow(right)
-        return overflow ? .max : value
+        let amounts = LifetimeAmounts(payloads)
+        (lifetimePurchased, lifetimeRefunded, refunds) = (amounts.purchased, amounts.refunded, amounts.refunds)
     }
 
     /// Whether the deadline for the answer has passed.

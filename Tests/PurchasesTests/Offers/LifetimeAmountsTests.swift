@@ -1,0 +1,79 @@
+import AppStoreModels
+import Purchases
+import Testing
+
+@Suite("Amounts that a customer paid")
+struct LifetimeAmountsTests {
+    private func purchase(
+        _ price: Int64?, _ currency: String? = "USD",
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> JWSTransactionDecodedPayload {
+        var payload = JWSTransactionDecodedPayload()
+        payload.price = price
+        payload.currency = currency
+        configure(&payload)
+        return payload
+    }
+
+    @Test("Prices are added by currency; purchases without a price or a currency add nothing")
+    func sums() {
+        let amounts = LifetimeAmounts([
+            purchase(9_990), purchase(1_000), purchase(500, "EUR"), purchase(nil), purchase(0), purchase(-5),
+            purchase(700, nil),
+        ])
+        #expect(amounts.purchased == ["USD": 10_990, "EUR": 500])
+        #expect(amounts.refunded.isEmpty && amounts.refunds == 0)
+    }
+
+    @Test("A refund without a percentage is a full one, and a percentage is between 0 and 100 %")
+    func refunds() {
+        func refund(_ percentage: Int32?) -> LifetimeAmounts {
+            LifetimeAmounts([
+                purchase(2_000) {
+                    $0.revocationDate = 1
+                    $0.revocationPercentage = percentage
+                }
+            ])
+        }
+        let parts: [(Int32?, Int64)] = [
+            (nil, 2_000), (100_000, 2_000), (25_500, 510), (0, 0), (-1, 0), (200_000, 2_000),
+        ]
+        for (percentage, part) in parts {
+            let amounts = refund(percentage)
+            #expect(amounts.purchased == ["USD": 2_000] && amounts.refunded == ["USD": part])
+            #expect(amounts.refunds == 1)
+        }
+        #expect(LifetimeAmounts([purchase(nil) { $0.revocationDate = 1 }]).refunds == 1)
+    }
+
+    @Test("Upgrades and the end of Family Sharing are no refunds, and shared purchases do not count")
+    func others() {
+        let upgraded = purchase(2_000) {
+            $0.revocationDate = 1
+            $0.isUpgraded = true
+        }
+        let unshared = purchase(1_000) {
+            $0.revocationDate = 1
+            $0.revocationType = .familyRevoke
+        }
+        let shared = purchase(500) {
+            $0.revocationDate = 1
+            $0.revocationType = .refundFull
+            $0.inAppOwnershipType = .familyShared
+        }
+        let amounts = LifetimeAmounts([upgraded, unshared, shared])
+        #expect(amounts.purchased == ["USD": 3_000] && amounts.refunded.isEmpty && amounts.refunds == 0)
+    }
+
+    @Test("The price of a transaction with seats is that of one seat, and a sum never overflows")
+    func seats() {
+        let team = purchase(1_000) {
+            $0.quantity = 5
+            $0.multiSeatInfo = TransactionMultiSeatInfo()
+        }
+        let apples = purchase(1_000) { $0.quantity = 5 }
+        #expect(LifetimeAmounts([team]).purchased == ["USD": 5_000])
+        #expect(LifetimeAmounts([apples]).purchased == ["USD": 1_000])
+        #expect(LifetimeAmounts([purchase(.max), purchase(.max)]).purchased == ["USD": .max])
+    }
+}
