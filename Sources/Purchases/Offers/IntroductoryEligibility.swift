@@ -1,4 +1,5 @@
 internal import AppStoreModels
+package import ProductCatalog
 
 extension PurchaseHistory {
     /// Whether the customer may have an introductory offer, a free trial included, in a subscription group.
@@ -25,6 +26,22 @@ extension PurchaseHistory {
         if let timeline, !timeline.own.isEmpty { reasons += lapseReasons(timeline, at: now) }
         if completeThrough == nil { reasons.append(OfferReason(.historyCurrent, .unknown)) }
         return OfferVerdict(reasons, at: now)
+    }
+
+    /// The products of all groups in which the customer cannot have an introductory offer, ascending.
+    /// - Parameters:
+    ///   - catalog: gives further products of these groups.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    package func productsWithoutIntroductoryOffer(catalog: ProductCatalog?, at now: Int64) -> [String] {
+        let groups = Set(
+            subscriptionGroups.filter { introductoryEligibility(group: $0, at: now).eligibility == .notEligible })
+        guard !groups.isEmpty else { return [] }
+        var products = Set(knownGroups.filter { groups.contains($0.value) }.keys)
+        if let catalog {
+            products.formUnion(
+                catalog.productIds.filter { groups.contains(catalog.product($0)?.subscriptionGroupIdentifier ?? "") })
+        }
+        return products.sorted()
     }
 
     private func introductoryReason(_ timeline: SubscriptionTimeline?) -> OfferReason {

@@ -20,6 +20,61 @@ package struct ProductStanding: Hashable, Sendable {
     package let renewalInfo: JWSRenewalInfoDecodedPayload?
 }
 
+extension ProductStanding {
+    /// Whether the access has ended. Nil if unknown, and for consumables that were not refunded.
+    package var hasEnded: Bool? {
+        switch status {
+        case .active?, .billingGracePeriod?: false
+        case .expired?, .billingRetry?, .revoked?: true
+        default: nil
+        }
+    }
+
+    /// Whether billing is being retried, which includes the grace period. Nil if it is unknown or no longer matters.
+    package var isBillingRetried: Bool? {
+        switch status {
+        case .billingRetry?, .billingGracePeriod?: true
+        case .active?: false
+        default: nil
+        }
+    }
+
+    /// Whether the product's subscription has ended. In billing retry it has not.
+    package var isSubscriptionOver: Bool { subscriptionStatus == .expired || subscriptionStatus == .revoked }
+
+    /// What ended the access.
+    package enum EndReason: Hashable, Sendable {
+        /// An upgrade.
+        case replaced
+        /// A refund, or the end of Family Sharing.
+        case revoked
+        /// The end of the last period or term.
+        case expired
+    }
+
+    /// Nil if the access has not ended, if that is unknown, and in billing retry, which can still restore it.
+    package var endReason: EndReason? {
+        if isReplaced { return .replaced }
+        switch status {
+        case .revoked?: return .revoked
+        case .expired?: return .expired
+        default: return nil
+        }
+    }
+}
+
+extension PurchaseHistory.Entry {
+    /// The purchase with a cancellation that no document in the history states, for example one of a notification of
+    /// version 1. It is a revocation, unless the period was upgraded: then it is the end of that period.
+    /// - Parameter date: in milliseconds since 1970-01-01T00:00:00Z; nil for none.
+    package func cancelled(at date: Int64?) -> Self {
+        guard transaction.revocationDate == nil, transaction.isUpgraded != true else { return self }
+        var entry = self
+        entry.transaction.revocationDate = date
+        return entry
+    }
+}
+
 extension PurchaseHistory {
     /// The standing of each product, consumables included, in the order of the product ids. Purchases that have not
     /// begun are left out.

@@ -33,43 +33,22 @@ struct ValidatedPurchases {
         var history = customer?.purchaseHistory(catalog: catalog) ?? PurchaseHistory(entries: [])
         history.entries = history.entries.compactMap { [entries] purchase in
             guard let entry = purchase.transaction.transactionId.flatMap({ entries[$0] }) else { return nil }
-            var purchase = purchase
             // The reply shows a cancellation that only a notification of version 1 stated.
-            if purchase.transaction.revocationDate == nil, purchase.transaction.isUpgraded != true {
-                purchase.transaction.revocationDate = entry.cancellationDate
-            }
-            return purchase
+            return purchase.cancelled(at: entry.cancellationDate)
         }
         let renewals = Set(
             customer?.shownRenewalInfos(recordedFacts).compactMap(\.payload.originalTransactionId) ?? [])
         history.renewalInfos.removeAll { !renewals.contains($0.originalTransactionId ?? "") }
         products = history.productStandings(at: now)
         known = Set(customer?.transactions.compactMap(\.payload.productId) ?? []).union(products.map(\.productId))
-        ineligibleProducts = Self.ineligibleProducts(history, catalog, now)
-    }
-
-    private static func ineligibleProducts(
-        _ history: PurchaseHistory, _ catalog: ProductCatalog?, _ now: Int64
-    ) -> [String] {
-        let groups = Set(
-            history.subscriptionGroups.filter {
-                history.introductoryEligibility(group: $0, at: now).eligibility == .notEligible
-            })
-        guard !groups.isEmpty else { return [] }
-        var products = Set(history.knownGroups.filter { groups.contains($0.value) }.keys)
-        if let catalog {
-            products.formUnion(
-                catalog.productIds.filter { groups.contains(catalog.product($0)?.subscriptionGroupIdentifier ?? "") })
-        }
-        return products.sorted()
+        ineligibleProducts = history.productsWithoutIntroductoryOffer(catalog: catalog, at: now)
     }
 
     func contains(_ productId: String) -> Bool { known.contains(productId) }
 
-    /// Whether the subscription of a product has ended. In billing retry it has not.
+    /// Whether the subscription of a product has ended.
     func isOver(_ productId: String) -> Bool {
-        let status = products.first { $0.productId == productId }?.subscriptionStatus
-        return status == .expired || status == .revoked
+        products.first { $0.productId == productId }?.isSubscriptionOver ?? false
     }
 
     /// Writes `collection` and `ineligible_for_intro_price`.
@@ -99,10 +78,10 @@ extension JSONWriter {
         }
         // The plugin compares it with the clock, so in the grace period it is the end of that.
         member("expiryDate", product.accessEnds)
-        member("isExpired", product.isExpired)
+        member("isExpired", product.hasEnded)
         member("isTrialPeriod", entry?.isTrialPeriod)
         member("isIntroPeriod", entry?.isInIntroOfferPeriod)
-        if isSubscription { member("isBillingRetryPeriod", product.isBillingRetryPeriod) }
+        if isSubscription { member("isBillingRetryPeriod", product.isBillingRetried) }
         member("renewalIntent", product.renewalIntent)
         member("cancelationReason", product.cancelationReason(entry))
         member("discountId", entry?.promotionalOfferId ?? entry?.offerCodeRefName ?? transaction.offerIdentifier)
@@ -114,24 +93,6 @@ extension JSONWriter {
 
 /// The values of the plugin.
 extension ProductStanding {
-    /// Whether the access has ended. Nil if unknown, and for consumables.
-    fileprivate var isExpired: Bool? {
-        switch status {
-        case .active?, .billingGracePeriod?: false
-        case .expired?, .billingRetry?, .revoked?: true
-        default: nil
-        }
-    }
-
-    /// Whether billing is being retried, which includes the grace period.
-    fileprivate var isBillingRetryPeriod: Bool? {
-        switch status {
-        case .billingRetry?, .billingGracePeriod?: true
-        case .active?: false
-        default: nil
-        }
-    }
-
     fileprivate var renewalIntent: String? {
         switch renewalInfo?.autoRenewStatus {
         case .on?: "Renew"
@@ -150,8 +111,8 @@ extension ProductStanding {
 
     /// Why the access ended. A current subscription that will lapse has only its `renewalIntent`.
     fileprivate func cancelationReason(_ entry: TransactionEntry?) -> String? {
-        if isReplaced { return "System.Replaced" }
-        switch status {
+        switch endReason {
+        case .replaced?: return "System.Replaced"
         case .revoked?:
             switch entry?.cancellationReason {
             case 0: return "Customer"
@@ -167,7 +128,7 @@ extension ProductStanding {
             case nil: return nil
             default: return "Unknown"
             }
-        default: return nil
+        case nil: return nil
         }
     }
 }

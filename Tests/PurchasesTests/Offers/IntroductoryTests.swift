@@ -1,4 +1,5 @@
 import AppStoreModels
+import ProductCatalog
 import Purchases
 import Testing
 
@@ -26,6 +27,31 @@ struct IntroductoryTests {
             #expect(verdict.reason(.noIntroductoryOfferBefore)?.transactionId == "t0")
             #expect(verdict.changesAt == nil)
         }
+    }
+
+    @Test("Products without an introductory offer are those of the group, from the purchases and the catalog")
+    func products() throws {
+        var basic = trial
+        basic.productId = "basic"
+        basic.transactionId = "t-basic"
+        let history = Samples.history([trial, basic])
+        #expect(history.productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(9)) == ["basic", "premium"])
+        let catalog = try MappingSupport.catalog(
+            MappingSupport.entry("gold") {
+                $0.type = .autoRenewableSubscription
+                $0.subscriptionGroupIdentifier = Samples.group
+            },
+            MappingSupport.entry("other") {
+                $0.type = .autoRenewableSubscription
+                $0.subscriptionGroupIdentifier = "other"
+            })
+        #expect(
+            history.productsWithoutIntroductoryOffer(catalog: catalog, at: Samples.month(9))
+                == ["basic", "gold", "premium"])
+        // Nothing is known against an offer when the subscription has ended, and for a customer without purchases.
+        let ended = Samples.history(Samples.monthly(0..<3))
+        #expect(ended.productsWithoutIntroductoryOffer(catalog: catalog, at: Samples.month(3)).isEmpty)
+        #expect(Samples.history([]).productsWithoutIntroductoryOffer(catalog: catalog, at: Samples.month(3)).isEmpty)
     }
 
     @Test("Another group is not touched by it")

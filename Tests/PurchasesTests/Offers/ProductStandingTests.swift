@@ -1,0 +1,101 @@
+import AppStoreModels
+import Purchases
+import Testing
+
+@Suite("Standing of a product")
+struct ProductStandingTests {
+    private typealias Samples = OfferSamples
+
+    private func standings(
+        _ transactions: [JWSTransactionDecodedPayload], _ infos: [JWSRenewalInfoDecodedPayload] = [], at date: Int64
+    ) -> [String: ProductStanding] {
+        let standings = Samples.history(transactions, infos).productStandings(at: date)
+        return Dictionary(standings.map { ($0.productId, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private func premium(
+        _ transactions: [JWSTransactionDecodedPayload], _ infos: [JWSRenewalInfoDecodedPayload] = [], at date: Int64
+    ) throws -> ProductStanding {
+        try #require(standings(transactions, infos, at: date)["premium"])
+    }
+
+    /// Billing failed at the end of the first month; the grace period lasts six days.
+    private let retry = JWSRenewalInfoDecodedPayload {
+        $0.originalTransactionId = "original"
+        $0.isInBillingRetryPeriod = true
+        $0.gracePeriodExpiresDate = OfferSamples.month(1) + 6 * OfferSamples.day
+        $0.signedDate = OfferSamples.month(1) + 1
+    }
+
+    @Test("While a period is current, the access has not ended")
+    func active() throws {
+        let standing = try premium([Samples.period(0, 1)], at: Samples.month(1) - 1)
+        #expect(standing.hasEnded == false && standing.isBillingRetried == false)
+        #expect(!standing.isSubscriptionOver && standing.endReason == nil)
+    }
+
+    @Test("After the last period, the access and the subscription have ended")
+    func expired() throws {
+        let standing = try premium([Samples.period(0, 1)], at: Samples.month(1))
+        #expect(standing.hasEnded == true && standing.isBillingRetried == nil)
+        #expect(standing.isSubscriptionOver && standing.endReason == .expired)
+    }
+
+    @Test("In the grace period the access goes on, in billing retry it has ended, and the subscription goes on in both")
+    func billing() throws {
+        let grace = try premium([Samples.period(0, 1)], [retry], at: Samples.month(1) + Samples.day)
+        #expect(grace.hasEnded == false && grace.isBillingRetried == true)
+        #expect(!grace.isSubscriptionOver && grace.endReason == nil)
+        let later = try premium([Samples.period(0, 1)], [retry], at: Samples.month(1) + 7 * Samples.day)
+        #expect(later.hasEnded == true && later.isBillingRetried == true)
+        #expect(!later.isSubscriptionOver && later.endReason == nil)
+    }
+
+    @Test("A refund ends the access and the subscription")
+    func revoked() throws {
+        let refunded = Samples.period(0, 1) { $0.revocationDate = Samples.month(0) + Samples.day }
+        let standing = try premium([refunded], at: Samples.month(0) + 2 * Samples.day)
+        #expect(standing.hasEnded == true && standing.isBillingRetried == nil)
+        #expect(standing.isSubscriptionOver && standing.endReason == .revoked)
+    }
+
+    @Test("A product that an upgrade replaced was replaced, whatever its status, and its subscription goes on")
+    func replaced() throws {
+        let found = standings(
+            [
+                Samples.period("basic", 0, 12) { $0.isUpgraded = true },
+                Samples.period("premium", 1, 2),
+            ], at: Samples.month(1) + Samples.day)
+        let basic = try #require(found["basic"])
+        #expect(basic.hasEnded == true && basic.endReason == .replaced && !basic.isSubscriptionOver)
+        #expect(found["premium"]?.endReason == nil)
+    }
+
+    @Test("A consumable has no end unless it was refunded")
+    func consumables() throws {
+        let bought = Samples.period(0, 1) {
+            $0.type = .consumable
+            $0.expiresDate = nil
+        }
+        let standing = try premium([bought], at: Samples.month(1))
+        #expect(standing.hasEnded == nil && standing.isBillingRetried == nil && standing.endReason == nil)
+        #expect(!standing.isSubscriptionOver)
+        var refunded = bought
+        refunded.revocationDate = Samples.month(0) + 1
+        let other = try premium([refunded], at: Samples.month(1))
+        #expect(other.hasEnded == true && other.endReason == .revoked && !other.isSubscriptionOver)
+    }
+
+    @Test("A cancellation from another document is a revocation, except of an upgraded or revoked period")
+    func cancellation() {
+        func entry(_ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) -> PurchaseHistory.Entry {
+            PurchaseHistory.Entry(Samples.period(0, 1, configure))
+        }
+        #expect(entry().cancelled(at: 5) == entry { $0.revocationDate = 5 })
+        #expect(entry().cancelled(at: nil) == entry())
+        let revoked = entry { $0.revocationDate = 3 }
+        #expect(revoked.cancelled(at: 5) == revoked && revoked.cancelled(at: nil) == revoked)
+        let upgraded = entry { $0.isUpgraded = true }
+        #expect(upgraded.cancelled(at: 5) == upgraded)
+    }
+}
