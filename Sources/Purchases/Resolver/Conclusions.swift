@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import ProductCatalog
+package import ProductCatalog
 
 // What rules and the product catalog add to one transaction. Upgrades (UpgradeRule) and terms (NonRenewingTermRule)
 // depend on other transactions.
@@ -94,6 +94,19 @@ extension StoredTransaction {
             sources.conclude(
                 &payload.offerPeriod, offer.period?.iso8601, .offerPeriod, product.provenance(of: .offers))
         }
+    }
+
+    /// Whether this is a consumable that the app has finished: then the newest app receipt no longer contains it. Without
+    /// an app receipt, consumables count as finished.
+    /// - Parameters:
+    ///   - newestList: the date of the newest app receipt, which lists all unfinished purchases of the customer, in
+    ///     milliseconds since 1970-01-01T00:00:00Z.
+    ///   - catalog: gives the type, which transaction receipts do not state.
+    package func isFinishedConsumable(newestList: Int64?, catalog: ProductCatalog?) -> Bool {
+        let type = payload.type ?? payload.productId.flatMap { catalog?.product($0)?.type }
+        guard type == .consumable else { return false }
+        let receiptDate = origins.first { $0.source.kind == .receipt }?.signedDate
+        return (receiptDate ?? .min) < (newestList ?? .max)
     }
 
     /// Whether the transaction is the renewal of a subscription. Without a stated reason, the rules for the type and the

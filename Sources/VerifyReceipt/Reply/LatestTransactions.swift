@@ -67,12 +67,7 @@ struct LatestTransactions {
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) -> Bool {
         guard transaction.isSigned || recordedFacts == .granting else { return false }
-        // Transaction receipts do not state the type.
-        let type =
-            transaction.payload.type ?? transaction.payload.productId.flatMap { catalog?.product($0)?.type }
-        let receiptDate = transaction.origins.first { $0.source.kind == .receipt }?.signedDate
-        let isFinished = (receiptDate ?? .min) < (newestList ?? .max)
-        return type != .consumable || !isFinished
+        return !transaction.isFinishedConsumable(newestList: newestList, catalog: catalog)
     }
 
     private mutating func complete(from catalog: ProductCatalog?) {

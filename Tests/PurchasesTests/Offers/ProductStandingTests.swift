@@ -1,4 +1,5 @@
 import AppStoreModels
+import ProductCatalog
 import Purchases
 import Testing
 
@@ -84,6 +85,31 @@ struct ProductStandingTests {
         refunded.revocationDate = Samples.month(0) + 1
         let other = try premium([refunded], at: Samples.month(1))
         #expect(other.hasEnded == true && other.endReason == .revoked && !other.isSubscriptionOver)
+    }
+
+    @Test("A consumable is finished unless the newest app receipt contains it")
+    func finishedConsumables() throws {
+        func isFinished(
+            _ type: ProductType?, _ source: FactSource, newestList: Int64?, catalog: ProductCatalog? = nil
+        ) -> Bool {
+            let payload = JWSTransactionDecodedPayload {
+                $0.transactionId = "1"
+                $0.productId = "apple"
+                $0.type = type
+            }
+            let transaction = StoredTransaction(payload, origin: FactOrigin(source: source, signedDate: 5))
+            return transaction.isFinishedConsumable(newestList: newestList, catalog: catalog)
+        }
+        #expect(!isFinished(.consumable, .receipt, newestList: 5))
+        #expect(isFinished(.consumable, .receipt, newestList: 6))
+        #expect(isFinished(.consumable, .receipt, newestList: nil))
+        #expect(isFinished(.consumable, .signedTransaction, newestList: 5))
+        #expect(!isFinished(.nonConsumable, .receipt, newestList: 6))
+        // The catalog gives the type that a transaction receipt does not state.
+        let catalog = try MappingSupport.catalog(MappingSupport.entry("apple") { $0.type = .consumable })
+        #expect(!isFinished(nil, .receipt, newestList: 6))
+        #expect(isFinished(nil, .receipt, newestList: 6, catalog: catalog))
+        #expect(!isFinished(.nonConsumable, .receipt, newestList: 6, catalog: catalog))
     }
 
     @Test("A cancellation from another document is a revocation, except of an upgraded or revoked period")
