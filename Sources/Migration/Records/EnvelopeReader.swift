@@ -18,6 +18,8 @@ struct EnvelopeReader {
     /// The handling of members inside the values of columns.
     private var inner: [MemberPath] = []
     private var documents: [InputDocument] = []
+    /// How many of them are JSON in a text.
+    private var documentsInText = 0
     /// The caller's own members beside the documents that are left out.
     private var besideLeftOut: [CarriedColumn] = []
     /// Values of named columns that may be receipts, or other text in the same alphabet.
@@ -162,6 +164,11 @@ struct EnvelopeReader {
             }
             return
         }
+        // A text beside a row does not replace the row, unless what it contains is signed.
+        if recognition.isInText, object.isRow, !recognition.payload.documents.contains(where: { $0.payload.isSigned }) {
+            fates[index] = .looksLikeDocument
+            return
+        }
         if case .receipt(let bytes, .none) = recognition.payload {
             if let wrapping { recognition.payload = .receipt(bytes, wrapping: wrapping) }
             if column.name == "receipt-data" { recognition.payload = .receipt(bytes, wrapping: .requestBody) }
@@ -185,6 +192,8 @@ struct EnvelopeReader {
             settledInside.insert(candidate.index)
         }
         let carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
+        let count = documents.count
+        defer { if recognition.isInText { documentsInText += documents.count - count } }
         guard case .several(let found) = recognition.payload else {
             // The same receipt under two names counts once, unless columns beside it may name another user.
             if documents.count < 16, carried.isEmpty,
@@ -260,7 +269,9 @@ struct EnvelopeReader {
         } else if documents.count > 1 {
             payload = .several(documents)
         }
-        return Recognition(payload, carried: carried, members: members())
+        var recognition = Recognition(payload, carried: carried, members: members())
+        recognition.isInText = !documents.isEmpty && documentsInText == documents.count
+        return recognition
     }
 
     /// A weak candidate counts if there is nothing better, or if it is as long as a receipt.
@@ -329,7 +340,7 @@ struct EnvelopeReader {
         columns.reserveCapacity(object.columns.count)
         for (index, column) in object.columns.enumerated() {
             switch fates[index] {
-            case nil, .carriedAlong?: break
+            case nil, .carriedAlong?, .looksLikeDocument?: break
             // Beside a document, an empty column is the caller's own. Without one, it is the reason.
             case .empty? where !documents.isEmpty: break
             default: continue

@@ -176,7 +176,7 @@ struct FormatDetector {
         case UInt8(ascii: "{"):
             return StoredText.beginsPropertyList(head) ? propertyList() : jsonLinesOrDocument(start)
         case UInt8(ascii: "["):
-            return jsonLinesOrDocument(start)
+            return beginsLogLine(start) ? nil : jsonLinesOrDocument(start)
         case UInt8(ascii: "\""):
             // A line that is one JSON string; `"a","b"` is the header of a table, and so is a quoted column name.
             guard let string = firstLineString(start) else { return nil }
@@ -186,6 +186,18 @@ struct FormatDetector {
             return .lines(joinsWrappedReceipts: false)
         default:
             return nil
+        }
+    }
+
+    /// Whether the bracket begins a line of a log, for example `[2024-01-01 00:00:00] …` or `[info] …`: text follows it in its
+    /// line, and it contains nothing that can be a record.
+    private func beginsLogLine(_ start: Int) -> Bool {
+        guard let end = head.position(of: UInt8(ascii: "]"), from: start),
+            let next = head.firstNonWhiteSpace(from: end + 1),
+            head.position(of: 0x0A, from: start).map({ next < $0 }) ?? true
+        else { return false }
+        return !head[slice: (start + 1)..<end].contains { byte in
+            byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "\"")
         }
     }
 
@@ -204,10 +216,10 @@ struct FormatDetector {
         if head[start] == UInt8(ascii: "{"), nextLineIsObject(after: newline) {
             return .lines(joinsWrappedReceipts: false)
         }
-        if let end, let next = head.firstNonWhiteSpace(from: end), head[start] == UInt8(ascii: "{"),
-            head[next] == UInt8(ascii: "{")
-        {
-            return .jsonSequence
+        if let end, let next = head.firstNonWhiteSpace(from: end), head[start] == UInt8(ascii: "{") {
+            if head[next] == UInt8(ascii: "{") { return .jsonSequence }
+            // Text after the JSON in its line: a line of a log.
+            if next < newline { return .lines(joinsWrappedReceipts: false) }
         }
         return jsonDocument()
     }

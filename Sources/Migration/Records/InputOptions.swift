@@ -63,8 +63,8 @@ package enum InputLimits {
     package static let detectionRows = 100
     /// How often a payload can be wrapped, for example JSON in a JSON string in a column.
     package static let payloadNesting = 8
-    /// How many opening braces in a line of text are tried as the beginning of a JSON object.
-    package static let objectsInText = 16
+    /// How many JSON objects without an end a text may contain. What follows them in the text is not read.
+    package static let openObjectsInText = 16
     /// The maximum bytes of a member's name in the summary.
     package static let memberNameBytes = 100
     /// The maximum number of column and member paths per record. The others count as `(other)`.

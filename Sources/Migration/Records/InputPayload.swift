@@ -103,6 +103,25 @@ extension InputPayload {
         }
     }
 
+    /// Whether JSON of any program can look like this: a reply without purchases, because other JSON has a status too, and a
+    /// word in the alphabet of base64.
+    var isVague: Bool {
+        switch self {
+        case .reply(let reply):
+            return !(reply.object?.members ?? []).contains { member in
+                WireVocabulary.containers.contains(member.key) || member.key == "latest_receipt"
+                    || member.key == "latest_expired_receipt"
+            }
+        case .receipt(let receipt, _):
+            return receipt.withUnsafeBufferPointer { bytes in
+                let text = bytes[slice: bytes.trimmed()]
+                return !StoredText.beginsSignedMessage(bytes) && !StoredText.beginsPropertyList(text)
+                    && !StoredText.isUnmistakable(text)
+            }
+        default: return false
+        }
+    }
+
     func isSameReceipt(as other: InputPayload) -> Bool {
         guard case .receipt(let left, _) = self, case .receipt(let right, _) = other else { return false }
         return left == right

@@ -193,7 +193,7 @@ struct ObjectReader {
     /// Whether a row has columns that may state its user, its app and so on.
     var hasRoles: Bool { columns.contains { !WireVocabulary.row.contains($0.name) && reader.mayHaveRole($0.name) } }
 
-    /// Checks the first bytes only, so that an ordinary column costs nothing.
+    /// Checks the first bytes, and for the beginning of JSON in the others, so that an ordinary column costs little.
     func mayHoldPayload(_ column: Column) -> Bool {
         switch column.kind {
         case .object, .array: return true
@@ -212,9 +212,9 @@ struct ObjectReader {
             // Hexadecimal with line breaks, which are escapes in JSON.
             case UInt8(ascii: "3") where column.hasEscapes:
                 return stringBytes(column).withUnsafeBufferPointer {
-                    StoredText.isUnmistakable($0[slice: $0.trimmed()])
+                    StoredText.isUnmistakable($0[slice: $0.trimmed()]) || StoredText.mayContainObject($0)
                 }
-            default: return StoredText.isUnmistakable(text)
+            default: return StoredText.isUnmistakable(text) || StoredText.mayContainObject(text)
             }
         case .null, .bool, .number: return false
         }

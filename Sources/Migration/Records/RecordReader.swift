@@ -9,6 +9,8 @@ struct Recognition {
     var members: [MemberPath]
     /// Whether it may be something else: a bare number, or a word in the alphabet of base64.
     var isWeak: Bool
+    /// Whether it is the JSON in a text that contains other text too, such as a message of a log.
+    var isInText = false
 
     init(
         _ payload: InputPayload, carried: [CarriedColumn] = [], members: [MemberPath] = [], isWeak: Bool = false
@@ -131,23 +133,52 @@ struct RecordReader {
                     text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
         }
         if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
-        if depth == 0, let recognition = logged(bytes) { return recognition }
+        if let recognition = logged(bytes, depth: depth) { return recognition }
         return Recognition(.unrecognized(Self.problem(of: bytes)))
     }
 
     /// The JSON objects in a line of a log, for example the bodies of a request and its response; nil if nothing in them is
-    /// recognized. The other text of the line is not read.
-    private func logged(_ bytes: Bytes) -> Recognition? {
+    /// recognized. The other text of the line is not read, and counts if it seems to contain a document.
+    private func logged(_ bytes: Bytes, depth: Int) -> Recognition? {
         let objects = StoredText.jsonObjects(in: bytes)
         guard !objects.isEmpty else { return nil }
         var array = [UInt8(ascii: "[")]
+        var end = 0
+        var isDocumentUnread = false
         for object in objects {
+            isDocumentUnread = isDocumentUnread || DocumentTraces.arePresent(in: bytes[slice: end..<object.lowerBound])
+            end = object.upperBound
             if array.count > 1 { array.append(UInt8(ascii: ",")) }
             array += bytes[object]
         }
         array.append(UInt8(ascii: "]"))
-        let recognition = read(text: array[...], depth: 1)
-        return recognition.isUnmistakable ? recognition : nil
+        isDocumentUnread = isDocumentUnread || DocumentTraces.arePresent(in: bytes[slice: end..<bytes.count])
+        var recognition = read(text: array[...], depth: depth + 1)
+        guard recognition.isUnmistakable else { return nil }
+        // In a value of a record, a status alone is one of the caller's own, for example of an HTTP response.
+        let documents = recognition.payload.documents
+        if depth > 0, !documents.isEmpty, documents.allSatisfy(\.payload.isVague) { return nil }
+        recognition.isInText = true
+        if isDocumentUnread {
+            recognition.members = recognition.membersOfRecord + [MemberPath(MemberPath.whole, .looksLikeDocument)]
+        }
+        return recognition
+    }
+
+    /// A text that begins like JSON and is none. A line of a log can begin with a time in brackets, or with the JSON itself.
+    private func notJSON(
+        _ error: JSONReadingError, _ bytes: Bytes, depth: Int, start: Int?
+    ) -> Recognition {
+        if let first = bytes.first {
+            var value = JSONValueEnd(first: first)
+            // What a value without an end contains may not be all that was stored.
+            if let end = value.scan(bytes, from: 0), end < bytes.count,
+                let recognition = logged(bytes, depth: depth)
+            {
+                return recognition
+            }
+        }
+        return Recognition(.unrecognized(InputProblem(error, start: start)))
     }
 
     /// Nil if the text is not base64 of JSON, or if nothing in the JSON is recognized.
@@ -210,7 +241,7 @@ struct RecordReader {
             guard case .string(let string) = try JSONValue.parse(bytes) else { return Self.tooDeep }
             return read(text: Array(string.utf8)[...], depth: depth + 1)
         } catch {
-            return Recognition(.unrecognized(InputProblem(error, start: start)))
+            return notJSON(error, bytes, depth: depth, start: start)
         }
     }
 
@@ -220,7 +251,7 @@ struct RecordReader {
             var envelope = EnvelopeReader(object: object)
             return try envelope.read(only: depth == 0 ? receiptColumn : nil)
         } catch {
-            return Recognition(.unrecognized(InputProblem(error, start: start)))
+            return notJSON(error, bytes, depth: depth, start: start)
         }
     }
 
@@ -272,7 +303,7 @@ struct RecordReader {
             }
             return several.recognition
         } catch {
-            return Recognition(.unrecognized(InputProblem(error, start: start)))
+            return notJSON(error, bytes, depth: depth, start: start)
         }
     }
 
@@ -287,6 +318,8 @@ struct RecordReader {
         /// nothing is lost.
         private var others: [(element: Recognition, text: ArraySlice<UInt8>)] = []
         private var members: [MemberPath] = []
+        /// Whether all documents are in texts.
+        private var isInText = true
 
         init(reader: RecordReader) { self.reader = reader }
 
@@ -330,6 +363,7 @@ struct RecordReader {
         }
 
         private mutating func append(_ element: Recognition, of text: ArraySlice<UInt8>) {
+            isInText = isInText && element.isInText
             if element.members.isEmpty {
                 members.append(MemberPath("[]", element.payload.fate))
             } else {
@@ -369,10 +403,12 @@ struct RecordReader {
                         InputProblem(.unknownForm, "An array whose elements are nothing in which purchases are stored.")
                     ))
             }
-            if documents.count == 1 {
-                return Recognition(first.payload, carried: first.carried, members: members)
-            }
-            return Recognition(.several(documents), members: members)
+            var recognition =
+                documents.count == 1
+                ? Recognition(first.payload, carried: first.carried, members: members)
+                : Recognition(.several(documents), members: members)
+            recognition.isInText = result.isInText && rows.isEmpty
+            return recognition
         }
     }
 

@@ -103,21 +103,35 @@ enum StoredText {
             && text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") || $0.isWhiteSpace }
     }
 
-    /// The ranges of the first JSON objects in a text, by their brackets alone.
+    /// The ranges of the JSON objects in a text, by their brackets alone.
     static func jsonObjects(in text: Bytes) -> [Range<Int>] {
         var objects: [Range<Int>] = []
-        var start = 0
-        // Bounded, because an object without an end is searched up to the end of the text.
-        for _ in 0..<InputLimits.objectsInText {
-            guard let found = text.position(of: UInt8(ascii: "{"), from: start) else { break }
+        var (start, withoutEnd) = (0, 0)
+        // An object without an end is searched up to the end of the text.
+        while withoutEnd < InputLimits.openObjectsInText, let found = text.position(of: UInt8(ascii: "{"), from: start)
+        {
             start = found + 1
             guard let quote = text.firstNonWhiteSpace(from: start), text[quote] == UInt8(ascii: "\"") else { continue }
             var object = JSONValueEnd(first: text[found])
-            guard let end = object.scan(text, from: found) else { continue }
+            guard let end = object.scan(text, from: found) else {
+                withoutEnd += 1
+                continue
+            }
             objects.append(found..<end)
             start = end
         }
         return objects
+    }
+
+    /// Whether a text, in which quotes and white space may be escaped, seems to contain the beginning of a JSON object.
+    static func mayContainObject(_ text: Bytes) -> Bool {
+        var start = 0
+        while let found = text.position(of: UInt8(ascii: "{"), from: start) {
+            start = found + 1
+            guard let next = text.firstNonWhiteSpace(from: start) else { return false }
+            if text[next] == UInt8(ascii: "\"") || text[next] == UInt8(ascii: "\\") { return true }
+        }
+        return false
     }
 
     /// The base64 between the lines of a PEM block (RFC 7468), if there is exactly one block.

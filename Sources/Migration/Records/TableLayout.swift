@@ -216,15 +216,20 @@ private struct Sample {
         return rows[index].fields.contains { field in
             field.value(in: row).withUnsafeBufferPointer {
                 let text = $0[slice: $0.trimmed()]
-                return StoredText.isUnmistakable(text) || StoredText.beginsSignedMessage($0) || isReceiptJSON(text)
+                return StoredText.isUnmistakable(text) || StoredText.beginsSignedMessage($0)
+                    || isReceiptJSON(text, isQuoted: field.isQuoted)
             }
         }
     }
 
-    private func isReceiptJSON(_ text: Bytes) -> Bool {
-        guard text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[") else { return false }
+    private func isReceiptJSON(_ text: Bytes, isQuoted: Bool) -> Bool {
+        guard
+            text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
+                || (isQuoted && StoredText.mayContainObject(text))
+        else { return false }
         let recognition = RecordReader(receiptColumn: nil).read(text: Array(text)[...], depth: 1)
-        return recognition.isUnmistakable
+        // In a field without quotes, text around the JSON is that of a line of a log, which is no table.
+        return recognition.isUnmistakable && (isQuoted || !recognition.isInText)
     }
 
     /// Whether a row after the header contains a receipt.

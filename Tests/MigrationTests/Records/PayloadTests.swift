@@ -183,6 +183,92 @@ struct PayloadTests {
         #expect(Reading(cut.joined(separator: "\n")).kinds == ["unknownForm", "unknownForm", "unknownForm"])
     }
 
+    @Test("a line of a log may begin with a bracket or with the JSON; one that is cut short is not read in part")
+    func logLinesLikeJSON() throws {
+        let request = "{\"receipt-data\":\"\(Made.receipt())\",\"password\":\"secret\"}"
+        for line in [
+            "[2024-01-01 00:00:00] POST \(request)", "[info] [7] POST \(request) 200", "\(request) 200 35ms",
+            "\"POST /verifyReceipt\" \(request)",
+        ] {
+            #expect(try one(line).payload.kind == "request", "\(line.prefix(30))")
+        }
+        for (begin, end) in [("[2024-01-01 00:00:00,123] POST ", ""), ("[7] POST ", ",200"), ("", " 200 35ms")] {
+            let lines = (1...3).map { "\(begin){\"receipt-data\":\"\(Made.receipt($0))\"}\(end)" }
+            let reading = Reading(lines.joined(separator: "\n"))
+            #expect(reading.receipts == (1...3).map { Made.receipt($0) })
+            #expect(reading.places.last == "input, line 3")
+        }
+        #expect(try one("[[\(request),{\"receipt-data\":\"MII").payload.kind == "invalidJSON")
+        #expect(try one("{\"first\":\(request),\"second\":{\"receipt-data\":\"MII").payload.kind == "invalidJSON")
+    }
+
+    @Test("the text of a log around the JSON counts if it holds a document; the number of objects has no limit")
+    func logLinesWithMore() throws {
+        let request = "{\"receipt-data\":\"\(Made.receipt())\"}"
+        let record = try one("POST \(request) after \(Made.receipt(2)) failed")
+        #expect(record.payload.receiptText == Made.receipt())
+        #expect(record.members.contains { $0.path == "(record)" && $0.fate == .looksLikeDocument })
+        #expect(try !one("POST \(request) 200").members.contains { $0.fate == .looksLikeDocument })
+        let inMember = try member(quoted("POST \(request) after \(Made.receipt(2)) failed"))
+        #expect(inMember.members.contains { $0.path == "data" && $0.fate == .looksLikeDocument })
+        let many = (1...20).map { "{\"receipt-data\":\"\(Made.receipt($0))\"}" }.joined(separator: " ")
+        #expect(try one("POST \(many)").payload.documents.count == 20)
+    }
+
+    @Test("the JSON in a text of a record is read, in a member and in a column")
+    func textsWithJSON() throws {
+        let request = "{\"receipt-data\":\"\(Made.receipt())\",\"password\":\"secret\"}"
+        let text = "verifyReceipt request: \(request)"
+        let record = try one("{\"ts\":7,\"message\":\(quoted(text))}")
+        #expect(record.payload.kind == "request")
+        #expect(record.payload.receiptText == Made.receipt())
+        #expect(record.carried == [.init(name: "ts", value: .json("7"))])
+        #expect(record.members.contains { $0.path == "message.receipt-data" && $0.fate == .readAsReceipt })
+        #expect(record.members.contains { $0.path == "message.password" && $0.fate == .ignored })
+        #expect(try member(quoted("\(text) reply: \(Made.reply)")).payload.kind == "pair")
+        #expect(try member(quoted("reply: {\n  \(Made.reply.dropFirst())")).payload.kind == "reply")
+        #expect(try member(quoted("[info] \(text)")).payload.kind == "request")
+        #expect(try member(quoted("rows: \(Made.row)")).payload.kind == "transactions")
+        #expect(try member(quoted("{\"message\":\(quoted(text))}")).payload.kind == "request")
+        let field = "\"\(text.replacing("\"", with: "\"\""))\""
+        for name in ["t.csv", "t.txt"] {
+            let table = Reading("ts,message\n7,\(field)\n", name: name)
+            #expect(table.kinds == ["request"])
+            #expect(table.records.first?.carried == [.init(name: "ts", value: .text("7"))])
+        }
+    }
+
+    @Test("JSON in a text of a record that any program may write is not read, and stays")
+    func textsWithOtherJSON() throws {
+        let answers = "answers: {\"status\":500} {\"status\":21002} {\"payload\":\"abcdefghijklmnop1234\"}"
+        let record = try one("{\"receipt\":\"\(Made.receipt())\",\"message\":\(quoted(answers))}")
+        #expect(record.payload.kind == "receipt")
+        #expect(record.carried == [.init(name: "message", value: .text(answers))])
+        #expect(try member(quoted(answers)).payload.kind == "unknownForm")
+        #expect(try member(quoted("look up {\"transaction_id\":\"5\"}")).payload.kind == "unknownForm")
+    }
+
+    @Test("a text beside a row does not replace the row, unless what it contains is signed")
+    func textsBesideRows() throws {
+        func row(_ more: String) -> String { "{\"product_id\":\"p\",\"transaction_id\":\"5\",\(more)}" }
+        let reply = "\"log\":\(quoted("reply: \(Made.reply)"))"
+        let record = try one(row(reply))
+        #expect(record.payload.kind == "transactions")
+        #expect(record.members.contains { $0.path == "log" && $0.fate == .looksLikeDocument })
+        #expect(record.carried("log") == .text("reply: \(Made.reply)"))
+        #expect(try one(row("\"meta\":{\(reply)}")).payload.kind == "transactions")
+        let signed = try one(row("\"log\":\(quoted("request: {\"receipt-data\":\"\(Made.receipt())\"}"))"))
+        #expect(signed.payload.receiptText == Made.receipt())
+        #expect(signed.carried("transaction_id") == .text("5"))
+        let several = try one("{\"user\":1,\"purchases\":[\(row(reply)),\(row(reply))]}")
+        guard case .transactions(let rows) = several.payload else {
+            Issue.record("\(several.payload.kind)")
+            return
+        }
+        #expect(rows.array?.count == 2)
+        #expect(several.members.contains { $0.path == "purchases[].log" && $0.fate == .looksLikeDocument })
+    }
+
     @Test("a PEM block gives its base64")
     func pem() throws {
         let body = Made.wrapped(Made.receipt(), at: 64) + "\n"
