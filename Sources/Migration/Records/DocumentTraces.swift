@@ -74,10 +74,11 @@ enum DocumentTraces {
         return true
     }
 
-    /// Member names that only documents have, the beginning of an iOS 6 receipt in base64, and headers of JWS.
+    /// Member names that only documents have, the beginnings of an iOS 6 receipt and of a request in base64, and headers of JWS.
     private static let beginnings: [StaticString] = [
         "latest_receipt_info", "pending_renewal_info", "unified_receipt", "latest_receipt", "\"in_app\"",
         "\\\"in_app\\\"", "ewoJInNpZ25hdHVyZSI", "eyJhbGciOi", "eyJ4NWMiOl", "eyJraWQiOi",
+        "eyJyZWNlaXB0LWRhdGEi",
     ]
 }
 

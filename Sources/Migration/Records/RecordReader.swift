@@ -82,6 +82,7 @@ struct RecordReader {
             let start = text.startIndex + trimmed.lowerBound
             let slice = text[start..<(start + trimmed.count)]
             if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
+            if let recognition = postgreSQLArray(bytes[slice: trimmed], depth: depth) { return recognition }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
                 return object(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
@@ -179,6 +180,13 @@ struct RecordReader {
             }
         }
         return Recognition(.unrecognized(InputProblem(error, start: start)))
+    }
+
+    /// Nil if the text is no array of PostgreSQL, or if nothing in it is recognized.
+    private func postgreSQLArray(_ bytes: Bytes, depth: Int) -> Recognition? {
+        guard let array = StoredEncoding.postgreSQLArray(bytes) else { return nil }
+        let recognition = read(text: array[...], depth: depth + 1)
+        return recognition.isRecognized || recognition.isUnmistakable ? recognition : nil
     }
 
     /// Nil if the text is not base64 of JSON, or if nothing in the JSON is recognized.

@@ -42,6 +42,7 @@ enum StoredEncoding {
         case UInt8(ascii: "{")?, UInt8(ascii: "[")?: return true
         default:
             return StoredText.beginsPropertyList(text) || StoredText.beginsBase64Receipt(text) || StoredText.isJWS(text)
+                || beginsBase64JSON(text)
         }
     }
 
@@ -132,6 +133,59 @@ enum StoredEncoding {
         }
     }
 
+    // MARK: Arrays of PostgreSQL
+
+    /// The elements of an array as PostgreSQL writes it, `{MII…,"\\x3082…",NULL}`, as a JSON array of texts. Nil for anything
+    /// else, also for JSON, property lists and arrays of arrays.
+    static func postgreSQLArray(_ text: Bytes) -> [UInt8]? {
+        guard text.last == UInt8(ascii: "}"), beginsPostgreSQLArray(text) else { return nil }
+        let end = text.count - 1
+        var writer = JSONWriter()
+        writer.beginArray()
+        var index = 1
+        while index < end {
+            if text[index] == UInt8(ascii: "\"") {
+                var element: [UInt8] = []
+                index += 1
+                while index < end, text[index] != UInt8(ascii: "\"") {
+                    if text[index] == UInt8(ascii: "\\") { index += 1 }
+                    element.append(text[index])
+                    index += 1
+                }
+                guard index < end else { return nil }
+                index += 1
+                writer.string(String(decoding: element, as: UTF8.self))
+            } else {
+                let start = index
+                while index < end, isOfPlainElement(text[index]) { index += 1 }
+                guard index > start else { return nil }
+                let element = String(decoding: text[start..<index], as: UTF8.self)
+                if element == "NULL" { writer.null() } else { writer.string(element) }
+            }
+            if index == end {
+                writer.endArray()
+                return writer.finish()
+            }
+            guard text[index] == UInt8(ascii: ",") else { return nil }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Spares almost all JSON objects: the first quoted text in them is a name, and a colon follows.
+    private static func beginsPostgreSQLArray(_ text: Bytes) -> Bool {
+        guard text.count > 2, text[0] == UInt8(ascii: "{") else { return false }
+        guard text[1] == UInt8(ascii: "\"") else { return isOfPlainElement(text[1]) }
+        guard let quote = text.position(of: UInt8(ascii: "\""), from: 2), quote + 1 < text.count else { return false }
+        return text[quote - 1] == UInt8(ascii: "\\") || text[quote + 1] == UInt8(ascii: ",")
+            || text[quote + 1] == UInt8(ascii: "}")
+    }
+
+    /// PostgreSQL puts all other texts in quotes, except for some that no document contains.
+    private static func isOfPlainElement(_ byte: UInt8) -> Bool {
+        byte.base64Value != nil || byte == UInt8(ascii: "=") || byte == UInt8(ascii: ".")
+    }
+
     // MARK: Hexadecimal
 
     private static let hexBytes = 16
@@ -171,16 +225,17 @@ enum StoredEncoding {
 
     // MARK: Base64 around something else than a receipt
 
-    /// The base64 of a receipt that was encoded again.
+    /// The base64 of a receipt, or of JSON, that was encoded again.
     private static func innerBase64(_ text: Bytes) -> [UInt8]? {
         switch text.first {
-        // The first digits of base64 for `M`, `P` and `e`, with which receipts in base64 begin.
-        case UInt8(ascii: "T")?, UInt8(ascii: "U")?, UInt8(ascii: "Z")?: break
+        // The first digits of base64 for `M`, `P`, `e` and `W`, with which receipts and JSON in base64 begin.
+        case UInt8(ascii: "T")?, UInt8(ascii: "U")?, UInt8(ascii: "Z")?, UInt8(ascii: "V")?: break
         default: return nil
         }
-        guard StoredText.decode(text.prefix(48)).withUnsafeBufferPointer(StoredText.beginsBase64Receipt),
-            StoredText.isBase64(text)
-        else { return nil }
+        let beginsDocument = StoredText.decode(text.prefix(48)).withUnsafeBufferPointer { inner in
+            StoredText.beginsBase64Receipt(inner) || beginsBase64JSON(inner)
+        }
+        guard beginsDocument, StoredText.isBase64(text) else { return nil }
         return base64Decoded(text)
     }
 

@@ -153,6 +153,11 @@ struct PayloadTests {
         let once = Made.base64(Array(request.utf8))
         let twice = Made.base64(Array("{\"receipt\":\"\(once)\"}".utf8))
         #expect(try one(twice).payload.receiptText == once)
+        for json in [request, "[\(request)]"] {
+            let text = Made.base64(Array(Made.base64(Array(json.utf8)).utf8))
+            #expect(try one(text).payload.kind == "request")
+            #expect(try member(quoted(text)).payload.kind == "request")
+        }
         // The JSON form of the property list of iOS 6.
         let plist = Made.base64(Array(#"{"signature":"AiOw","purchase-info":"ewoJ","pod":"100"}"#.utf8))
         #expect(try one(plist).payload.receiptText == plist)
@@ -267,6 +272,26 @@ struct PayloadTests {
         }
         #expect(rows.array?.count == 2)
         #expect(several.members.contains { $0.path == "purchases[].log" && $0.fate == .looksLikeDocument })
+    }
+
+    @Test("an array of PostgreSQL is read as its elements")
+    func postgreSQLArrays() throws {
+        let (a, b) = (Made.receipt(1), Made.receipt(2, size: 702))
+        let hex = "\\\\x" + Made.der().map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let json = "{\\\"receipt-data\\\":\\\"\(a)\\\",\\\"password\\\":\\\"s\\\"}"
+        for (array, kind) in [
+            ("{\(a)}", "receipt"), ("{\(b),\(a),NULL}", "receipt+receipt"),
+            ("{\(a),\"\(Made.wrapped(b, at: 76))\"}", "receipt+receipt"),
+            ("{\"\(hex)\"}", "receipt"), ("{\"\(json)\",\(Made.jws)}", "request+jws"),
+        ] {
+            #expect(try member(quoted(array)).payload.kind == kind)
+        }
+        #expect(try one("{1000000000000001}").payload == .transactionID("1000000000000001"))
+        let table = Reading("id\treceipts\n1\t{\(a),\(b)}\n", name: "t.tsv")
+        #expect(table.kinds == ["receipt+receipt"])
+        for other in ["{}", "{a,}", "{a b}", "{{a},{b}}", "{\"a\",b"] {
+            #expect(try member(quoted(other)).payload.kind == "unknownForm", "\(other)")
+        }
     }
 
     @Test("a PEM block gives its base64")
@@ -590,6 +615,7 @@ struct PayloadTests {
             "\"error while checking \(x): timeout\"", "\"received \(pairs.joined(separator: ":"))\"",
             "\"received \(pairs.joined(separator: " "))\"", "\"INSERT INTO receipts VALUES (X'\(pairs.joined())')\"",
             "\"received \(Made.base64(Array(x.utf8)))\"", "\"\(gzip)\"", "\"received \(gzip)\"",
+            "\"received \(Made.base64(Array("{\"receipt-data\":\"\(x)\"}".utf8)))\"",
             String(repeating: "{\"a\":", count: 9) + "{\"receipt\":\"\(x)\"}" + String(repeating: "}", count: 9),
         ] {
             let found = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\(hidden)}")
