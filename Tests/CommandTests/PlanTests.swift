@@ -48,6 +48,20 @@ struct PlanTests {
         }
     }
 
+    @Test("Suggests the keys of an object as users if their values have documents under the same names")
+    func userKeys() async throws {
+        let folder = try Folder.withRoot()
+        let users = Forged.bulk.prefix(2).enumerated().map { "\"u\($0)\":{\"receipt\":\"\(Forged.base64($1))\"}" }
+        let object = "{\(users.joined(separator: ","))}"
+        for (json, keys) in [("{\"users\":\(object)}", "users.*"), (object, "*")] {
+            try folder.write("export.json", Array(json.utf8))
+            let plain = try await plan("export.json", in: folder)
+            #expect(plain.output.contains("--user-column '\(keys)'"), "\(plain)")
+            let named = try await plan("export.json", "--user-column", keys, in: folder)
+            #expect(named.status == 0 && !named.output.contains("No column names your users"), "\(named)")
+        }
+    }
+
     @Test(
         "Is for the destination that migrate has, and ends with 1 if something would be quarantined")
     func destination() async throws {

@@ -14,6 +14,24 @@ public struct MigrationPlan: Sendable {
         public let records: Int?
         /// The columns and members of the records, by path.
         public let columns: [Column]
+
+        /// The keys of an object that may be ids of users, as `--user-column` names them: the only record is or contains this
+        /// object, and the values of several keys contain documents under the same names. Nil if there is none.
+        public var possibleUserKeys: String? {
+            guard sampledRecords == 1 else { return nil }
+            var keys: [String: (container: String, keys: Set<Substring>)] = [:]
+            for column in columns where column.fates.keys.contains(where: { MemberFate(rawValue: $0)?.isRead == true })
+            {
+                let names = column.path.split(separator: ".")
+                for index in names.indices.dropLast() where !names[index].hasSuffix("]") {
+                    let container = (names[..<index] + [RecordReader.keys[...]]).joined(separator: ".")
+                    let path = ([container[...]] + names[(index + 1)...]).joined(separator: ".")
+                    keys[path, default: (container, [])].keys.insert(names[index])
+                }
+            }
+            let best = keys.values.max { ($0.keys.count, $1.container) < ($1.keys.count, $0.container) }
+            return best.flatMap { $0.keys.count > 1 ? $0.container : nil }
+        }
     }
 
     /// A column of a table or a member of an object.

@@ -51,7 +51,7 @@ struct EnvelopeReader {
             leaveOutOthers()
             return finish()
         }
-        _ = try takeOwn()
+        if !object.hasKeysAsColumn { _ = try takeOwn() }
         for index in object.columns.indices where fates[index] == nil { examine(index, isNamed: false) }
         if documents.isEmpty, weak.isEmpty, !object.isOfOtherStore, object.isRow { try takeRow() }
         return finish()
@@ -155,9 +155,12 @@ struct EnvelopeReader {
         var recognition = object.value(of: column)
         guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
         else {
-            if idInside == nil, column.kind != .number, !recognition.isWeak, recognition.payload.isTransactionID {
-                idInside = Candidate(index: index, recognition: recognition)
+            let isID = column.kind != .number && !recognition.isWeak && recognition.payload.isTransactionID
+            // The values of keys are like records: each id counts, and a damaged document is quarantined alone.
+            if object.hasKeysAsColumn, isID || recognition.members.contains(where: { $0.fate == .notRecognized }) {
+                return add(Candidate(index: index, recognition: recognition))
             }
+            if isID, idInside == nil { idInside = Candidate(index: index, recognition: recognition) }
             if isNamed, failure == nil { failure = (index, recognition) }
             if isNamed, case .unrecognized(let problem) = recognition.payload, problem.code == .empty {
                 fates[index] = .empty
@@ -187,11 +190,16 @@ struct EnvelopeReader {
         if recognition.members.isEmpty {
             fates[candidate.index] = recognition.payload.fate
         } else {
-            inner += recognition.members.map { $0.inside(name) }
+            let container = memberName(of: column)
+            inner += recognition.members.map { $0.inside(container) }
             fates[candidate.index] = .some(.readAsReceipt)
             settledInside.insert(candidate.index)
         }
-        let carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
+        var carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
+        if object.hasKeysAsColumn {
+            if documents.isEmpty { inner.append(MemberPath(RecordReader.keys, .carriedAlong)) }
+            carried.append(CarriedColumn(name: RecordReader.keys, value: .text(column.name)))
+        }
         let count = documents.count
         defer { if recognition.isInText { documentsInText += documents.count - count } }
         guard case .several(let found) = recognition.payload else {
@@ -214,6 +222,11 @@ struct EnvelopeReader {
                         + document.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) },
                     text: document.text))
         }
+    }
+
+    /// The name of a column in the paths of members. Keys of the caller's own are no names.
+    private func memberName(of column: Column) -> String {
+        object.hasKeysAsColumn ? RecordReader.keys : MemberPath.bounded(column.name)
     }
 
     /// Columns whose members are handled one by one.
@@ -336,6 +349,8 @@ struct EnvelopeReader {
 
     /// The columns that are copied to the output.
     private mutating func carried() -> [CarriedColumn] {
+        // The values of other keys have nothing to do with a document.
+        if object.hasKeysAsColumn { return [] }
         var columns: [CarriedColumn] = []
         columns.reserveCapacity(object.columns.count)
         for (index, column) in object.columns.enumerated() {
@@ -359,14 +374,14 @@ struct EnvelopeReader {
         var members: [MemberPath] = []
         members.reserveCapacity(object.columns.count + object.replaced.count + inner.count)
         for (index, column) in object.columns.enumerated() where !settledInside.contains(index) {
-            var fate = fates[index] ?? .carriedAlong
+            var fate = fates[index] ?? (object.hasKeysAsColumn ? .ignored : .carriedAlong)
             let isOpen = fates[index] == nil || fate == .carriedAsBase64
             if isOpen, DocumentTraces.arePresent(in: object.content(of: column)) { fate = .looksLikeDocument }
-            members.append(MemberPath(MemberPath.bounded(column.name), fate))
+            members.append(MemberPath(memberName(of: column), fate))
         }
         for column in object.replaced {
             let holdsTraces = DocumentTraces.arePresent(in: object.content(of: column))
-            members.append(MemberPath(MemberPath.bounded(column.name), holdsTraces ? .looksLikeDocument : .ignored))
+            members.append(MemberPath(memberName(of: column), holdsTraces ? .looksLikeDocument : .ignored))
         }
         members += inner
         guard members.count > InputLimits.memberPaths else { return members }

@@ -22,7 +22,8 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case carriedAsBase64
     /// A document that `--column` excludes. It is not carried along; the caller's own members in it are.
     case leftOut
-    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element of an array without a document.
+    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element of an array without a document, the
+    /// value of a user's key without one.
     case ignored
     /// Empty, in a column with a receipt's name.
     case empty

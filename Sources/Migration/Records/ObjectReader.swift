@@ -246,6 +246,9 @@ struct ObjectReader {
         return members
     }
 
+    /// Whether each column is the value of a key that is a column itself.
+    var hasKeysAsColumn: Bool { !isTable && reader.readsKeys }
+
     /// Whether a column states another store than Apple's.
     var isOfOtherStore: Bool { otherStoreMembers.nameOtherStore }
 
@@ -254,8 +257,8 @@ struct ObjectReader {
     /// The recognized value of a column.
     func value(of column: Column) -> Recognition {
         switch column.kind {
-        case .string: reader.read(text: stringBytes(column), depth: depth + 1)
-        case .object, .array: reader.read(text: slice(column.value), depth: depth + 1)
+        case .string: reader.inside(column.name).read(text: stringBytes(column), depth: depth + 1)
+        case .object, .array: reader.inside(column.name).read(text: slice(column.value), depth: depth + 1)
         case .number where StoredText.isTransactionID(bytes[slice: column.value]):
             Recognition(.transactionID(String(decoding: bytes[slice: column.value], as: UTF8.self)))
         case .null: Recognition(.unrecognized(InputProblem(.empty, "The column is null.")))

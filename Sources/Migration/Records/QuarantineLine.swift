@@ -38,7 +38,9 @@ struct QuarantineLine {
         let column = named ?? (path.isEmpty ? roles?.receipt : nil)
         let table = TableLayout(quarantined: object["table"])
         let recognition = recognition(
-            RecordReader(receiptColumn: column, namedColumns: (roles?.all ?? []) + reader.namedColumns), table)
+            RecordReader(
+                receiptColumn: column, namedColumns: (roles?.all ?? []) + reader.namedColumns, isRecord: path.isEmpty),
+            table)
         // A document that was quarantined alone has the columns beside it in a separate member.
         let carried = path.isEmpty ? recognition.carried : columns + recognition.carried
         return InputRecord(

@@ -48,12 +48,34 @@ struct RecordReader {
     var namedColumns: [String] = []
     /// Whether the text was inside base64 of JSON. No other base64 of JSON is then decoded.
     var isInBase64JSON = false
+    /// The names of the members from what is read to the objects whose keys are columns; no names for what is read itself.
+    private var pathsToKeys: [ArraySlice<Substring>]
     /// Whether the text is ``DatabaseJSON`` that was made plain.
     private var isPlain = false
 
-    init(receiptColumn: String?, namedColumns: [String] = []) {
+    /// The last part of the name of a column that has the keys of an object: `users.*` for the object `users`, `*` for the
+    /// record. Each key is in this column beside the documents in its value.
+    static let keys = "*"
+
+    /// - Parameter isRecord: whether records are read, and not a document that was in one.
+    init(receiptColumn: String?, namedColumns: [String] = [], isRecord: Bool = true) {
         self.receiptColumn = receiptColumn
         self.namedColumns = namedColumns
+        pathsToKeys =
+            isRecord
+            ? namedColumns.map { $0.split(separator: ".", omittingEmptySubsequences: false) }
+                .filter { $0.last == Self.keys[...] }.map { $0.dropLast() } : []
+    }
+
+    /// Whether the keys of the object that is read are a column.
+    var readsKeys: Bool { pathsToKeys.contains(where: \.isEmpty) }
+
+    /// The reader of the value of a member.
+    func inside(_ name: String) -> RecordReader {
+        guard !pathsToKeys.isEmpty else { return self }
+        var reader = self
+        reader.pathsToKeys = pathsToKeys.filter { $0.first == name[...] }.map { $0.dropFirst() }
+        return reader
     }
 
     /// Whether a column may state the user, the app and so on of the row that it is in.

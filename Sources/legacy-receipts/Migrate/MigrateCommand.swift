@@ -170,7 +170,10 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("user-column"),
         help: ArgumentHelp(
-            "The column or member with your id of the user (default: found by its name, such as user_id).",
+            """
+            The column or member with your id of the user (default: found by its name, such as user_id). 'users.*' names the \
+            keys of the object users, '*' those of the record.
+            """,
             valueName: "name"))
     var userColumn: String?
 

@@ -56,6 +56,12 @@ struct PlanText {
         }
         if isStore, source.sampledRecords > 0, !source.columns.contains(where: \.isUser) {
             lines.append("  No column names your users. If one does, name it with --user-column.")
+            if let keys = source.possibleUserKeys {
+                let object = keys == "*" ? "record" : "object \(Printable.text(String(keys.dropLast(2))))"
+                lines.append(
+                    "  If the keys of the \(object) are their ids, name them with --user-column '\(Printable.text(keys))'."
+                )
+            }
         }
         return lines
     }

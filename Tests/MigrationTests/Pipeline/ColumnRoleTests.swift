@@ -58,6 +58,24 @@ struct ColumnRoleTests {
 
     // MARK: Users
 
+    @Test("The keys of an object are users if the option says so, also after a retry without options")
+    func userKeys() async throws {
+        let receipt = try Self.receipt()
+        let export = """
+            {"users":{"u1":{"receipt":"\(receipt)","country":"DE"},"u2":{"receipts":["\(receipt)"]},"u3":{"country":"FR"}}}
+            """
+        let kept = try Self.migration(user: "users.*", carry: ["country"])
+        let first = try Self.migration(trust: .apple, user: "users.*", carry: ["country"])
+        let again = try Self.migration()
+        for (migration, retry) in [(kept, nil), (first, again)] as [(StoreMigration, StoreMigration?)] {
+            let (summary, files) = try await Self.migrated(export, name: "export.json", migration, retry: retry)
+            #expect(summary.records.migrated == 1)
+            let users = try Self.users(files)
+            #expect(users.keys.sorted() == ["u1", "u2"])
+            #expect(users["u1"]?.first?["country"]?.string == "DE")
+        }
+    }
+
     @Test("A quarantined record keeps the names of the columns: a retry without options stores its user")
     func retry() async throws {
         let table = "konto;signed_up;receipt\nk1;2020;\(try Self.receipt())\n"

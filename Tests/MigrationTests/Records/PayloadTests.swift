@@ -294,6 +294,36 @@ struct PayloadTests {
         }
     }
 
+    @Test("the keys of an object are a column of the documents in their values if an option says so")
+    func keysAsColumn() throws {
+        func users(_ text: String, _ column: String) throws -> [CarriedColumn.Value?] {
+            let record = try one(text, options: InputOptions(otherColumns: [column]))
+            return record.payload.documents.map { document in
+                (record.carried + document.carried).last { $0.name == column }?.value
+            }
+        }
+        let receipts = (1...3).map { Made.receipt($0) }
+        let second = "{\"receipts\":[\"\(receipts[1])\",{\"rows\":[\(Made.row)]}]}"
+        let object =
+            "{\"u1\":{\"receipt\":\"\(receipts[0])\",\"n\":1},\"u2\":\(second),\"u3\":{\"n\":3},\"u4\":\"\(receipts[2])\"}"
+        let json = "{\"at\":5,\"users\":\(object)}"
+        #expect(try users(json, "users.*") == [.text("u1"), .text("u2"), .text("u2"), .text("u4")])
+        #expect(try users(object, "*") == [.text("u1"), .text("u2"), .text("u2"), .text("u4")])
+        #expect(try users(json, "others.*") == [nil, nil, nil, nil])
+        #expect(try users("{\"users\":{\"u1\":{\"receipt\":\"\(receipts[0])\"}}}", "users.*") == [.text("u1")])
+        let ids = "{\"u1\":{\"original_transaction_id\":\"5\"},\"u2\":{\"original_transaction_id\":\"6\"}}"
+        #expect(try users("{\"users\":\(ids)}", "users.*") == [.text("u1"), .text("u2")])
+        let damaged = "{\"users\":{\"u1\":{\"receipt\":\"\(receipts[0])\"},\"u2\":{\"receipt\":\"nonsense\"}}}"
+        #expect(try users(damaged, "users.*") == [.text("u1"), .text("u2")])
+        let record = try one(json, options: InputOptions(otherColumns: ["users.*"]))
+        #expect(record.carried == [.init(name: "at", value: .json("5"))])
+        let members = Set(record.members.map(\.path))
+        #expect(members.isSuperset(of: ["at", "users.*", "users.*.receipt", "users.*.n", "users.*.receipts[]"]))
+        #expect(!members.contains { $0.contains("u1") })
+        let fates = Set(record.members.filter { $0.path == "users.*" }.map(\.fate))
+        #expect(fates == [.carriedAlong, .readAsReceipt, .ignored])
+    }
+
     @Test("a PEM block gives its base64")
     func pem() throws {
         let body = Made.wrapped(Made.receipt(), at: 64) + "\n"
