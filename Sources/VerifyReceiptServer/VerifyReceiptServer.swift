@@ -352,8 +352,8 @@ extension VerifyReceiptServer {
         return remaining
     }
 
-    /// Rejects a reload that removes the last app or the last secret: a truncated file can be valid and would remove all
-    /// protection. Such a change needs a restart.
+    /// Rejects a reload that removes the last app, or the last secret of all apps or of one: a truncated file can be valid
+    /// and would remove the protection. Such a change needs a restart.
     private func checkReload(_ new: EndpointConfiguration, after old: EndpointConfiguration) throws {
         var problems: [ConfigurationError.Problem] = []
         if new.apps.isEmpty, !old.apps.isEmpty {
@@ -365,6 +365,8 @@ extension VerifyReceiptServer {
                 .init(
                     key: "shared-secrets", place: nil,
                     "the reload would remove all secrets; restart the server for that"))
+        } else {
+            problems += new.secretsLost(since: old)
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
     }
@@ -395,4 +397,31 @@ extension VerifyReceiptServer {
 
 extension EndpointConfiguration {
     fileprivate var hasSecrets: Bool { !accountSecrets.isEmpty || apps.contains { !$0.sharedSecrets.isEmpty } }
+
+    private func hasSecret(of bundleId: String) -> Bool {
+        !accountSecrets.isEmpty || apps.contains { $0.bundleId == bundleId && !$0.sharedSecrets.isEmpty }
+    }
+
+    /// The apps of `old` that had a secret, and whose receipts would now get a reply with any password.
+    fileprivate func secretsLost(since old: EndpointConfiguration) -> [ConfigurationError.Problem] {
+        var seen: Set<String> = []
+        var problems: [ConfigurationError.Problem] = []
+        for bundleId in old.apps.map(\.bundleId) where seen.insert(bundleId).inserted {
+            guard old.hasSecret(of: bundleId), !hasSecret(of: bundleId) else { continue }
+            if let index = apps.firstIndex(where: { $0.bundleId == bundleId }) {
+                problems.append(
+                    .init(
+                        key: "apps[\(index)].shared-secrets", place: nil,
+                        "the reload would remove the last secret of \(bundleId), and any password would be accepted for "
+                            + "it; restart the server for that"))
+            } else if unknownBundleIds == .accepted {
+                problems.append(
+                    .init(
+                        key: "apps", place: nil,
+                        "the reload would remove \(bundleId), which has a secret, and any password would be accepted for "
+                            + "it; restart the server for that, or set endpoint.unknown-bundle-ids to refused"))
+            }
+        }
+        return problems
+    }
 }

@@ -395,6 +395,64 @@ extension ServerTests {
             }
         }
 
+        /// The secrets of the other apps do not protect the receipts of the app that lost its only one.
+        @Test("A reload that takes the last secret away from one of several apps is refused")
+        func reloadThatTakesTheLastSecretOfOneAppAwayIsRefused() async throws {
+            let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
+            let open = AppConfiguration(bundleId: "com.example.open")
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [other, Self.app(["first", "second"]), open]
+            }
+            try await TestServer.run(configuration) { server in
+                let status = { @Sendable (password: String?) in
+                    try await Wire.ask(server.port, Sent.post(Sent.body(password: password))).verifyStatus
+                }
+                let refused: [(apps: [AppConfiguration], key: String, text: String)] = [
+                    ([other, Self.app([]), open], "apps[1].shared-secrets", "the last secret of \(Sent.bundleId)"),
+                    // Receipts of apps that are not configured get a reply by default.
+                    ([other, open], "apps", "would remove \(Sent.bundleId)"),
+                ]
+                for (apps, key, text) in refused {
+                    var new = configuration
+                    new.endpoint.apps = apps
+                    let error = #expect(throws: ConfigurationError.self) { try server.server.reload(new) }
+                    #expect(error?.problems.map(\.key) == [key])
+                    #expect(server.log.text.contains(text))
+                    let statuses = [try await status("first"), try await status("wrong"), try await status(nil)]
+                    #expect(statuses == [0, 21004, 21004])
+                }
+                // One of two secrets may go, and an app may go if its receipts are rejected then.
+                var new = configuration
+                new.endpoint.apps = [other, Self.app(["second"]), open]
+                try server.server.reload(new)
+                let kept = [try await status("first"), try await status("second")]
+                #expect(kept == [21004, 0])
+                new.endpoint.apps = [other]
+                new.endpoint.unknownBundleIds = .refused
+                try server.server.reload(new)
+                #expect(try await status("second") == 21003)
+            }
+        }
+
+        @Test("A reload that takes the account's secret away from an app without its own is refused")
+        func reloadThatTakesTheAccountSecretAwayFromAnAppIsRefused() async throws {
+            let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [other, Self.app([])]
+                $0.endpoint.accountSecrets = [SharedSecret("first")]
+            }
+            try await TestServer.run(configuration) { server in
+                var new = configuration
+                new.endpoint.accountSecrets = []
+                let error = #expect(throws: ConfigurationError.self) { try server.server.reload(new) }
+                #expect(error?.problems.map(\.key) == ["apps[1].shared-secrets"])
+                // The app's own secret replaces the account's.
+                new.endpoint.apps = [other, Self.app(["second"])]
+                try server.server.reload(new)
+                #expect(try await Wire.ask(server.port, Sent.post(Sent.body(password: "second"))).verifyStatus == 0)
+            }
+        }
+
         private static func app(_ secrets: [String]) -> AppConfiguration {
             AppConfiguration(bundleId: Sent.bundleId, sharedSecrets: secrets.map { SharedSecret($0) })
         }
