@@ -189,7 +189,18 @@ final class StoreFile: Sendable {
         // Moves the log into the main file, so that a copy of that file alone is complete. This can fail if another
         // program has the store open, which loses nothing.
         try? connected.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
-        try connected.pool.close()
+        // SQLite removes the log by its name, so another log there stays.
+        try Self.close(connected.pool, path) {
+            connected.log != nil && FileIdentity(path) == connected.file
+                && FileIdentity(connected.logPath) == connected.log
+        }
+    }
+
+    /// Closes a pool. Removes the log and its index if `isInPlace` and no other program has the file open.
+    private static func close(_ pool: DatabasePool, _ path: String, isInPlace: () -> Bool) throws {
+        let last = isInPlace() ? LastConnection(path, isInPlace: isInPlace) : nil
+        defer { last?.close() }
+        try pool.close()
     }
 
     // MARK: Opening
@@ -214,11 +225,12 @@ final class StoreFile: Sendable {
             try db.execute(sql: "PRAGMA temp_store = MEMORY")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
+        let file = FileIdentity(path)
         do {
             try prepare(pool, options)
         } catch {
             // Close now, so that no log stays beside a rejected file.
-            try? pool.close()
+            try? close(pool, path) { file != nil && FileIdentity(path) == file }
             throw error
         }
         return pool

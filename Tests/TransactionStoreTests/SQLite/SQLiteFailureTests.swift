@@ -47,6 +47,7 @@ struct SQLiteFailureTests {
         try await queue.write { try $0.execute(sql: "CREATE TABLE notes (text TEXT)") }
         try queue.close()
         #expect(await code { _ = try SQLiteTransactionStore.open(path: other) } == .corrupt)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == ["other.sqlite", "text"])
     }
 
     @Test func aNewerSchemaIsRefused() async throws {
@@ -165,11 +166,28 @@ struct SQLiteFailureTests {
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         _ = try await store.apply(sets(3))
         _ = try await store.counts()
+        #expect(try await store.customer(original: "1") != nil)
         try await store.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store.sqlite"])
         try FileManager.default.copyItem(atPath: folder.file("store.sqlite"), toPath: folder.file("copy.sqlite"))
         let copy = try SQLiteTransactionStore.open(path: folder.file("copy.sqlite"))
         #expect(try await copy.counts().transactions == 3)
         try await copy.close()
+    }
+
+    @Test("The log stays while another connection has the file open, and the last one removes it")
+    func theLogGoesWithTheLastConnection() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let first = try SQLiteTransactionStore.open(path: path)
+        let second = try SQLiteTransactionStore.open(path: path)
+        _ = try await first.apply(sets(1))
+        try await first.close()
+        #expect(FileManager.default.fileExists(atPath: path + "-wal"))
+        _ = try await second.apply(sets(1, from: 2))
+        #expect(try await second.counts().transactions == 2)
+        try await second.close()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store.sqlite"])
     }
 
     @Test func aFileThatAnotherProgramHasBegunToMakeIsAStore() async throws {

@@ -182,6 +182,15 @@ struct SQLiteReplacedFileTests {
         try await store.close()
     }
 
+    @Test("Closing does not remove a log that another program put in the place of the store's own")
+    func closingKeepsALogOfUnknownOrigin() async throws {
+        let store = try await opened()
+        try FileManager.default.removeItem(atPath: path + "-wal")
+        try Data("a log of somebody".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
+        try await store.close()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == Data("a log of somebody".utf8))
+    }
+
     @Test func anEmptyFileIsNotTakenForAStore() async throws {
         let store = try await opened()
         let away = folder.file("away.sqlite")
