@@ -78,6 +78,39 @@ struct MigrateFailureTests {
         #expect(try folder.bytes("file") == [1])
     }
 
+    @Test(
+        "A run that stops before its first record leaves no new store behind, and keeps one that was there",
+        arguments: [["--into", "sqlite:store.sqlite"], ["--output", "out"]])
+    func nothingRead(arguments: [String]) async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(3))
+        try folder.write("dump.csv", Array("id,receipt\n1,nonsense\n".utf8))
+        let before = folder.names("")
+        let migrate = ["migrate", "--quiet", "--trust-root", "root.der"]
+        let wrong = try await Command.run(
+            migrate + ["dump.csv", "--column", "payload"] + arguments, in: folder)
+        #expect(wrong.status == 2 && wrong.error.contains("dump.csv has no column payload"), "\(wrong)")
+        #expect(folder.names("") == before)
+        let right = try await Command.run(migrate + ["dump.ndjson"] + arguments, in: folder)
+        #expect(right.status == 0, "\(right)")
+        let files = (folder.names(""), folder.names("out"))
+        _ = try await Command.run(migrate + ["dump.csv", "--column", "payload"] + arguments, in: folder)
+        #expect(folder.names("") == files.0 && folder.names("out") == files.1)
+        let store = arguments[0] == "--into" ? "store.sqlite" : "out/purchases.sqlite"
+        let stats = try await Command.run("store", "stats", "--store", "sqlite:\(store)", in: folder)
+        #expect(stats.status == 0, "\(stats)")
+    }
+
+    @Test("A run that stops after its first records keeps its new store")
+    func somethingRead() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("a.csv", Array("id,payload\n1,nonsense\n".utf8))
+        try folder.write("b.csv", Array("id,receipt\n1,nonsense\n".utf8))
+        let outcome = try await folder.migrate("a.csv", "b.csv", "--column", "payload", "--into", "sqlite:store.sqlite")
+        #expect(outcome.status == 2 && outcome.error.contains("b.csv has no column payload"), "\(outcome)")
+        #expect(folder.names("").contains("store.sqlite"))
+    }
+
     @Test("A store that may not grow further ends with an error, and the same command goes on when it may")
     func fileSizeLimit() async throws {
         let folder = try Folder.withRoot()
@@ -111,7 +144,7 @@ struct MigrateFailureTests {
         let outcome = try await Command.shell(script, in: folder)
         #expect(outcome.status == 21, "\(outcome)")
         #expect(outcome.error.contains("Run the same command to go on where it stopped."))
-        #expect(folder.namesWithoutLogs("out") == ["purchases.sqlite", "report.html", "summary.json"])
+        #expect(folder.names("out") == ["purchases.sqlite", "report.html", "summary.json"])
         #expect(try folder.object("out/summary.json")["migrated"] as? Int == 20)
     }
 }

@@ -131,7 +131,7 @@ struct MigrateIntoTests {
                 input: records, in: folder)
             #expect(cut.status == 2)
             #expect(cut.error == "Error: 6 records were expected and 5 were read. Was the input cut off?\n")
-            if arguments.first == "--output" { #expect(folder.namesWithoutLogs("out") == ["purchases.sqlite"]) }
+            if arguments.first == "--output" { #expect(folder.names("out") == ["purchases.sqlite"]) }
             let whole = try await Command.run(
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "5"] + arguments,
                 input: records, in: folder)

@@ -59,13 +59,13 @@ struct MigrateOutputTests {
         let folder = try Folder.withRoot()
         let deep = try await folder.migrate("-", "--output", "a/b/c/", input: Forged.ndjson(3))
         #expect(deep.status == 0, "\(deep)")
-        #expect(folder.namesWithoutLogs("a/b/c") == ["purchases.sqlite", "report.html", "summary.json"])
+        #expect(folder.names("a/b/c") == ["purchases.sqlite", "report.html", "summary.json"])
         #expect(try folder.object("a/b/c/summary.json")["recordsRead"] as? Int == 3)
         #expect(try folder.text("a/b/c/report.html").hasPrefix("<!doctype html>"))
         let stats = try await Command.run("store", "stats", "--store", "sqlite:a/b/c/purchases.sqlite", in: folder)
         #expect(stats.status == 0, "\(stats)")
         _ = try await folder.migrate("-", input: Forged.ndjson(1))
-        #expect(folder.namesWithoutLogs("migrated") == ["purchases.sqlite", "report.html", "summary.json"])
+        #expect(folder.names("migrated") == ["purchases.sqlite", "report.html", "summary.json"])
     }
 
     @Test("The same command with the same output folder reads nothing again, and adds what is new")

@@ -322,8 +322,9 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure(error.message)
         }
         if retry { try StoreOpener.requireExisting(destination.store) }
+        let newStore = NewStoreFile(destination.store, in: destination.folder)
         if let folder = destination.folder { try OutputFile.makeFolder(folder) }
-        try await migrate(to: destination, options)
+        try await migrate(to: destination, newStore, options)
     }
 
     /// The counts go to standard error, since standard output has the results.
@@ -348,7 +349,10 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
-    private func migrate(to destination: Destination, _ options: MigrationOptions) async throws {
+    /// - Parameter newStore: the file of the store, if this run creates it.
+    private func migrate(
+        to destination: Destination, _ newStore: NewStoreFile?, _ options: MigrationOptions
+    ) async throws {
         let migration = StoreMigration(
             options: StoreMigration.Options(
                 migration: options, userColumn: userColumn.map(columnName), carriedColumns: Set(carry.map(columnName)),
@@ -384,7 +388,11 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 try await opened.close()
             } catch {
-                try? await opened.close()
+                if let newStore, reporter.done == 0 {
+                    await newStore.closeAndRemoveIfEmpty(opened)
+                } else {
+                    try? await opened.close()
+                }
                 throw error
             }
         } catch {

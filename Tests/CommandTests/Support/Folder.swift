@@ -16,11 +16,6 @@ extension TemporaryFolder {
         ((try? FileManager.default.contentsOfDirectory(atPath: file(name))) ?? []).sorted()
     }
 
-    /// The names in a folder, without the write-ahead log that SQLite keeps beside a store.
-    func namesWithoutLogs(_ name: String) -> [String] {
-        names(name).filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }
-    }
-
     /// The objects of an NDJSON file.
     func lines(_ name: String) throws -> [[String: Any]] {
         try text(name).split(separator: "\n").map {

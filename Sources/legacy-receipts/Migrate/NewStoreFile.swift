@@ -1,0 +1,42 @@
+import Foundation
+import TransactionStore
+
+/// A store file that a migration creates. A run that stops before it reads a record, for example because of a wrong
+/// `--column`, removes it again.
+struct NewStoreFile {
+    private let path: String
+    /// The folder that the migration also creates; nil if there is none.
+    private let folder: String?
+
+    /// Nil if the store is not a file or is already there. Call it before the folder and the store are created.
+    init?(_ address: String, in folder: String?) {
+        guard case .sqlite(let path)? = try? StoreURL(address), !Self.exists(path) else { return nil }
+        self.path = path
+        self.folder = folder.flatMap { Self.exists($0) ? nil : $0 }
+    }
+
+    /// Closes the store, and removes its file if it is empty and no other program has it open.
+    func closeAndRemoveIfEmpty(_ store: any CompleteTransactionStore) async {
+        let isEmpty = await Self.isEmpty(store)
+        do { try await store.close() } catch { return }
+        // Another program that has the store open keeps its log.
+        guard isEmpty, !Self.exists(path + "-wal") else { return }
+        unlink(path)
+        // A folder with other files stays.
+        if let folder { rmdir(folder) }
+    }
+
+    private static func isEmpty(_ store: any CompleteTransactionStore) async -> Bool {
+        guard let counts = try? await store.counts(), let quarantine = try? await store.quarantine(after: nil, limit: 1)
+        else { return false }
+        let nothing = StoreCounts(
+            transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
+        return counts == nothing && quarantine.isEmpty
+    }
+
+    /// Whether the path has a file, a folder or a symbolic link.
+    private static func exists(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0
+    }
+}
