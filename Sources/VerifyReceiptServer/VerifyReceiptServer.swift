@@ -145,7 +145,9 @@ public final class VerifyReceiptServer: Service {
         let channel = HTTP1Channel(
             responder: { request, writer, channel in try await responder.respond(request, writer, channel) },
             configuration: .init(
-                additionalChannelHandlers: [RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics)]))
+                additionalChannelHandlers: [
+                    HTTP1RequestHead(), RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics),
+                ]))
         return (responder, channel)
     }
 

@@ -94,6 +94,41 @@ extension ServerTests {
             }
         }
 
+        /// RFC 9112, 6.1: the content of such a body is not the JSON that a verdict could be about.
+        @Test(
+            "A transfer coding other than chunked gets 501",
+            arguments: [
+                ["Transfer-Encoding: gzip, chunked"], ["Transfer-Encoding: GZIP,chunked"],
+                ["Transfer-Encoding: gzip", "Transfer-Encoding: chunked"],
+            ], ["/verifyReceipt", "/sandbox/verifyReceipt", "/none"])
+        func unknownTransferCoding(headers: [String], path: String) async throws {
+            try await TestServer.run { server in
+                let text = try await Wire.run {
+                    let wire = try Wire(port: server.port)
+                    wire.send(Self.chunked(path, headers))
+                    return try wire.readToEnd()
+                }
+                #expect(text.hasPrefix("HTTP/1.1 501 "), "\(text)")
+                #expect(text.contains("application/problem+json") && !text.contains("21002"), "\(text)")
+                #expect(text.lowercased().contains("connection: close\r\n"))
+                let lines = server.log.text.split(separator: "\n").filter { $0.contains(#""httpStatus":501"#) }
+                #expect(lines.allSatisfy { $0.contains(#""level":"info""#) }, "\(lines)")
+            }
+        }
+
+        @Test(arguments: ["chunked", "Chunked"])
+        func chunkedIsRead(coding: String) async throws {
+            try await TestServer.run { server in
+                let request = Self.chunked("/verifyReceipt", ["Transfer-Encoding: \(coding)"])
+                #expect(try await Wire.ask(server.port, request).verifyStatus == 21002)
+            }
+        }
+
+        private static func chunked(_ path: String, _ headers: [String]) -> String {
+            let all = ["Host: a.example"] + headers
+            return "POST \(path) HTTP/1.1\r\n" + all.map { $0 + "\r\n" }.joined() + "\r\n2\r\n{}\r\n0\r\n\r\n"
+        }
+
         @Test func identityIsNoEncoding() async throws {
             try await TestServer.run { server in
                 for coding in ["identity", "Identity", ""] {

@@ -181,6 +181,42 @@ extension ServerTests {
             }
         }
 
+        @Test(
+            "A request that breaks a rule of HTTP is refused before its token is read, and gets no page",
+            arguments: [
+                ([], 400), (["Host: a.example", "Host: a.example"], 400),
+                (["Host: a.example", "host: b.example"], 400), (["Host: a b"], 400),
+                (["Host: a.example", "Transfer-Encoding: gzip, chunked"], 501),
+            ] as [([String], Int)])
+        func httpRules(headers: [String], status: Int) async throws {
+            let answers = EchoedLookUp()
+            try await Self.run(answers) { _, port in
+                for (path, token) in [("/v1/customers/7", Self.token), ("/v1/customers/7", "wrong"), ("/", Self.token)]
+                {
+                    let isChunked = headers.contains { $0.hasPrefix("Transfer-Encoding") }
+                    let lines =
+                        ["GET \(path) HTTP/1.1", "Connection: close", "Authorization: Bearer \(token)"] + headers
+                    let request = lines.joined(separator: "\r\n") + "\r\n\r\n" + (isChunked ? "0\r\n\r\n" : "")
+                    let answer = try await Wire.ask(port, request)
+                    #expect(answer.status == status && answer.body.hasPrefix(#"{"error":""#), "\(answer)")
+                }
+                #expect(answers.asked.withLock { $0 } == 0)
+            }
+        }
+
+        @Test("HTTP/1.0 needs no Host, and the host of a target in absolute form counts")
+        func oldAndAbsolute() async throws {
+            try await Self.run { _, port in
+                for head in [
+                    "GET /v1/customers/7 HTTP/1.0\r\n",
+                    "GET http://a.example/v1/customers/7 HTTP/1.1\r\nHost: b.example\r\nConnection: close\r\n",
+                ] {
+                    let answer = try await Wire.ask(port, head + "Authorization: Bearer \(Self.token)\r\n\r\n")
+                    #expect(answer.status == 200, "\(answer)")
+                }
+            }
+        }
+
         @Test("A client that waits for 100 (Continue) gets it, except before a body that is not read")
         func continues() async throws {
             try await Self.run { _, port in

@@ -89,6 +89,8 @@ final class LookUpResponder: Sendable {
         let status: HTTPResponse.Status
         let reason: String
         var fields: HTTPFields = [:]
+        /// Whether the reason is on the page too. Only who has the token gets the page.
+        var isOnPage = true
     }
 
     func respond(_ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel) async throws {
@@ -98,6 +100,9 @@ final class LookUpResponder: Sendable {
         let status: HTTPResponse.Status
         var answer: Answer
         do throws(Refusal) {
+            if let problem = RequestRules.problem(of: request) {
+                throw Refusal(status: problem.status, reason: problem.detail, isOnPage: false)
+            }
             try checkToken(request)
             // If the client has gone, reading the body says so.
             if awaitsContinue(request) { try? await writer.writeInformationalHead(HTTPResponse(status: .continue)) }
@@ -132,7 +137,7 @@ final class LookUpResponder: Sendable {
     /// A person gets the page with the reason; a stranger does not.
     private func refused(_ refusal: Refusal, _ request: Request) async -> Answer {
         var answer = Answer(body: Self.json(refusal), fields: refusal.fields)
-        guard Self.route(request) == "page", refusal.status != .unauthorized else { return answer }
+        guard Self.route(request) == "page", refusal.isOnPage else { return answer }
         let endpoint = state.current.endpoint.configuration
         if let page = try? await answers.page(.failure(refusal.reason), at: state.clock(), endpoint) {
             answer = Self.answer(page)
@@ -169,7 +174,7 @@ final class LookUpResponder: Sendable {
                 Self.route(request) == "page" ? #"Basic realm="legacy-receipts", charset="UTF-8""# : bearer
             throw Refusal(
                 status: .unauthorized, reason: "the bearer token is missing or wrong",
-                fields: [.wwwAuthenticate: challenge])
+                fields: [.wwwAuthenticate: challenge], isOnPage: false)
         }
     }
 

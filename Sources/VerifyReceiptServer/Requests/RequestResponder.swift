@@ -251,7 +251,7 @@ struct RequestResponder: Sendable {
             if facts.storeFailed { metrics.storeFailures.increment() }
             metrics.transactionsFromStore.increment(by: max(0, facts.transactionsFromStore))
         }
-        guard state.logsRequests, state.logger.logLevel <= .info || answer.status.code >= 500 else { return }
+        guard state.logsRequests, state.logger.logLevel <= .info || answer.isFailure else { return }
         log(answer, request, channel, exchange, duration)
     }
 
@@ -288,7 +288,7 @@ struct RequestResponder: Sendable {
             fields.set("verificationMs", .nanoseconds(facts.verificationNanoseconds))
         }
         answer.notification?.describe(in: &fields)
-        let isTrouble = answer.status.code >= 500 || facts.storeFailed || facts.appStoreFailed || facts.isNotKept
+        let isTrouble = answer.isFailure || facts.storeFailed || facts.appStoreFailed || facts.isNotKept
         let level: Logger.Level = isTrouble ? .warning : .info
         state.logger.log(level: level, "request", metadata: fields)
     }
@@ -324,6 +324,9 @@ struct Answer {
     var isVerified = false
     /// The result of a notification.
     var notification: NotificationReport?
+
+    /// Whether the server failed. The request alone causes 501.
+    var isFailure: Bool { status.code >= 500 && status != .notImplemented }
 
     init(status: HTTPResponse.Status, reply: VerifyReceiptReply) {
         self.status = status

@@ -5,9 +5,16 @@ import HummingbirdCore
 enum RequestRules {
     /// The answer to a request that breaks a rule, which closes the connection; nil for a valid request.
     static func refusal(of request: Request, isHTTP2: Bool) -> Answer? {
-        if !isHTTP2, let problem = hostProblem(request) { return .problem(.badRequest, problem, closes: true) }
+        if !isHTTP2, let (status, detail) = problem(of: request) { return .problem(status, detail, closes: true) }
         guard request.method == .connect else { return nil }
         return .problem(.methodNotAllowed, "This server is not a proxy and does not support CONNECT.", closes: true)
+    }
+
+    /// What is wrong with a request of HTTP/1; nil for a valid one.
+    static func problem(of request: Request) -> (status: HTTPResponse.Status, detail: String)? {
+        if let problem = hostProblem(request) { return (status: .badRequest, detail: problem) }
+        guard hasUnknownTransferCoding(request) else { return nil }
+        return (status: .notImplemented, detail: "The only Transfer-Encoding that this server reads is chunked.")
     }
 
     /// The answer to a body with a content coding; nil for any other.
@@ -22,6 +29,19 @@ enum RequestRules {
         else { return nil }
         return "The body has a Content-Encoding. Send it without one (identity)."
     }
+
+    // MARK: Transfer-Encoding (RFC 9112, 6.1)
+
+    /// The parser reads a body whose last coding is chunked, and does not undo any other coding.
+    private static func hasUnknownTransferCoding(_ request: Request) -> Bool {
+        guard let codings = request.headers.value(of: .transferEncoding) else { return false }
+        return codings.split(separator: ",").contains { coding in
+            let name = coding.drop(while: isWhiteSpace).prefix { !isWhiteSpace($0) }
+            return !name.isEmpty && name.lowercased() != "chunked"
+        }
+    }
+
+    private static func isWhiteSpace(_ character: Character) -> Bool { character == " " || character == "\t" }
 
     // MARK: Host (RFC 9112, 3.2)
 
