@@ -226,6 +226,15 @@ struct InspectDocumentTests {
         #expect(cut.status == 3 && cut.error.contains("a JWS that was cut"))
         let nothing = try await inspect("{\"hello\":1}")
         #expect(nothing.status == 3 && nothing.error.contains("nothing of the App Store was recognized"))
+        for json in [#"{"orders":[{"id":1}]}"#, #"{"a":{"b":"c"}}"#, #"[{"a":1}]"#, "{}"] {
+            let other = try await inspect(json, "--json")
+            let object = try other.object()
+            #expect(other.status == 3 && object["code"] as? String == "unrecognizedInput", "\(json) \(other)")
+            #expect((object["message"] as? String)?.contains("it is JSON") == true && object["form"] == nil, "\(json)")
+        }
+        // The JSON form of a transaction receipt, without its other keys.
+        let receipt = try await inspect(#"{"purchase-info":"e30="}"#, "--json")
+        #expect(try receipt.object()["code"] as? String == "missingKey", "\(receipt)")
         let hostile = try await inspect(try Self.sign(Self.transaction((#""apple""#, #""\u001b[31m\u202e""#))))
         #expect(hostile.status == 0 && hostile.output.contains(#"\u{1b}[31m\u{202e}"#))
     }

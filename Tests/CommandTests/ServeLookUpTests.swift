@@ -10,6 +10,7 @@ struct ServeLookUpTests {
         try await StoredPurchases.makeStore(in: folder)
         try folder.write("token", String(repeating: "k", count: 40).utf8)
         try folder.write("receipt", Forged.ndjson(1))
+        try folder.write("other", #"{"orders":[{"id":1}]}"#)
         let outcome = try await Command.shell(
             """
             : >log
@@ -27,6 +28,7 @@ struct ServeLookUpTests {
             ask "http://127.0.0.1:$port/v1/customers/201?at=1679270400000" >customer
             ask "http://127.0.0.1:$port/v1/customers/201/entitlements?at=1679270400000" >entitlements
             ask --data-binary @receipt "http://127.0.0.1:$port/v1/inspect" >inspection
+            ask --data-binary @other "http://127.0.0.1:$port/v1/inspect" >other.inspection
             curl -sS -o /dev/null -w '%{http_code}' "http://127.0.0.1:$port/v1/customers/201" >status
             kill -TERM $server
             wait $server
@@ -37,6 +39,8 @@ struct ServeLookUpTests {
         #expect(outcome.error.isEmpty, "\(outcome) \(log)")
         let inspection = try folder.text("inspection")
         #expect(try !inspection.isEmpty && inspection == folder.text("inspection.expected"))
+        let other = try folder.object("other.inspection")
+        #expect(other["code"] as? String == "unrecognizedInput" && other["form"] == nil, "\(other)")
         let whole = try folder.object("customer")
         // The command also has what no table has.
         var printed = try folder.object("customer.expected")

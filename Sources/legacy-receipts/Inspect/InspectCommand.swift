@@ -63,7 +63,7 @@ struct InspectCommand: ParsableCommand {
         if !documents.isEmpty { return try show(documents) }
         let inspection: ReceiptInspection
         do throws(ReceiptError) {
-            inspection = verifier.inspect(try ReceiptContainer(stored: bytes), device: identifier)
+            inspection = verifier.inspect(try InspectedInput.container(bytes), device: identifier)
         } catch {
             try Terminal.output(json ? InspectionJSON.text(error) : InspectionText.text(error))
             advise(bytes)

@@ -41,7 +41,7 @@ struct StoreLookUp: LookUpAnswers {
         let text: String
         do throws(ReceiptError) {
             let verifier = try ReceiptVerifier(trust: endpoint.trust)
-            text = InspectionJSON.text(verifier.inspect(try ReceiptContainer(stored: document), device: nil))
+            text = InspectionJSON.text(verifier.inspect(try InspectedInput.container(document), device: nil))
         } catch {
             text = InspectionJSON.text(error)
         }
