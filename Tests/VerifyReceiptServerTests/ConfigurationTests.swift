@@ -314,9 +314,40 @@ import VerifyReceiptServer
         let problems = Self.problems(text)
         #expect(problems.count == 1)
         #expect(problems.first?.message.contains(other.tls.privateKey) == true)
+        #expect(problems.first?.key == "listen.tls.private-key")
         #expect(
             Self.problems("listen: {tls: {certificate: \(one.tls.certificate), private-key: \(one.tls.privateKey)}}")
                 .isEmpty)
+    }
+
+    @Test("A TLS file that cannot be read has the key that names it, and its place")
+    func tlsFilesHaveTheirKeys() throws {
+        let (certificate, none) = (try TestCertificate(), "/none/at/all.pem")
+        let files = certificate.tls
+        let missing = Self.problems("\nlisten: {tls: {certificate: \(none), private-key: \(files.privateKey)}}")
+        #expect(missing.map(\.key) == ["listen.tls.certificate"])
+        #expect(missing.first?.place?.hasSuffix("serve.yaml:2") == true, "\(missing)")
+        let pair = ["listen.tls.certificate": files.certificate, "listen.tls.private-key": none]
+        let flagged = Self.problems("log: {level: info}", flags: pair)
+        #expect(flagged.map(\.key) == ["listen.tls.private-key"] && flagged.map(\.place) == ["--set"])
+        let list = Self.problems(
+            """
+            listeners:
+              - {port: 1}
+              - {port: 2, tls: {certificate: \(files.privateKey), private-key: \(files.privateKey)}}
+            """)
+        #expect(list.map(\.key) == ["listeners[1].tls.certificate"], "\(list)")
+        withExtendedLifetime(certificate) {}
+    }
+
+    @Test("A wrong value is reported once, flags in the order of their keys")
+    func problemsAreReportedOnce() {
+        let flags = ["timeouts.idle": "x", "limits.connections": "many", "admin.enabled": "perhaps", "bogus": "1"]
+        let problems = Self.problems("log: {level: info}", flags: flags)
+        #expect(problems.map(\.key) == ["admin.enabled", "bogus", "limits.connections", "timeouts.idle"])
+        let tokens = ["look-up.enabled": "true", "look-up.token-files": ""]
+        let empty = Self.problems("log: {level: info}", flags: tokens).filter { $0.message.contains("is empty") }
+        #expect(empty.count == 1, "\(empty)")
     }
 
     // MARK: The example

@@ -89,8 +89,12 @@ struct ConfigurationLoader {
         checkFreshness(configuration)
         configuration.notifications = notifications(configuration)
         warnOfMissingProtection(configuration)
-        for listener in configuration.listeners { check(listener.tls) }
-        let all = problems + values.problems
+        for (index, listener) in configuration.listeners.enumerated() {
+            check(listener.tls, key: file?.listeners == nil ? "listen.tls" : "listeners[\(index)].tls")
+        }
+        // A value that is read twice has its problem twice.
+        var seen: Set<String> = []
+        let all = (problems + values.problems).filter { seen.insert($0.description).inserted }
         guard all.isEmpty else { throw ConfigurationError(all) }
         configuration.warnings = warnings
         return configuration
@@ -157,12 +161,14 @@ extension ConfigurationLoader {
 
     private static let minimumTokenBytes = 32
 
-    mutating func check(_ tls: VerifyReceiptServerConfiguration.TLSFiles?) {
+    /// - Parameter key: the key of the two paths.
+    mutating func check(_ tls: VerifyReceiptServerConfiguration.TLSFiles?, key: String) {
         guard let tls else { return }
         do {
             _ = try TLSSetup.configuration(tls)
         } catch {
-            problems.append(.init(key: "tls", place: place, "\(error)"))
+            let fileKey = (error as? TLSSetup.Failure).map { "\(key).\($0.key)" } ?? key
+            problems.append(.init(key: fileKey, place: values.place(of: fileKey) ?? place, "\(error)"))
         }
         if BoundedFile.isReadableByEverybody(tls.privateKey) {
             warnings.append("\(tls.privateKey) contains a private key and every user of this machine may read it")

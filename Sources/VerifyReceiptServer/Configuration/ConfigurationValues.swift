@@ -18,7 +18,7 @@ struct ConfigurationValues {
         let settings = Dictionary(Setting.all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         var problems: [ConfigurationError.Problem] = []
         var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
-        for (key, text) in flags {
+        for (key, text) in flags.sorted(by: { $0.key < $1.key }) {
             guard let setting = settings[key] else {
                 problems.append(.init(key: key, place: "--set", "there is no such key\(Self.suggestion(for: key))"))
                 continue

@@ -4,14 +4,21 @@ import NIOSSL
 /// Reads certificate files.
 enum TLSSetup {
     struct Failure: Error, CustomStringConvertible {
+        /// The key below `tls` whose file is wrong.
+        let key: String
         let description: String
     }
 
+    private static let certificateKey = "certificate"
+    private static let privateKeyKey = "private-key"
+
     /// - Throws: ``Failure`` that names the file.
     static func configuration(_ files: VerifyReceiptServerConfiguration.TLSFiles) throws -> TLSConfiguration {
-        let chain = try read(files.certificate) { try NIOSSLCertificate.fromPEMBytes($0) }
-        guard !chain.isEmpty else { throw Failure(description: "\(files.certificate) contains no certificate in PEM") }
-        let key = try read(files.privateKey) { try NIOSSLPrivateKey(bytes: $0, format: .pem) }
+        let chain = try read(files.certificate, certificateKey) { try NIOSSLCertificate.fromPEMBytes($0) }
+        guard !chain.isEmpty else {
+            throw Failure(key: certificateKey, description: "\(files.certificate) contains no certificate in PEM")
+        }
+        let key = try read(files.privateKey, privateKeyKey) { try NIOSSLPrivateKey(bytes: $0, format: .pem) }
         var configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
         configuration.minimumTLSVersion = .tlsv12
@@ -19,7 +26,8 @@ enum TLSSetup {
             // Makes BoringSSL compare certificate and key.
             _ = try NIOSSLContext(configuration: configuration)
         } catch {
-            throw Failure(description: "\(files.privateKey) is not the private key of \(files.certificate)")
+            throw Failure(
+                key: privateKeyKey, description: "\(files.privateKey) is not the private key of \(files.certificate)")
         }
         return configuration
     }
@@ -33,17 +41,19 @@ enum TLSSetup {
         .min()
     }
 
-    private static func read<Value>(_ path: String, _ parse: ([UInt8]) throws -> Value) throws -> Value {
+    private static func read<Value>(
+        _ path: String, _ key: String, _ parse: ([UInt8]) throws -> Value
+    ) throws -> Value {
         let bytes: [UInt8]
         do {
             bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
         } catch {
-            throw Failure(description: "\(path) cannot be read: \(error)")
+            throw Failure(key: key, description: "\(path) cannot be read: \(error)")
         }
         do {
             return try parse(bytes)
         } catch {
-            throw Failure(description: "\(path) is not valid PEM of the expected kind")
+            throw Failure(key: key, description: "\(path) is not valid PEM of the expected kind")
         }
     }
 }
