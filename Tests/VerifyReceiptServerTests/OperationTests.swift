@@ -112,6 +112,15 @@ extension ServerTests {
                     "/v1/signatures/promotional-offer", "/v1/signatures/introductory-eligibility",
                     "/v1/signatures/advanced-commerce",
                 ])
+            for (path, operations) in paths {
+                for (method, operation) in try #require(operations as? [String: [String: Any]]) {
+                    let responses = try #require(operation["responses"] as? [String: Any])
+                    let isLookUp = path.hasPrefix("/v1/")
+                    let expected = isLookUp ? ["400", "401", "405", "500", "501", "503"] : ["400", "501", "503"]
+                    guard isLookUp || method == "post" else { continue }
+                    #expect(Set(expected).isSubset(of: responses.keys), "\(method) \(path)")
+                }
+            }
         }
 
         @Test func countersSayWhatWasAnswered() async throws {
