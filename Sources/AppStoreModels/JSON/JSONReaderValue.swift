@@ -93,6 +93,16 @@ package struct JSONObject: Sendable, Hashable {
         return true
     }
 
+    /// The object without the members with these names.
+    package func removing(_ names: Set<String>) -> JSONObject {
+        JSONObject(members: members.filter { !names.contains($0.key) })
+    }
+
+    /// The object with each member of this name changed.
+    package func changing(_ name: String, _ change: (JSONValue) -> JSONValue) -> JSONObject {
+        JSONObject(members: members.map { $0.key == name ? Member(key: name, value: change($0.value)) : $0 })
+    }
+
     package static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.members == right.members
     }

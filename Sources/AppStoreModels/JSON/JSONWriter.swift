@@ -300,3 +300,81 @@ package struct JSONWriter: Sendable {
         nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
     }
 }
+
+/// Members that are omitted if they have no value, because Apple's payloads have no `null`.
+extension JSONWriter {
+    package mutating func member(_ name: StaticString, _ value: String?) {
+        guard let value else { return }
+        key(name)
+        string(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Int64?) {
+        guard let value else { return }
+        key(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Int32?) {
+        guard let value else { return }
+        key(name)
+        integer(Int64(value))
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Int?) {
+        guard let value else { return }
+        key(name)
+        integer(value)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: Bool?) {
+        guard let value else { return }
+        key(name)
+        boolean(value)
+    }
+
+    package mutating func member<Value: OpenEnum>(_ name: StaticString, _ value: Value?)
+    where Value.RawValue == String {
+        member(name, value?.rawValue)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: (some JSONModel)?) {
+        guard let value else { return }
+        key(name)
+        value.write(to: &self)
+    }
+
+    package mutating func member(_ name: StaticString, _ value: [String]?) {
+        guard let value else { return }
+        key(name)
+        beginArray()
+        for element in value { string(element) }
+        endArray()
+    }
+}
+
+extension JSONWriter {
+    /// Writes a JSON value that was read, with members in their order and numbers digit by digit.
+    ///
+    /// The recursion is as deep as the value, which is at most ``JSONReadingLimits/maximumDepth`` for a parsed value.
+    package mutating func value(_ value: JSONValue) {
+        switch value {
+        case .null: null()
+        case .bool(let bool): boolean(bool)
+        case .integer(let integer): self.integer(integer)
+        case .number(let digits): raw(digits.utf8)
+        case .string(let text): string(text)
+        case .array(let values):
+            beginArray()
+            for element in values { self.value(element) }
+            endArray()
+        case .object(let object):
+            beginObject()
+            for member in object.members {
+                key(member.key)
+                self.value(member.value)
+            }
+            endObject()
+        }
+    }
+}

@@ -125,6 +125,15 @@ public struct StoredRenewalInfo: Sendable {
     }
 
     public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+
+    /// When the document that states the payload was signed or, if it is unsigned, recorded. A recorded payload does
+    /// not state its date.
+    package var statedDate: Int64? {
+        let origin =
+            origins.first { $0.source.kind == .signedTransaction } ?? origins.first { $0.source.kind.isSigned }
+            ?? origins.first
+        return origin?.signedDate
+    }
 }
 
 /// What is known about the app itself.

@@ -1,5 +1,6 @@
 public import AppStoreModels
 internal import Foundation
+internal import LegacyReceipts
 
 /// Values of legacy documents that the modern model has no field for. Each is absent if the document does not have it.
 /// That matters: verifyReceipt shows a flag only if the receipt has the attribute.
@@ -84,6 +85,9 @@ public struct KnownReceipt: Hashable, Sendable {
         self.bytes = bytes
         self.signedDate = signedDate
     }
+
+    /// SHA-256 of the bytes, 64 hexadecimal digits.
+    package var digest: String { Fingerprint(of: bytes).description }
 
     // The compiler's version compares byte by byte, which is many times slower for each receipt that arrives again.
     public static func == (left: KnownReceipt, right: KnownReceipt) -> Bool {
