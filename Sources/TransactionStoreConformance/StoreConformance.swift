@@ -19,6 +19,18 @@ public enum StoreConformance {
         + retention
         + directory
         + migration + unknownTransactions + requestBudgets
+
+    typealias Samples = StoreSamples
+
+    /// The code of the error that a call throws; nil if it throws none, or not an error of a store.
+    static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
+        do {
+            try await body()
+            return nil
+        } catch {
+            return (error as? TransactionStoreError)?.code
+        }
+    }
 }
 
 /// An engine under test.

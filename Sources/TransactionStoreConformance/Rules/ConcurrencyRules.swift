@@ -4,8 +4,6 @@ import Synchronization
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     static let concurrency: [StoreRule] = [
         StoreRule("with many writers through two connections, the newest fact stays") { place in
             let stores = [try await place.open(), try await place.open()]

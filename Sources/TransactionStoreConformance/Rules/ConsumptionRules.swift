@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static func open(_ store: any CompleteTransactionStore, limit: Int = 100) async throws -> [String] {
         var uuids: [String] = []
         var last: ConsumptionTask?

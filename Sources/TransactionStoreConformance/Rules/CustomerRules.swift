@@ -4,8 +4,6 @@ import TestSupport
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static func ids(_ customer: Customer?) -> [String] {
         customer?.transactions.compactMap(\.payload.transactionId) ?? []
     }

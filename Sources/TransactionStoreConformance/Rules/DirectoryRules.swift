@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static func firsts(_ store: any CompleteTransactionStore, pageSize: Int) async throws -> [String] {
         var found: [String] = []
         try await store.forEachCustomer(in: Samples.scope, pageSize: pageSize) {

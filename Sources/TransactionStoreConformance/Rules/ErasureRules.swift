@@ -4,8 +4,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let token = "0b1c2d3e-4f50-4a6b-8c7d-9e0f1a2b3c4d"
 
     /// Two purchases of one customer, with all other kinds of facts.

@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     static let facts: [StoreRule] = [
         StoreRule(opened: "applied facts are found again") { store in
             var legacy = LegacyTransactionFields()
@@ -95,14 +93,6 @@ extension StoreConformance {
             let store = try await place.open()
             try await store.close()
             try await store.close()
-            func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-                do {
-                    try await body()
-                    return nil
-                } catch {
-                    return (error as? TransactionStoreError)?.code
-                }
-            }
             try await expect(code { _ = try await store.apply([Samples.set(Samples.fact("1"))]) }, equals: .closed)
             try await expect(code { _ = try await store.apply([]) }, equals: .closed)
             try await expect(code { _ = try await store.customer(original: "1") }, equals: .closed)

@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let strings = [
         "'; DROP TABLE transactions; --", "\"", "\\", "a\u{0}b", "a\u{0}c", "\u{0}", "%s$1?1:x", "\u{1F600}\u{202E}",
         "\n\r\t", "é", "e\u{301}", " 1", "1 ", "-1", "1e3", "NULL", "{\"a\":1}",

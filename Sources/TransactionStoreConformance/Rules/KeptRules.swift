@@ -4,8 +4,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     static let kept: [StoreRule] = [
         StoreRule(opened: "the newest receipt of each form is stored, in any order") { store in
             let receipts = [

@@ -3,18 +3,7 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let minute: Int64 = 60_000
-
-    private static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? TransactionStoreError)?.code
-        }
-    }
 
     static let leases: [StoreRule] = [
         StoreRule("a consumer has one holder at a time, who can renew the lease and end it") { place in

@@ -4,17 +4,6 @@ import Synchronization
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
-    private static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? TransactionStoreError)?.code
-        }
-    }
-
     static let ledgerConsumers: [StoreRule] = [
         StoreRule("a consumer's acknowledged position is stored under its name") { place in
             let store = try await place.open()

@@ -3,17 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
-    private static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? TransactionStoreError)?.code
-        }
-    }
-
     private static func signed(
         _ id: String, _ revision: Int64, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> TransactionFact {

@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static func cancelled(_ date: Int64 = Samples.june + 5000) -> LegacyTransactionFields {
         var fields = LegacyTransactionFields()
         fields.cancellationDate = date

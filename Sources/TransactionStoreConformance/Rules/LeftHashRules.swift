@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let token = CustomerIdentity(.appAccountToken, "0b1c2d3e-4f50-4a6b-8c7d-9e0f1a2b3c4d")
     private static let appTransaction = CustomerIdentity(.appTransactionId, "70000001")
 

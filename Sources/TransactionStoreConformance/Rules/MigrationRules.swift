@@ -2,8 +2,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     /// A SHA-256 value for a number; their order is the order of the numbers.
     private static func hash(_ number: Int) -> [UInt8] {
         [UInt8](repeating: 0, count: 24) + withUnsafeBytes(of: UInt64(number).bigEndian, Array.init)

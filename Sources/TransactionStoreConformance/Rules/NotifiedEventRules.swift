@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     /// The set of a notification about one transaction.
     static func notified(
         _ uuid: String, _ type: String, _ subtype: String? = nil, _ id: String, source: FactSource = .notificationV2,

@@ -3,8 +3,6 @@ package import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     /// Documents about one customer that contain competing facts of every kind.
     private static var competing: [FactSet] {
         var trial = LegacyTransactionFields()

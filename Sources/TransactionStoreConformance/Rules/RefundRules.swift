@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let refundDate = Samples.june + 5 * Samples.day + 7
 
     /// The facts of an iOS 6 receipt of June's period, signed before or after a refund.

@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
 
     /// A period of 30 days of subscription 1. The first one has the transaction id 1.

@@ -4,8 +4,6 @@ import Synchronization
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let hour: Int64 = 3_600_000_000
 
     private static func budget(

@@ -2,8 +2,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static func notification(_ uuid: String, at date: Int64) -> FactSet {
         let notification = ProcessedNotification(
             notificationUUID: uuid, notificationType: "TEST", subtype: nil, signedDate: date, body: Array("{}".utf8))

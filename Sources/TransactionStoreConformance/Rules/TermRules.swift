@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     /// A signed purchase of a non-renewing subscription.
     private static func purchase(
         _ id: String, day: Int64, at date: Int64 = Samples.june, refunded: Bool = false, original: String? = nil,

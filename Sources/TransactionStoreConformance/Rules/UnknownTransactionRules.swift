@@ -3,8 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private typealias Samples = StoreSamples
-
     private static let sandbox = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
 
     private static func unknown(
