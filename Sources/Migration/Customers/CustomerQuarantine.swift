@@ -12,7 +12,7 @@ public enum CustomerQuarantine {
     ///   - users: the caller's ids of the user, exactly as in the records.
     ///   - userColumn: the column or member with the user's id; nil to find it by its name, as a migration does.
     ///   - store: all of its quarantine is read.
-    /// - Throws: `TransactionStoreError`.
+    /// - Throws: `TransactionStoreError` or `CancellationError`.
     public static func keys(
         of identities: [CustomerIdentity], users: Set<String>, userColumn: String?, in store: any MigrationStore
     ) async throws -> [[UInt8]] {
@@ -27,11 +27,7 @@ public enum CustomerQuarantine {
         let ids = Set(identities.map(\.value))
         let columns = UserColumns(user: userColumn, carried: [])
         var records: [QuarantinedRecord] = []
-        var last: [UInt8]?
-        while true {
-            let page = try await store.quarantine(after: last, limit: 200)
-            guard let end = page.last else { return records }
-            last = end.key
+        try await store.forEachQuarantinePage { page in
             for record in page {
                 let line = QuarantineLine(record.line[...])
                 let user = line.flatMap { line in
@@ -44,6 +40,7 @@ public enum CustomerQuarantine {
                 }
             }
         }
+        return records
     }
 
     /// Whether a receipt in the record states one of the ids. The signature is not checked.

@@ -101,12 +101,7 @@ public struct TableExport: Sendable {
             }
             try await output.flush()
         }
-        var lastRecord: [UInt8]?
-        while true {
-            try Task.checkCancellation()
-            let page = try await store.quarantine(after: lastRecord, limit: 200)
-            guard let next = page.last?.key else { break }
-            lastRecord = next
+        try await store.forEachQuarantinePage { page in
             try output.write(page)
             try await output.flush()
         }
@@ -137,6 +132,20 @@ extension CustomerDirectory where Self: MigrationStore {
                         (customer, claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] })
                     })
             }
+        }
+    }
+}
+
+extension MigrationStore {
+    /// Calls `body` with all quarantined records, in pages.
+    func forEachQuarantinePage(_ body: ([QuarantinedRecord]) async throws -> Void) async throws {
+        var last: [UInt8]?
+        while true {
+            try Task.checkCancellation()
+            let page = try await quarantine(after: last, limit: 200)
+            guard let next = page.last?.key else { return }
+            last = next
+            try await body(page)
         }
     }
 }

@@ -144,29 +144,13 @@ public struct StoreReport: Sendable, Equatable {
     ) async throws {
         self.date = date
         var counter = StoreReportCounter(date: date)
-        for scope in try await store.scopes() {
-            var last: CustomerIdentity?
-            while true {
-                try Task.checkCancellation()
-                let page = try await store.customers(in: scope, after: last, limit: 200)
-                guard let next = page.last?.identities.first else { break }
-                last = next
-                let claims = Dictionary(
-                    grouping: try await store.users(of: page.flatMap(\.identities), in: scope), by: \.identity)
-                for customer in page {
-                    let users = claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] }
-                    let exported = ExportedCustomer(customer, users: users, catalog: catalog, at: date)
-                    counter.add(exported, to: &self)
-                }
+        try await store.forEachPage { page in
+            for (customer, users) in page {
+                counter.add(ExportedCustomer(customer, users: users, catalog: catalog, at: date), to: &self)
             }
         }
         unknownToAppStore = Int(try await store.unknownTransactionCount())
-        var lastRecord: [UInt8]?
-        while true {
-            try Task.checkCancellation()
-            let page = try await store.quarantine(after: lastRecord, limit: 200)
-            guard let next = page.last?.key else { break }
-            lastRecord = next
+        try await store.forEachQuarantinePage { page in
             for record in page { try counter.add(record) }
         }
         counter.finish(&self)
