@@ -89,8 +89,3 @@ enum ReplyStatus {
         }
     }
 }
-
-extension JSONValue {
-    /// A whole number, or a string of its digits.
-    var wholeNumber: Int64? { integer ?? string.flatMap { Int64($0) } }
-}

@@ -56,19 +56,16 @@ package struct ParityRun: Sendable {
     /// The date of Apple's reply. Replies to app receipts contain it. Replies to iOS 6 receipts show only whether the newest
     /// period had ended. So a date within the period, or the first one after it, gives the same answer.
     static func moment(_ pair: RecordedPair) -> Int64? {
-        func milliseconds(_ object: JSONValue?, _ key: String) -> Int64? {
-            object?[key]?.string.flatMap { Int64($0) } ?? object?[key]?.integer
-        }
         let receipt = pair.reply["receipt"]
-        if let date = milliseconds(receipt, "request_date_ms") ?? pair.recordedAt { return date }
+        if let date = receipt?["request_date_ms"]?.wholeNumber ?? pair.recordedAt { return date }
         guard receipt?["in_app"] == nil else { return nil }
         switch pair.reply["status"]?.integer {
         case 21006:
             let expired = pair.reply["latest_expired_receipt_info"]
-            return (milliseconds(expired, "expires_date") ?? milliseconds(receipt, "expires_date")).map { $0 &+ 1 }
+            return (expired?["expires_date"]?.wholeNumber ?? receipt?["expires_date"]?.wholeNumber).map { $0 &+ 1 }
         case 0:
             let latest = pair.reply["latest_receipt_info"]
-            return milliseconds(latest, "purchase_date_ms") ?? milliseconds(receipt, "purchase_date_ms")
+            return latest?["purchase_date_ms"]?.wholeNumber ?? receipt?["purchase_date_ms"]?.wholeNumber
         default: return nil
         }
     }

@@ -38,7 +38,7 @@ extension RecordedPair {
             body = Self.requestBody(
                 receipt: receipt, password: record["password"], excludes: record["exclude-old-transactions"])
         }
-        self.init(request: body, reply: reply, recordedAt: Self.milliseconds(record["request_date_ms"]), place: place)
+        self.init(request: body, reply: reply, recordedAt: record["request_date_ms"]?.wholeNumber, place: place)
     }
 
     /// Makes a client's request from a stored receipt.
@@ -95,9 +95,5 @@ extension RecordedPair {
         }
         writer.endObject()
         return writer.finish()
-    }
-
-    private static func milliseconds(_ value: JSONValue?) -> Int64? {
-        value?.integer ?? value?.string.flatMap { Int64($0) }
     }
 }

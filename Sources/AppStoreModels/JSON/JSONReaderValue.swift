@@ -26,6 +26,9 @@ package enum JSONValue: Sendable, Hashable {
         if case .integer(let integer) = self { integer } else { nil }
     }
 
+    /// A whole number, or a string of its digits.
+    package var wholeNumber: Int64? { integer ?? string.flatMap { Int64($0) } }
+
     package var bool: Bool? {
         if case .bool(let bool) = self { bool } else { nil }
     }

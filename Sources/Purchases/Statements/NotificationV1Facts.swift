@@ -21,7 +21,7 @@ extension [FactSet] {
     ///   - receipts: the facts of the embedded receipts, each verified.
     package init(notificationV1 object: JSONObject, mapping: RecordedMapping?, receipts: [FactSet]) {
         let changes = ["auto_renew_status_change_date_ms", "cancellation_date_ms"].compactMap {
-            object.milliseconds($0)
+            object[$0]?.wholeNumber
         }
         let notBefore = (changes + receipts.compactMap(\.receipt?.signedDate)).max()
         let recorded = mapping.map { [FactSet](recorded: $0, notBefore: notBefore) } ?? []
@@ -76,11 +76,5 @@ extension ProcessedNotification {
             notificationUUID: "v1-" + Fingerprint(of: text(content)).description,
             notificationType: CustomerIdentity.isPlain(type) ? type : "", subtype: nil, signedDate: signedDate,
             body: text(kept))
-    }
-}
-
-extension JSONObject {
-    fileprivate func milliseconds(_ key: String) -> Int64? {
-        self[key].flatMap { $0.integer ?? $0.string.flatMap { Int64($0) } }
     }
 }
