@@ -12,9 +12,6 @@ struct LedgerWriter {
     private let findSubscription: SQLStatement
     private let findOtherProduct: SQLStatement
 
-    /// A placeholder. Ledger state does not depend on the customer.
-    private static let anyScope = StoreScope(environment: .production, bundleId: "")
-
     /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
     init(_ db: Database, hasDates: Bool = true) throws {
         append = try SQLStatement(
@@ -87,7 +84,7 @@ struct LedgerWriter {
     /// Appends the entries that are due for some transactions of a subscription, and for the transactions whose upgrade
     /// they prove or disprove.
     private func record(together ids: [String], _ original: String, _ scopeId: Int64) throws {
-        let known = try SQLiteTransactionStore.subscription(original, scopeId, in: Self.anyScope, findSubscription)
+        let known = try SQLiteTransactionStore.subscription(original, scopeId, in: .placeholder, findSubscription)
         let changed = Set(ids)
         // The oldest first.
         for transaction in known.reversed() {
@@ -114,7 +111,7 @@ struct LedgerWriter {
     }
 
     private func record(_ id: String, _ original: String, _ scopeId: Int64, after history: LedgerHistory?) throws {
-        let known = try SQLiteTransactionStore.transaction(id, original, scopeId, in: Self.anyScope, findTransaction)
+        let known = try SQLiteTransactionStore.transaction(id, original, scopeId, in: .placeholder, findTransaction)
         guard let known, let due = DueEntry(after: history, for: known) else { return }
         _ = try append(id, original, scopeId, number: due.number, due.event)
     }
@@ -152,7 +149,7 @@ struct LedgerWriter {
             """)
         try all.forEachRow {
             let (scopeId, original) = ($0.integer(0), $0.text(1))
-            let known = try SQLiteTransactionStore.subscription(original, scopeId, in: Self.anyScope, findSubscription)
+            let known = try SQLiteTransactionStore.subscription(original, scopeId, in: .placeholder, findSubscription)
             for transaction in known.reversed() {
                 guard let id = transaction.payload.transactionId,
                     let due = DueEntry(after: try history(of: id, scopeId), for: transaction)

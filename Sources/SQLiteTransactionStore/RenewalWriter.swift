@@ -10,8 +10,6 @@ struct RenewalWriter {
     private let findEvents: SQLStatement
     private let append: SQLStatement
 
-    private static let anyScope = StoreScope(environment: .production, bundleId: "")
-
     init(_ db: Database) throws {
         findRenewalInfo = try SQLStatement(db, SQLiteTransactionStore.findSignedRenewalInfo)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
@@ -36,7 +34,7 @@ struct RenewalWriter {
     /// - Parameter event: the event of the set's notification, if it is about this purchase.
     func record(_ original: String, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
         let purchase = try SQLiteTransactionStore.renewedPurchase(
-            original, scopeId, in: Self.anyScope, findRenewalInfo, findSubscription)
+            original, scopeId, in: .placeholder, findRenewalInfo, findSubscription)
         guard purchase != nil || event != nil else { return }
         var history: [String: [LedgerEntry.Event]] = [:]
         try findEvents.bind(1, scopeId)

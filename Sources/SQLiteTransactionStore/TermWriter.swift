@@ -13,8 +13,6 @@ struct TermWriter {
     private let insert: SQLStatement
     private let append: SQLStatement
 
-    private static let anyScope = StoreScope(environment: .production, bundleId: "")
-
     /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
     init(_ db: Database, hasDates: Bool = true) throws {
         findOriginals = try SQLStatement(
@@ -58,7 +56,7 @@ struct TermWriter {
             try bind(findBases, original, scopeId)
             try findBases.forEachRow { known[$0.text(0)] = $0.integer(1) }
             for transaction in try SQLiteTransactionStore.subscription(
-                original, scopeId, in: Self.anyScope, findSubscription)
+                original, scopeId, in: .placeholder, findSubscription)
             {
                 guard let id = transaction.payload.transactionId, transactions[id] == nil else { continue }
                 transactions[id] = (original, transaction)

@@ -127,3 +127,8 @@ public struct CustomerAssembler {
     /// The resolved transactions of the rows: one per transaction id, greatest id first.
     public func joinedTransactions() -> [StoredTransaction] { statements.resolvedTransactions() }
 }
+
+extension StoreScope {
+    /// For purchases that are assembled without their customer. Ledger state does not depend on the customer.
+    package static let placeholder = StoreScope(environment: .production, bundleId: "")
+}

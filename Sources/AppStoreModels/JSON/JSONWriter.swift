@@ -301,6 +301,15 @@ package struct JSONWriter: Sendable {
     }
 }
 
+extension JSONWriter {
+    /// A JSON string, for JSON that is laid out for people.
+    package static func quoted(_ text: String) -> String {
+        var writer = JSONWriter()
+        writer.string(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
 /// Members that are omitted if they have no value, because Apple's payloads have no `null`.
 extension JSONWriter {
     package mutating func member(_ name: StaticString, _ value: String?) {

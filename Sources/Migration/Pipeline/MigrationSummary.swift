@@ -218,7 +218,9 @@ public struct MigrationSummary: Sendable, Equatable {
                 "  \"\(name)\": "
                     + Self.object(
                         self.members.mapValues { counts in
-                            let fates = counts.sorted { $0.key < $1.key }.map { "\(Self.quoted($0.key)): \($0.value)" }
+                            let fates = counts.sorted { $0.key < $1.key }.map {
+                                "\(JSONWriter.quoted($0.key)): \($0.value)"
+                            }
                             return "{\(fates.joined(separator: ", "))}"
                         })
             }
@@ -229,14 +231,8 @@ public struct MigrationSummary: Sendable, Equatable {
 
     /// An object with a line for each member, in the order of the names.
     private static func object(_ values: [String: String]) -> String {
-        let lines = values.sorted { $0.key < $1.key }.map { "\n    \(quoted($0.key)): \($0.value)" }
+        let lines = values.sorted { $0.key < $1.key }.map { "\n    \(JSONWriter.quoted($0.key)): \($0.value)" }
         return "{" + lines.joined(separator: ",") + (lines.isEmpty ? "}" : "\n  }")
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var writer = JSONWriter()
-        writer.string(text)
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 
     /// Reads what ``json()`` wrote. Members that are missing count as 0.

@@ -243,9 +243,6 @@ extension StoredTransaction {
 
 /// Rows of the table `transactions` that are assembled into one transaction.
 enum StoredFacts {
-    /// A placeholder. Ledger state does not depend on the customer.
-    static let anyScope = StoreScope(environment: .production, bundleId: "")
-
     private static let findSubscriptions = Statement(
         name: "find_subscriptions",
         sql: """
@@ -256,7 +253,7 @@ enum StoredFacts {
 
     /// For each database id of an original transaction id, the transactions filed under it, newest first.
     static func subscriptions(
-        _ purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = StoredFacts.anyScope
+        _ purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = .placeholder
     ) throws -> [[StoredTransaction]] {
         var assemblers: [Int: CustomerAssembler] = [:]
         try addTransactions(of: purchases, session, in: scope, to: &assemblers)
@@ -265,7 +262,7 @@ enum StoredFacts {
 
     /// Adds the transactions filed under database ids of original transaction ids to the assemblers of their places.
     static func addTransactions(
-        of purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = StoredFacts.anyScope,
+        of purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = .placeholder,
         to assemblers: inout [Int: CustomerAssembler]
     ) throws {
         let rows = try session.run(findSubscriptions, [.int8s(purchases)])

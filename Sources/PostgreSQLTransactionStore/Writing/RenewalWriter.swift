@@ -59,7 +59,7 @@ struct RenewalWriter {
         let infos = try session.run(Self.findRenewalInfos, [.int8s(purchases.map(\.id))])
         for row in 0..<infos.count {
             let place = Int(try infos.integer(row, 0, as: Int32.self)) - 1
-            try add(row, of: infos, to: &assemblers[place, default: CustomerAssembler(scope: StoredFacts.anyScope)])
+            try add(row, of: infos, to: &assemblers[place, default: CustomerAssembler(scope: .placeholder)])
         }
         let renewed = assemblers.keys.sorted().filter { purchases.indices.contains($0) }
         var known: [Int: CustomerAssembler] = [:]

@@ -38,8 +38,8 @@ struct EnrichmentSummary: Sendable {
         let apps = estimate.open.map { open in
             let calls = estimate.calls(open.purchases, open.scope.environment)
             return Self.object([
-                ("bundleId", Self.quoted(open.scope.bundleId)),
-                ("environment", Self.quoted(open.scope.environment.rawValue)),
+                ("bundleId", JSONWriter.quoted(open.scope.bundleId)),
+                ("environment", JSONWriter.quoted(open.scope.environment.rawValue)),
                 ("customers", "\(open.customers)"), ("purchases", "\(open.purchases)"),
                 ("calls", "\(calls?.count ?? 0)"), ("seconds", "\(calls?.seconds ?? 0)"),
                 ("purchasesNotAskedAgain", "\(open.rememberedPurchases)"),
@@ -59,7 +59,7 @@ struct EnrichmentSummary: Sendable {
             ("unknownToTheAppStore", "\(done.unknown)"), ("notAskedAgain", "\(done.remembered)"),
             ("notCompleted", "\(done.failed)"), ("factsNewToTheStore", "\(done.changedFacts)"),
             ("factsOfErasedCustomers", "\(done.erasedFacts)"),
-            ("stopped", stopped.map { Self.quoted($0.description) } ?? "null"),
+            ("stopped", stopped.map { JSONWriter.quoted($0.description) } ?? "null"),
         ]
         let lines = members.map { "  \"\($0)\": \($1)" }
         return Array("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8)
@@ -67,11 +67,5 @@ struct EnrichmentSummary: Sendable {
 
     private static func object(_ members: [(String, String)]) -> String {
         "{\(members.map { "\"\($0)\": \($1)" }.joined(separator: ", "))}"
-    }
-
-    private static func quoted(_ text: String) -> String {
-        var writer = JSONWriter()
-        writer.string(text)
-        return String(decoding: writer.bytes, as: UTF8.self)
     }
 }

@@ -82,10 +82,7 @@ struct ExportCommand: AsyncParsableCommand {
 
     /// The database to write into; nil for a folder.
     private var database: StoreURL? {
-        get throws {
-            let schemes = ["sqlite:", "postgres://", "postgresql://"]
-            return try schemes.contains(where: place.hasPrefix) ? StoreURL(place) : nil
-        }
+        get throws { try StoreOpener.isDatabase(place) ? StoreURL(place) : nil }
     }
 
     func run() async throws {

@@ -256,7 +256,7 @@ struct MigrateCommand: AsyncParsableCommand {
             throw ValidationError(
                 retry ? "--retry takes no inputs." : "Name the inputs to read, or - for standard input.")
         }
-        let databases = inputs.filter(Self.isDatabase)
+        let databases = inputs.filter(StoreOpener.isDatabase)
         guard databases.isEmpty == (query == nil), query == nil || inputs.count == 1 else {
             throw ValidationError(
                 query == nil
@@ -279,10 +279,6 @@ struct MigrateCommand: AsyncParsableCommand {
         for path in inputs + [output, summary, html].compactMap(\.self) where path.isEmpty {
             throw ValidationError("A path is empty.")
         }
-    }
-
-    private static func isDatabase(_ input: String) -> Bool {
-        ["sqlite:", "postgres://", "postgresql://"].contains { input.hasPrefix($0) }
     }
 
     /// Where a migration into a store writes.

@@ -6,6 +6,11 @@ import VerifyReceiptServer
 
 /// Opens the store behind an address.
 enum StoreOpener {
+    /// Whether an argument names a database, where paths of files and folders are possible too.
+    static func isDatabase(_ argument: String) -> Bool {
+        ["sqlite:", "postgres://", "postgresql://"].contains { argument.hasPrefix($0) }
+    }
+
     /// - Parameter deadline: after how long callers give a call up; nil if they wait.
     /// - Throws: `TransactionStoreError`.
     static func open(_ text: String, deadline: Duration? = nil) throws -> any CompleteTransactionStore {
