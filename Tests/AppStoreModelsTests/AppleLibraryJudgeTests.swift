@@ -107,11 +107,10 @@ enum AppleLibraryJudge {
     /// Writes the lines to a temporary file and lets the judge read it.
     static func run(on lines: [UInt8]) throws -> (status: Int32, output: String) {
         let script = try #require(packageRoot).appendingPathComponent("tools/judges/decode_with_apple_library.py")
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("judge-\(UUID().uuidString).ndjson")
-        try Data(lines).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
-
-        let outcome = try ChildProcess.runWhileBlocking(try #require(python), [script.path, file.path])
+        let folder = try TemporaryFolder()
+        try folder.write("lines.ndjson", lines)
+        let outcome = try ChildProcess.runWhileBlocking(
+            try #require(python), [script.path, folder.file("lines.ndjson")])
         return (outcome.status, outcome.output + outcome.errors)
     }
 }

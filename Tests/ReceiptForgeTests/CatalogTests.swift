@@ -1,5 +1,6 @@
 import Foundation
 import ReceiptForge
+import TestSupport
 import Testing
 
 enum Catalog {
@@ -92,13 +93,12 @@ struct CatalogTests {
 
     @Test("a case is written as receipt, expectation and a line of explanation")
     func caseIsWritten() throws {
-        let directory = URL.temporaryDirectory.appending(path: "receipt-forge-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: directory) }
+        let directory = try TemporaryFolder()
         for name in ["production-sha256", "raw-der", "plain-text"] {
             let item = try Catalog.named(name)
-            try item.write(to: directory)
-            try item.write(to: directory)
-            let folder = directory.appending(path: name)
+            try item.write(to: directory.url)
+            try item.write(to: directory.url)
+            let folder = directory.url.appending(path: name)
             let files = try FileManager.default.contentsOfDirectory(atPath: folder.path(percentEncoded: false))
             #expect(files.sorted() == ["README", "expected.json", "receipt.\(item.form.rawValue)"])
             let stored = try Data(contentsOf: folder.appending(path: "receipt.\(item.form.rawValue)"))

@@ -41,15 +41,9 @@ enum OpenSSL {
     }
 
     static func withFiles<Result>(_ contents: [[UInt8]], _ body: ([String]) throws -> Result) throws -> Result {
-        let directory = URL.temporaryDirectory.appending(path: "receipt-forge-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        let files = try contents.enumerated().map { number, bytes in
-            let file = directory.appending(path: String(number))
-            try Data(bytes).write(to: file)
-            return file.path(percentEncoded: false)
-        }
-        return try body(files)
+        let folder = try TemporaryFolder()
+        let files = try contents.enumerated().map { number, bytes in try folder.write(String(number), bytes) }
+        return try withExtendedLifetime(folder) { try body(files) }
     }
 }
 

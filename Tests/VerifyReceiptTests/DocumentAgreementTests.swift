@@ -141,11 +141,9 @@ import VerifyReceipt
     private static func withStore<Result>(
         _ body: (SQLiteTransactionStore) async throws -> Result
     ) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "documents-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(
-            path: folder.appending(path: "store.sqlite").path, options: .init(durability: .normal))
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
         let result = try await body(store)
         try await store.close()
         return result

@@ -15,7 +15,7 @@ import VerifyReceipt
         let spool: SQLiteFactSpool
         let writer: StoreWriter
         private let seen: Seen
-        private let folder: URL
+        private let folder: TemporaryFolder
         private let draining: Task<Void, Never>
 
         private final class Seen: Sendable {
@@ -23,10 +23,8 @@ import VerifyReceipt
         }
 
         init(_ store: any TransactionStore, maximumBytes: Int64 = 1 << 20) throws {
-            folder = FileManager.default.temporaryDirectory.appending(path: "learning-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            spool = try SQLiteFactSpool.open(
-                path: folder.appending(path: "spool").path, maximumBytes: maximumBytes)
+            folder = try TemporaryFolder()
+            spool = try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: maximumBytes)
             let seen = Seen()
             self.seen = seen
             let writer = StoreWriter(store: store, spool: spool) { event in
@@ -41,7 +39,6 @@ import VerifyReceipt
         func end() async throws {
             draining.cancel()
             try await spool.close()
-            try FileManager.default.removeItem(at: folder)
         }
     }
 

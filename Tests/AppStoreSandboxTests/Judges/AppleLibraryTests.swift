@@ -54,11 +54,10 @@ enum AppleLibrary {
         while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path + "/tools/judges") {
             folder.deleteLastPathComponent()
         }
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("sandbox-\(UUID().uuidString).json")
-        try JSONEncoder().encode(input).write(to: file)
-        defer { try? FileManager.default.removeItem(at: file) }
+        let temporary = try TemporaryFolder()
+        try temporary.write("input.json", JSONEncoder().encode(input))
         let outcome = try await ChildProcess.run(
-            try #require(python), [folder.path + "/tools/judges/" + script, file.path])
+            try #require(python), [folder.path + "/tools/judges/" + script, temporary.file("input.json")])
         return (outcome.status, outcome.output + outcome.errors)
     }
 }

@@ -22,28 +22,25 @@ final class OpenSSLResponder: APITransport {
     static let path = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }
 
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let asked = Mutex<[String]>([])
 
     /// The URIs that were asked, in turn.
     var requests: [String] { asked.withLock { $0 } }
 
     init(leaf: Status = .good, intermediate: Status = .good, signer: Signer = .issuer) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "ocsp-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        folder = try TemporaryFolder()
         let authority = try Self.authority
-        try write("root.pem", Self.pem(authority.root))
-        try write("intermediate.pem", Self.pem(authority.intermediate))
-        try write("leaf.index", Self.line(leaf, authority.leaf))
-        try write("root.index", Self.line(intermediate, authority.intermediate))
+        try folder.write("root.pem", Self.pem(authority.root))
+        try folder.write("intermediate.pem", Self.pem(authority.intermediate))
+        try folder.write("leaf.index", Self.line(leaf, authority.leaf))
+        try folder.write("root.index", Self.line(intermediate, authority.intermediate))
         for (name, issuer) in [("leaf", authority.intermediate), ("root", authority.root)] {
             let (certificate, key) = try Self.signer(signer, issuer)
-            try write("\(name).signer.pem", Self.pem(certificate))
-            try write("\(name).key.pem", key.privateKeyPEM)
+            try folder.write("\(name).signer.pem", Self.pem(certificate))
+            try folder.write("\(name).key.pem", key.privateKeyPEM)
         }
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// An authority whose leaf and intermediate name these responders.
     static var authority: TestSignedDataAuthority {
@@ -88,29 +85,24 @@ final class OpenSSLResponder: APITransport {
         return "-----BEGIN CERTIFICATE-----\n\(base64)\n-----END CERTIFICATE-----\n"
     }
 
-    private func write(_ name: String, _ text: String) throws {
-        try Data(text.utf8).write(to: folder.appending(path: name))
-    }
-
     /// The arguments of `openssl` that make it the responder of a name.
     func arguments(_ name: String) -> [String] {
-        func file(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
-        return [
-            "ocsp", "-index", file("\(name).index"), "-CA", file(name == "leaf" ? "intermediate.pem" : "root.pem"),
-            "-rsigner", file("\(name).signer.pem"), "-rkey", file("\(name).key.pem"), "-nmin", "60",
+        [
+            "ocsp", "-index", folder.file("\(name).index"),
+            "-CA", folder.file(name == "leaf" ? "intermediate.pem" : "root.pem"),
+            "-rsigner", folder.file("\(name).signer.pem"), "-rkey", folder.file("\(name).key.pem"), "-nmin", "60",
         ]
     }
 
     func send(_ request: APITransportRequest) async throws -> APITransportResponse {
         asked.withLock { $0.append(request.url) }
         let name = UUID().uuidString
-        let (question, answer) = (folder.appending(path: "\(name).q"), folder.appending(path: "\(name).a"))
-        try Data(request.body ?? []).write(to: question)
+        let (question, answer) = (try folder.write("\(name).q", request.body ?? []), folder.file("\(name).a"))
         let arguments =
             arguments(request.url.contains("leaf.test") ? "leaf" : "root") + [
-                "-reqin", question.path(percentEncoded: false), "-respout", answer.path(percentEncoded: false),
+                "-reqin", question, "-respout", answer,
             ]
         _ = try await ChildProcess.run(Self.path ?? "/usr/bin/false", arguments)
-        return APITransportResponse(status: 200, body: Array(try Data(contentsOf: answer)))
+        return APITransportResponse(status: 200, body: Array(try Data(contentsOf: URL(filePath: answer))))
     }
 }

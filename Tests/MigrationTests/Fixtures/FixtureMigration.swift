@@ -3,6 +3,7 @@ import Foundation
 import LegacyReceipts
 import Migration
 import ProductCatalog
+import TestSupport
 
 /// What `migrate LegacyFixtures/*/receipt.*` writes, done once, by case.
 enum FixtureMigration {
@@ -47,21 +48,14 @@ enum FixtureRun {
         "transactions.ndjson", "app-transactions.ndjson", "renewal-infos.ndjson", "quarantine.ndjson", "summary.json",
     ]
 
-    static func temporaryFolder() throws -> URL {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "fixture-tests-\(UUID())")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return folder
-    }
-
     /// Migrates with the fixtures' trust and catalog; gives the contents of output files.
     static func files(_ inputs: [String], jobs: Int, _ names: [String] = allFiles) async throws -> [String: [UInt8]] {
-        let folder = try temporaryFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let options = MigrationOptions(
             trust: try FixtureTrust.withIntermediates(),
             catalog: try ProductCatalog.load(paths: [FixtureStore.root.appending(path: "products.yaml").path]),
             jobs: jobs)
-        let output = folder.appending(path: "output")
+        let output = folder.url.appending(path: "output")
         _ = try await streamRecords(options, inputs: inputs, to: output.path)
         var files: [String: [UInt8]] = [:]
         for name in names { files[name] = [UInt8](try Data(contentsOf: output.appending(path: name))) }

@@ -1,6 +1,7 @@
 import AppStoreModels
 import Foundation
 import Migration
+import TestSupport
 import Testing
 
 /// LegacyFixtures/inputs: tables as backends have them, with everything in them that people stored.
@@ -115,9 +116,8 @@ struct InputMigrationTests {
 
     @Test("The number of jobs does not change a byte of the output")
     func jobs() async throws {
-        let folder = try FixtureRun.temporaryFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let paths = try Self.manyRecords(in: folder)
+        let folder = try TemporaryFolder()
+        let paths = try Self.manyRecords(in: folder.url)
         let one = try await FixtureRun.files(paths, jobs: 1)
         for jobs in [2, 4, 7] {
             let several = try await FixtureRun.files(paths, jobs: jobs)
@@ -128,9 +128,8 @@ struct InputMigrationTests {
 
     @Test("Where batches end does not change what a record becomes")
     func batches() async throws {
-        let folder = try FixtureRun.temporaryFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let paths = try Self.manyRecords(in: folder)
+        let folder = try TemporaryFolder()
+        let paths = try Self.manyRecords(in: folder.url)
         let many = try await FixtureRun.files(paths, jobs: 4)
         for path in paths {
             let file = String(path.split(separator: "/").last ?? "")

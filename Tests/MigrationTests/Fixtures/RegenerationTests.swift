@@ -40,23 +40,22 @@
 
         @Test("Made anew elsewhere it is the same, damage is found and mended, and what people added stays")
         func anew() throws {
-            let folder = try FixtureRun.temporaryFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
+            let folder = try TemporaryFolder()
             try FileManager.default.copyItem(
-                at: FixtureStore.root.appending(path: "products.yaml"), to: folder.appending(path: "products.yaml"))
+                at: FixtureStore.root.appending(path: "products.yaml"), to: folder.url.appending(path: "products.yaml"))
             #expect(try Self.run([folder.path]).status == 0)
-            let forged = try Self.tree(folder)
+            let forged = try Self.tree(folder.url)
             let committed = try Self.tree(FixtureStore.root)
             for (path, data) in forged { #expect(committed[path] == data, "\(path)") }
             #expect(forged.count > 600)
 
-            let added = folder.appending(path: "a-hand-made-case")
+            let added = folder.url.appending(path: "a-hand-made-case")
             try FileManager.default.createDirectory(at: added, withIntermediateDirectories: true)
             try Data("hand-made".utf8).write(to: added.appending(path: "receipt.txt"))
-            try Data("a note".utf8).write(to: folder.appending(path: "consumable/notes"))
-            try FileManager.default.removeItem(at: folder.appending(path: "consumable/README"))
-            try Data("damaged".utf8).write(to: folder.appending(path: "xcode/receipt.b64"))
-            try Data("left over".utf8).write(to: folder.appending(path: "xcode/receipt.der"))
+            try Data("a note".utf8).write(to: folder.url.appending(path: "consumable/notes"))
+            try FileManager.default.removeItem(at: folder.url.appending(path: "consumable/README"))
+            try Data("damaged".utf8).write(to: folder.url.appending(path: "xcode/receipt.b64"))
+            try Data("left over".utf8).write(to: folder.url.appending(path: "xcode/receipt.der"))
             let (status, output) = try Self.run(["--check", folder.path])
             #expect(status == 1)
             #expect(
@@ -67,17 +66,16 @@
             var expected = forged
             expected["a-hand-made-case/receipt.txt"] = Data("hand-made".utf8)
             expected["consumable/notes"] = Data("a note".utf8)
-            #expect(try Self.tree(folder) == expected)
+            #expect(try Self.tree(folder.url) == expected)
         }
 
         @Test("A folder that the forge does not make any more is removed, by the list that names it")
         func stale() throws {
-            let folder = try FixtureRun.temporaryFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
+            let folder = try TemporaryFolder()
             try FileManager.default.copyItem(
-                at: FixtureStore.root.appending(path: "products.yaml"), to: folder.appending(path: "products.yaml"))
-            try Data("old-case\n../elsewhere\n".utf8).write(to: folder.appending(path: "forged-cases.txt"))
-            let old = folder.appending(path: "old-case")
+                at: FixtureStore.root.appending(path: "products.yaml"), to: folder.url.appending(path: "products.yaml"))
+            try Data("old-case\n../elsewhere\n".utf8).write(to: folder.url.appending(path: "forged-cases.txt"))
+            let old = folder.url.appending(path: "old-case")
             try FileManager.default.createDirectory(at: old, withIntermediateDirectories: true)
             try Data("old".utf8).write(to: old.appending(path: "README"))
             #expect(try Self.run([folder.path]).status == 0)
@@ -86,13 +84,12 @@
 
         @Test("Without a catalog, or with an unknown option, it says so and does nothing")
         func misuse() throws {
-            let folder = try FixtureRun.temporaryFolder()
-            defer { try? FileManager.default.removeItem(at: folder) }
+            let folder = try TemporaryFolder()
             let (status, output) = try Self.run([folder.path])
             #expect(status == 2)
             #expect(output.contains("products.yaml"))
             #expect(try Self.run(["--chekc", folder.path]).status == 2)
-            #expect(try Self.tree(folder).isEmpty)
+            #expect(try Self.tree(folder.url).isEmpty)
             #expect(try Self.run(["--help"]).status == 0)
         }
     }

@@ -25,13 +25,12 @@ struct AppleLibraryMigrationTests {
     }
 
     private func judge(_ input: URL) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "judge-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let folder = try TemporaryFolder()
         let trust = try TrustPolicy(additionalRoots: [TestCertificateAuthority.rootDER])
         let summary = try await streamRecords(MigrationOptions(trust: trust), inputs: [input.path], to: folder.path)
         try #require(summary.transactions > 50)
         for output in Self.outputs {
-            let (status, text) = try Judge.run(on: folder.appending(path: output))
+            let (status, text) = try Judge.run(on: folder.url.appending(path: output))
             #expect(status == 0, "\(output): \(text.suffix(2000))")
             #expect(text.contains("disagree: 0"), "\(output): \(text.suffix(2000))")
         }

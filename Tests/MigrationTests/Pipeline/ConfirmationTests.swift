@@ -3,6 +3,7 @@ import Foundation
 import LegacyReceipts
 import Migration
 import ReceiptForge
+import TestSupport
 import Testing
 
 /// What becomes of documents that nobody signed when verified receipts stand in the same record: the receipts speak first.
@@ -51,15 +52,13 @@ struct ConfirmationTests {
     private func migrate(
         _ document: Any, options change: (inout MigrationOptions) -> Void = { _ in }, pretty: Bool = false
     ) async throws -> Result {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "confirmation-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let input = folder.appending(path: "input.json")
-        try JSONSerialization.data(withJSONObject: document, options: pretty ? .prettyPrinted : []).write(to: input)
+        let folder = try TemporaryFolder()
+        let input = try folder.write(
+            "input.json", JSONSerialization.data(withJSONObject: document, options: pretty ? .prettyPrinted : []))
         var options = MigrationOptions(trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
         change(&options)
-        let output = folder.appending(path: "output")
-        let summary = try await streamRecords(options, inputs: [input.path], to: output.path)
+        let output = folder.url.appending(path: "output")
+        let summary = try await streamRecords(options, inputs: [input], to: output.path)
         func lines(_ name: String) throws -> [JSONValue] {
             try [UInt8](Data(contentsOf: output.appending(path: name))).split(separator: 0x0A).map {
                 try JSONValue.parse($0)

@@ -7,6 +7,7 @@ import ReceiptForge
 import SQLiteTransactionStore
 import SharedReceipts
 import Synchronization
+import TestSupport
 import Testing
 
 /// What backends stored after verifyReceipt: JWS of StoreKit 2 and the App Store Server API, notifications of version 2, and
@@ -118,21 +119,18 @@ struct StoreKit2Tests {
     private func migrate(text: [UInt8], options change: (inout MigrationOptions) -> Void = { _ in }) async throws
         -> Result
     {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "storekit2-\(UUID())")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let input = folder.appending(path: "input.json")
-        try Data(text).write(to: input)
+        let folder = try TemporaryFolder()
+        let input = try folder.write("input.json", text)
         var options = MigrationOptions(
             trust: TrustPolicy(
                 additionalRoots: [Self.authority.rootCertificate, try TestCertificateAuthority.rootDER]))
         change(&options)
-        let output = folder.appending(path: "output")
-        let summary = try await streamRecords(options, inputs: [input.path], to: output.path)
+        let output = folder.url.appending(path: "output")
+        let summary = try await streamRecords(options, inputs: [input], to: output.path)
         let store = StoreMigrationTests.Stopping(
-            try SQLiteTransactionStore.open(path: folder.appending(path: "store").path), at: .max, commits: true)
+            try SQLiteTransactionStore.open(path: folder.file("store")), at: .max, commits: true)
         let stored = try await StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date))
-            .run(inputs: [input.path], into: store)
+            .run(inputs: [input], into: store)
         try await store.store.close()
         func lines(_ name: String) throws -> [JSONValue] {
             try [UInt8](Data(contentsOf: output.appending(path: name))).split(separator: 0x0A).map {
