@@ -92,25 +92,13 @@ struct AppleLibraryJudgeTests {
 enum AppleLibraryJudge {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
-    /// The folder that holds Package.swift.
-    private static let packageRoot: URL? = {
-        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        while folder.path != "/" {
-            if FileManager.default.fileExists(atPath: folder.appendingPathComponent("Package.swift").path) {
-                return folder
-            }
-            folder.deleteLastPathComponent()
-        }
-        return nil
-    }()
-
     /// Writes the lines to a temporary file and lets the judge read it.
     static func run(on lines: [UInt8]) throws -> (status: Int32, output: String) {
-        let script = try #require(packageRoot).appendingPathComponent("tools/judges/decode_with_apple_library.py")
+        let script = PackageFolder.path("tools/judges/decode_with_apple_library.py")
         let folder = try TemporaryFolder()
         try folder.write("lines.ndjson", lines)
         let outcome = try ChildProcess.runWhileBlocking(
-            try #require(python), [script.path, folder.file("lines.ndjson")])
+            try #require(python), [script, folder.file("lines.ndjson")])
         return (outcome.status, outcome.output + outcome.errors)
     }
 }

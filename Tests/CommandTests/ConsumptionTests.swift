@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import Purchases
 import SQLiteTransactionStore
+import TestSupport
 import Testing
 import TransactionStore
 
@@ -160,9 +161,7 @@ struct ConsumptionTests {
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         try await store.acknowledge(1, by: "shop")
         try await store.close()
-        var repository = URL(fileURLWithPath: #filePath)
-        for _ in 0..<3 { repository.deleteLastPathComponent() }
-        let text = try String(contentsOf: repository.appending(path: document), encoding: .utf8)
+        let text = try String(contentsOf: PackageFolder.url.appending(path: document), encoding: .utf8)
         let rules = text.components(separatedBy: "```").filter { $0.hasPrefix("json\n{\"rules\"") }
         #expect(rules.count == 1)
         for block in rules {

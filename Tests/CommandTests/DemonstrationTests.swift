@@ -1,28 +1,19 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// README shows what tools/demo.sh prints, shortened: `…` stands for the rest of a line, a line of its own for any lines.
 @Suite("README's sample output", .timeLimit(.minutes(10)))
 struct DemonstrationTests {
-    private static let root: URL? = {
-        var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        while folder.path != "/" {
-            if FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path) { return folder }
-            folder.deleteLastPathComponent()
-        }
-        return nil
-    }()
-
     @Test(
         "is what the demonstration prints",
         .enabled(if: Command.hasProgram("curl") && Command.hasProgram("python3") && Command.hasProgram("bash")))
     func sample() async throws {
-        let root = try #require(Self.root)
-        let readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+        let readme = try String(contentsOf: PackageFolder.url.appending(path: "README.md"), encoding: .utf8)
         let block = try #require(readme.firstMatch(of: /<!-- demo -->\s*```text\n((?s:.*?))\n```\s*<!-- \/demo -->/))
         let folder = try Folder()
         let outcome = try await Command.shell(
-            "DEMO_COMMAND=\"$COMMAND\" bash '\(root.appending(path: "tools/demo.sh").path)'", in: folder)
+            "DEMO_COMMAND=\"$COMMAND\" bash '\(PackageFolder.path("tools/demo.sh"))'", in: folder)
         #expect(outcome.status == 0, "\(outcome.error)")
         let sample = block.1.split(separator: "\n", omittingEmptySubsequences: false)
         let printed = outcome.output.trimmingCharacters(in: .newlines)

@@ -1,14 +1,12 @@
 import Foundation
+import TestSupport
 import Testing
 import VerifyReceiptServer
 
 /// The files of the Docker image, which is not built here.
 @Suite struct ImageTests {
-    private static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appending(path: "../..").standardizedFileURL
-
     private static func text(_ path: String) throws -> String {
-        try String(contentsOf: repository.appending(path: path), encoding: .utf8)
+        try String(contentsOf: PackageFolder.url.appending(path: path), encoding: .utf8)
     }
 
     /// The instructions of the Dockerfile, each in one line, in the two stages.

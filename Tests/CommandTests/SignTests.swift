@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("sign", .timeLimit(.minutes(10)))
@@ -156,16 +157,6 @@ struct SignTests {
 
     private static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
-    private static let judge: String? = {
-        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        while folder.path != "/" {
-            let script = folder.appending(path: "tools/judges/signatures/verify_signatures.py").path
-            if FileManager.default.fileExists(atPath: script) { return script }
-            folder.deleteLastPathComponent()
-        }
-        return nil
-    }()
-
     @Test(
         "Python's cryptography verifies what the command signs, and Apple's library signs the same claims",
         .enabled(if: python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
@@ -201,7 +192,7 @@ struct SignTests {
             "advancedCommerce",
             ["jws": commerce, "model": "AdvancedCommerceOneTimeChargeCreateRequest", "request": request])
         try folder.write("lines", lines.utf8)
-        let script = try #require(Self.judge)
+        let script = PackageFolder.path("tools/judges/signatures/verify_signatures.py")
         let outcome = try await Command.shell("\"$LEGACY_RECEIPTS_PYTHON\" '\(script)' <lines", in: folder)
         #expect(outcome.status == 0 && outcome.output.contains("agree: 4; disagree: 0"), "\(outcome)")
     }

@@ -70,11 +70,7 @@ import VerifyReceipt
     }
 
     private static func fixtures() throws -> [(String, [UInt8])] {
-        var root = URL(filePath: #filePath)
-        while !FileManager.default.fileExists(atPath: root.appending(path: "Package.swift").path) {
-            root.deleteLastPathComponent()
-        }
-        let folder = root.appending(path: "LegacyFixtures")
+        let folder = PackageFolder.url.appending(path: "LegacyFixtures")
         return try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil).flatMap {
             place in
             let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []

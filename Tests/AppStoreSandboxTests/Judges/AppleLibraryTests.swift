@@ -50,14 +50,10 @@ enum AppleLibrary {
     private static func run(
         _ script: String, _ input: [String: String]
     ) async throws -> (status: Int32, output: String) {
-        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        while folder.path != "/", !FileManager.default.fileExists(atPath: folder.path + "/tools/judges") {
-            folder.deleteLastPathComponent()
-        }
-        let temporary = try TemporaryFolder()
-        try temporary.write("input.json", JSONEncoder().encode(input))
+        let folder = try TemporaryFolder()
+        try folder.write("input.json", JSONEncoder().encode(input))
         let outcome = try await ChildProcess.run(
-            try #require(python), [folder.path + "/tools/judges/" + script, temporary.file("input.json")])
+            try #require(python), [PackageFolder.path("tools/judges/" + script), folder.file("input.json")])
         return (outcome.status, outcome.output + outcome.errors)
     }
 }

@@ -9,23 +9,12 @@ import Testing
 enum Judge {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
-    /// The folder tools/judges of the repository.
-    private static let folder: URL? = {
-        var folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        while folder.path != "/" {
-            let judges = folder.appendingPathComponent("tools/judges")
-            if FileManager.default.fileExists(atPath: judges.path) { return judges }
-            folder.deleteLastPathComponent()
-        }
-        return nil
-    }()
-
     /// Runs a judge with the lines as its input.
     static func run(_ script: String, _ lines: [[String: any Sendable]] = []) throws -> (status: Int32, output: String)
     {
         let input = try lines.map { try JSONSerialization.data(withJSONObject: $0) + Data("\n".utf8) }.reduce(Data(), +)
         let outcome = try ChildProcess.runWhileBlocking(
-            try #require(python), [try #require(folder).appendingPathComponent(script).path], input: Array(input))
+            try #require(python), [PackageFolder.path("tools/judges/" + script)], input: Array(input))
         return (outcome.status, outcome.output + outcome.errors)
     }
 

@@ -400,7 +400,7 @@ struct DatabaseExportTests {
     @Test("have the primary keys of the documentation")
     func keys() throws {
         let document = try String(
-            contentsOf: FixtureStore.packageRoot.appending(path: "Documentation/Export.md"), encoding: .utf8)
+            contentsOf: PackageFolder.url.appending(path: "Documentation/Export.md"), encoding: .utf8)
         for table in ExportedTables.outlines {
             let columns = table.key.columns.map { "`\($0)`" }.joined(separator: ", ")
             let key = table.key.isUnique ? columns : "none; an index on \(columns)"

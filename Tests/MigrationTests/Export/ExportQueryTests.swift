@@ -17,7 +17,7 @@ struct ExportQueryTests {
     @inline(never)
     private static func queries(_ section: String) throws -> [String] {
         let document = try String(
-            contentsOf: FixtureStore.packageRoot.appending(path: "Documentation/Export.md"), encoding: .utf8)
+            contentsOf: PackageFolder.url.appending(path: "Documentation/Export.md"), encoding: .utf8)
         let parts = document.components(separatedBy: "\n## ")
         let text = try #require(parts.first { $0.hasPrefix(section) })
         return text.components(separatedBy: "```sql\n").dropFirst().map { $0.components(separatedBy: "\n```")[0] }
@@ -114,7 +114,7 @@ struct ExportQueryTests {
     @inline(never)
     private static func forPostgreSQL(_ query: String) throws -> String {
         let document = try String(
-            contentsOf: FixtureStore.packageRoot.appending(path: "Documentation/Export.md"), encoding: .utf8)
+            contentsOf: PackageFolder.url.appending(path: "Documentation/Export.md"), encoding: .utf8)
         let table = try #require(
             document.components(separatedBy: "| SQLite | PostgreSQL |\n|---|---|\n").last?
                 .components(separatedBy: "\n\n").first)

@@ -2,19 +2,11 @@ import AppStoreModels
 import Foundation
 import LegacyReceipts
 import ReceiptForge
+import TestSupport
 
 /// The folder LegacyFixtures, as it lies in the repository.
 enum FixtureStore {
-    /// The folder that holds Package.swift.
-    static let packageRoot: URL = {
-        var folder = URL(fileURLWithPath: #filePath)
-        while folder.path != "/", !FileManager.default.fileExists(atPath: folder.appending(path: "Package.swift").path)
-        {
-            folder.deleteLastPathComponent()
-        }
-        return folder
-    }()
-    static let root = packageRoot.appending(path: "LegacyFixtures")
+    static let root = PackageFolder.url.appending(path: "LegacyFixtures")
     /// Folders that are no cases.
     static let others: Set = ["trust", "inputs"]
 

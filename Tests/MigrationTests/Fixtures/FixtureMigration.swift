@@ -21,7 +21,7 @@ enum FixtureMigration {
             inputs.map { FixtureStore.root.appending(path: $0).path }, jobs: 2,
             ["transactions.ndjson", "app-transactions.ndjson", "quarantine.ndjson"])
         // The folder's files were made from the folder above LegacyFixtures.
-        let prefix = FixtureStore.packageRoot.path + "/"
+        let prefix = PackageFolder.url.path + "/"
         var cases: [String: Output] = [:]
         for (file, bytes) in files {
             let text = String(decoding: bytes, as: UTF8.self).replacing(prefix, with: "")

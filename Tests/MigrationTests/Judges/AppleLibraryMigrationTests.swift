@@ -39,12 +39,10 @@ struct AppleLibraryMigrationTests {
 
 private enum Judge {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent()
 
     static func run(on file: URL) throws -> (status: Int32, output: String) {
         let outcome = try ChildProcess.runWhileBlocking(
-            try #require(python), [root.appending(path: "tools/judges/decode_with_apple_library.py").path, file.path])
+            try #require(python), [PackageFolder.path("tools/judges/decode_with_apple_library.py"), file.path])
         return (outcome.status, outcome.output + outcome.errors)
     }
 }

@@ -7,19 +7,10 @@ import VerifyReceipt
 @Suite("Coverage table") struct CoverageTests {
     private static let markers = (begin: "<!-- coverage -->", end: "<!-- /coverage -->")
 
-    private static let document: String? = {
-        var folder = URL(filePath: #filePath).resolvingSymlinksInPath().deletingLastPathComponent()
-        while folder.path != "/" {
-            let document = folder.appending(path: "Documentation/Replies.md")
-            if let text = try? String(contentsOf: document, encoding: .utf8) { return text }
-            folder.deleteLastPathComponent()
-        }
-        return nil
-    }()
-
     @Test("Documentation/Replies.md contains the table that legacy-receipts compare --coverage prints")
     func document() throws {
-        let text = try unwrap(Self.document, "Replies.md")
+        let text = try String(
+            contentsOf: PackageFolder.url.appending(path: "Documentation/Replies.md"), encoding: .utf8)
         let begin = try unwrap(text.range(of: Self.markers.begin), Self.markers.begin)
         let end = try unwrap(text.range(of: Self.markers.end, range: begin.upperBound..<text.endIndex), "end")
         let block = text[begin.upperBound..<end.lowerBound].trimmingCharacters(in: .newlines) + "\n"
