@@ -95,11 +95,20 @@ extension CustomerDirectory {
     public func forEachCustomer(
         in scope: StoreScope, pageSize: Int = 200, _ body: (Customer) async throws -> Void
     ) async throws {
+        try await forEachPage(in: scope, pageSize: pageSize) { page in
+            for customer in page { try await body(customer) }
+        }
+    }
+
+    /// As ``forEachCustomer(in:pageSize:_:)``, with all customers of a page at once.
+    package func forEachPage(
+        in scope: StoreScope, pageSize: Int = 200, _ body: ([Customer]) async throws -> Void
+    ) async throws {
         var last: CustomerIdentity?
         while true {
             let page = try await customers(in: scope, after: last, limit: pageSize)
             guard let identity = page.last?.identities.first else { return }
-            for customer in page { try await body(customer) }
+            try await body(page)
             last = identity
         }
     }

@@ -183,7 +183,7 @@ public struct CustomerEnrichment: Sendable {
         var result: [OpenCustomers] = []
         for scope in scopes {
             var open = OpenCustomers(scope: scope)
-            try await forEachPage(of: directory, in: scope) { page in
+            try await directory.forEachPage(in: scope, pageSize: 256) { page in
                 try Task.checkCancellation()
                 for questions in try await memory.questions(about: page.filter(includes), in: scope) {
                     open.customers += questions.left.isEmpty ? 0 : 1
@@ -214,18 +214,6 @@ public struct CustomerEnrichment: Sendable {
         return ids.filter { !unknown.contains($0) }
     }
 
-    private static func forEachPage(
-        of directory: any CustomerDirectory, in scope: StoreScope, _ body: ([Customer]) async throws -> Void
-    ) async throws {
-        var last: CustomerIdentity?
-        while true {
-            let page = try await directory.customers(in: scope, after: last, limit: 256)
-            guard let identity = page.last?.identities.first else { return }
-            last = identity
-            try await body(page)
-        }
-    }
-
     /// Completes each customer of the apps that has a purchase without an answer of the App Store, in all environments.
     ///
     /// - Parameters:
@@ -238,7 +226,7 @@ public struct CustomerEnrichment: Sendable {
         for app in apps {
             for reader in app.readers {
                 var pace = Pace()
-                try await Self.forEachPage(of: directory, in: reader.scope) { page in
+                try await directory.forEachPage(in: reader.scope, pageSize: 256) { page in
                     let questions = try await memory.questions(about: page.filter(includes), in: reader.scope)
                     try await run(questions, &counts, &pace, events) { try await complete($0, of: app, reader) }
                 }

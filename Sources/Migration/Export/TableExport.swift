@@ -119,12 +119,8 @@ extension CustomerDirectory where Self: MigrationStore {
     /// Calls `body` with all customers and their users, in pages.
     func forEachPage(_ body: ([(customer: Customer, users: [UserClaim])]) async throws -> Void) async throws {
         for scope in try await scopes() {
-            var last: CustomerIdentity?
-            while true {
+            try await forEachPage(in: scope) { page in
                 try Task.checkCancellation()
-                let page = try await customers(in: scope, after: last, limit: 200)
-                guard let next = page.last?.identities.first else { break }
-                last = next
                 let claims = Dictionary(
                     grouping: try await users(of: page.flatMap(\.identities), in: scope), by: \.identity)
                 try await body(

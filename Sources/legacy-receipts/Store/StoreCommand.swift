@@ -143,12 +143,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
 
     private func customers(of scope: StoreScope, in store: any CompleteTransactionStore) async throws -> Int64 {
         var count: Int64 = 0
-        var last: CustomerIdentity?
-        repeat {
-            let page = try await store.customers(in: scope, after: last, limit: 200)
-            count += Int64(page.count)
-            last = page.last?.identities.first
-        } while last != nil
+        try await store.forEachPage(in: scope) { count += Int64($0.count) }
         return count
     }
 
