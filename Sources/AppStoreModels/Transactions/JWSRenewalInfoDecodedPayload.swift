@@ -169,7 +169,6 @@ extension JWSRenewalInfoDecodedPayload {
     ) -> Bool {
         guard let signedDate, signedDate >= start else { return false }
         guard isExact, isInBillingRetryPeriod == true, signedDate < end else { return true }
-        let (lead, isOverflowing) = end.subtractingReportingOverflow(signedDate)
-        return !isOverflowing && lead <= Self.billingLead
+        return end.subtractingSaturated(signedDate) <= Self.billingLead
     }
 }

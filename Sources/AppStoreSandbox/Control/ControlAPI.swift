@@ -153,7 +153,7 @@ extension SandboxState {
             guard let span = try body.optionalInteger("advance"), span >= 0 else {
                 throw SandboxError(.invalidRequest, "advance: the clock does not go back")
             }
-            return now.advanced(bySaturating: span)
+            return now.addingSaturated(span)
         }
         if let text = try body.optionalText("advance") {
             guard let period = SubscriptionPeriod(iso8601: text) else {

@@ -253,7 +253,7 @@ extension SandboxEngine {
         guard let signature = Data(base64Encoded: proof.encodedSignature),
             key.isValid(der: Array(signature), over: Array(fields.joined(separator: "\u{2063}").utf8))
         else { throw SandboxError(.invalidSignature, "encodedSignature: does not match these fields and the key") }
-        let age = (order.wallClock ?? now).advanced(bySaturating: 0 - max(proof.timestamp, 0))
+        let age = (order.wallClock ?? now).addingSaturated(0 - max(proof.timestamp, 0))
         guard proof.timestamp >= 0, abs(age) <= Self.signatureLifetime else {
             throw SandboxError(.invalidSignature, "timestamp: more than 24 hours before or after the purchase")
         }

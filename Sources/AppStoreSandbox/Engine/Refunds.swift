@@ -11,7 +11,7 @@ extension SandboxEngine {
         guard transaction.refundRequest == nil else {
             throw SandboxError(.notPossible, "a refund of \(id.quoted) is already requested")
         }
-        let decidedAt = now.advanced(bySaturating: configuration.pace.scaled(12 * 3_600_000))
+        let decidedAt = now.addingSaturated(configuration.pace.scaled(12 * 3_600_000))
         change(id) { $0.refundRequest = .init(reason: reason, decidedAt: decidedAt, preference: nil) }
         openRefunds.insert(id)
         recordEvent(.consumptionRequest, transaction: id, reason: reason)

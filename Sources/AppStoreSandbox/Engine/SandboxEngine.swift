@@ -36,7 +36,7 @@ public struct SandboxEngine: Sendable {
         self.configuration = configuration
         self.catalog = catalog
         self.now = now
-        lastSigned = now.advanced(bySaturating: -1)
+        lastSigned = now.addingSaturated(-1)
         identifiers = SandboxIdentifiers(seed: configuration.seed, environment: configuration.environment)
     }
 
@@ -48,7 +48,7 @@ public struct SandboxEngine: Sendable {
 
     /// Advances ``signingDate`` after a change.
     mutating func stamp() -> Int64 {
-        lastSigned = max(now, lastSigned.advanced(bySaturating: 1))
+        lastSigned = max(now, lastSigned.addingSaturated(1))
         return lastSigned
     }
 

@@ -1,3 +1,4 @@
+internal import AppStoreModels
 internal import AppStoreServer
 internal import ProductCatalog
 internal import Purchases
@@ -17,10 +18,10 @@ public enum SandboxPace: Hashable, Sendable {
         switch self {
         case .sandbox:
             let length = SandboxTime.renewalLength(of: period) ?? Int64(period.value) * Self.unit(period.unit)
-            return start.advanced(bySaturating: length.multipliedSaturating(by: Int64(times)))
+            return start.addingSaturated(length.multipliedSaturating(by: Int64(times)))
         case .accelerated(let factor):
             let end = period.adding(to: start, times: times) ?? .max
-            return start.advanced(bySaturating: (end - start) / max(1, factor))
+            return start.addingSaturated((end - start) / max(1, factor))
         }
     }
 
@@ -53,12 +54,6 @@ public enum SandboxPace: Hashable, Sendable {
 }
 
 extension Int64 {
-    /// The sum, or the nearest bound.
-    func advanced(bySaturating other: Int64) -> Int64 {
-        let (sum, overflow) = addingReportingOverflow(other)
-        return overflow ? (other < 0 ? .min : .max) : sum
-    }
-
     /// The product, or the nearest bound.
     func multipliedSaturating(by other: Int64) -> Int64 {
         let (product, overflow) = multipliedReportingOverflow(by: other)

@@ -47,10 +47,10 @@ extension SandboxEngine {
     }
 
     private mutating func failBilling(_ id: String, _ subscription: SandboxSubscription) {
-        let retryEnds = subscription.expiresDate.advanced(
-            bySaturating: configuration.pace.days(configuration.billingRetryDays))
+        let retryEnds = subscription.expiresDate.addingSaturated(
+            configuration.pace.days(configuration.billingRetryDays))
         let grace = configuration.gracePeriodDays.map {
-            subscription.expiresDate.advanced(bySaturating: configuration.pace.days($0))
+            subscription.expiresDate.addingSaturated(configuration.pace.days($0))
         }
         update(id) {
             $0.retryEnds = retryEnds
@@ -350,7 +350,7 @@ extension SandboxEngine {
 
     private mutating func lengthen(_ id: String, byDays days: Int32, requestIdentifier: String) {
         guard let subscription = subscriptions[id] else { return }
-        let effective = subscription.expiresDate.advanced(bySaturating: configuration.pace.days(Int64(days)))
+        let effective = subscription.expiresDate.addingSaturated(configuration.pace.days(Int64(days)))
         let time = now
         for each in [subscription] + copies(of: id).filter({ $0.phase == .active }) {
             change(each.transactionId) { $0.payload.expiresDate = effective }
@@ -365,7 +365,7 @@ extension SandboxEngine {
     /// (Reference.md S2.1).
     mutating func beginMassExtension(_ request: MassExtendRenewalDateRequest) {
         guard massExtensions[request.requestIdentifier] == nil else { return }
-        let due = now.advanced(bySaturating: configuration.pace.scaled(3_600_000))
+        let due = now.addingSaturated(configuration.pace.scaled(3_600_000))
         massExtensions[request.requestIdentifier] = MassExtension(request: request, dueDate: due)
     }
 

@@ -69,6 +69,6 @@ struct NotificationLog: Sendable {
         let isDone = result == .success || !retries || count > Self.retryDelays.count
         if isDone { waiting.remove(place) }
         notifications[place].nextAttempt =
-            isDone ? nil : date.advanced(bySaturating: max(1, pace.scaled(Self.retryDelays[count - 1])))
+            isDone ? nil : date.addingSaturated(max(1, pace.scaled(Self.retryDelays[count - 1])))
     }
 }

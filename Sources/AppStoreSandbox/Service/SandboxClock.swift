@@ -1,3 +1,5 @@
+internal import AppStoreModels
+
 /// The sandbox's time: the machine's time plus an offset, or a time that only advances on request.
 public struct SandboxClock: Sendable {
     /// The two modes of the clock.
@@ -20,14 +22,14 @@ public struct SandboxClock: Sendable {
     /// Milliseconds since 1970 in the sandbox.
     /// - Parameter wallClock: the machine's.
     func now(wallClock: Int64) -> Int64 {
-        mode == .running ? wallClock.advanced(bySaturating: offset) : stopped
+        mode == .running ? wallClock.addingSaturated(offset) : stopped
     }
 
     /// Advances the clock to a date. An earlier date changes nothing.
     mutating func advance(to date: Int64, wallClock: Int64) {
-        let ahead = date.advanced(bySaturating: 0 - now(wallClock: wallClock))
+        let ahead = date.addingSaturated(0 - now(wallClock: wallClock))
         guard ahead > 0 else { return }
-        offset = offset.advanced(bySaturating: ahead)
+        offset = offset.addingSaturated(ahead)
         stopped = max(stopped, date)
     }
 }

@@ -41,7 +41,7 @@ actor SandboxService {
         case .unauthorized: return .unauthorized
         case .rateLimited:
             var response = APIRefusal(.rateLimitExceeded).response
-            response.retryAfter = wallClock().advanced(bySaturating: fault.retryAfter * 1_000)
+            response.retryAfter = wallClock().addingSaturated(fault.retryAfter * 1_000)
             return response
         case .serverError: return APIResponse(status: fault.status)
         case .garbage: return APIResponse(status: 200, body: Array("<html>\u{0}not JSON".utf8) + [0xFF, 0xFE])
@@ -87,7 +87,7 @@ actor SandboxService {
             try await advance(to: now)
             deliverLater()
             // A request can schedule an earlier event, so check every second.
-            let wait = min(max((state.nextDueDate ?? .max).advanced(bySaturating: -now), 10), 1_000)
+            let wait = min(max((state.nextDueDate ?? .max).addingSaturated(-now), 10), 1_000)
             try await Task.sleep(for: .milliseconds(wait))
         }
     }

@@ -79,7 +79,6 @@ extension PurchaseHistory.Entry {
         let original = transaction.originalTransactionId
         if original == nil || original == transaction.transactionId { return true }
         guard let begun = transaction.originalPurchaseDate, let date = transaction.purchaseDate else { return false }
-        let (difference, isOverflowing) = date.subtractingReportingOverflow(begun)
-        return isOverflowing ? date < begun : difference <= PurchaseHistory.tolerance
+        return date.subtractingSaturated(begun) <= PurchaseHistory.tolerance
     }
 }

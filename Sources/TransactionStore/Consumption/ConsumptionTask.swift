@@ -35,10 +35,7 @@ public struct ConsumptionTask: Hashable, Sendable {
     public let purchasedPosition: Int64?
 
     /// When the App Store stops waiting for the answer, in milliseconds since 1970.
-    public var deadline: Int64 {
-        let (date, overflow) = requestedDate.addingReportingOverflow(Self.answerTime)
-        return overflow ? .max : date
-    }
+    public var deadline: Int64 { requestedDate.addingSaturated(Self.answerTime) }
 
     /// Creates a task. Called by engines.
     public init(
