@@ -10,8 +10,6 @@ import TransactionStoreConformance
 
 @Suite("A store with a deadline", .timeLimit(.minutes(15)))
 struct BoundedStoreTests {
-    private typealias Samples = StoreSamples
-
     private static func read(_ store: some TransactionStore) async -> TransactionStoreError.Code? {
         await storeErrorCode { _ = try await store.customer(original: "1") }
     }

@@ -10,8 +10,6 @@ import TransactionStoreConformance
 
 @Suite("The hashes of erased customers")
 struct LeftHashTests {
-    private typealias Samples = StoreSamples
-
     @Test("The hash of an identity depends on its kind and value, the app, the environment and the secret")
     func parts() {
         let secret = LeftHash.makeSecret()

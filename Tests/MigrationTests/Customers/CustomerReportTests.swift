@@ -11,8 +11,6 @@ import TransactionStoreConformance
 
 @Suite("The report of one customer")
 struct CustomerReportTests {
-    private typealias Samples = ExportSamples
-
     /// 1000 has a trial, a period with a win-back offer and one that was refunded; its documents state web order line items.
     private static let subscriber = StoreSamples.set(
         Samples.period("1000", "1000", from: 0, source: .notificationV2, at: 2) {

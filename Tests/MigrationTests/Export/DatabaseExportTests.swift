@@ -12,8 +12,6 @@ import TransactionStoreConformance
 
 @Suite("Exports into databases")
 struct DatabaseExportTests {
-    private typealias Samples = ExportSamples
-
     /// A database for one test.
     struct Target: Sendable {
         enum Engine: String, Sendable {

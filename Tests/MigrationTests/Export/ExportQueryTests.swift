@@ -11,8 +11,6 @@ import TransactionStore
 /// The SQL of Documentation/Export.md, on an exported store.
 @Suite("The example queries")
 struct ExportQueryTests {
-    private typealias Samples = ExportSamples
-
     /// The SQL blocks of a section of the document.
     @inline(never)
     private static func queries(_ section: String) throws -> [String] {

@@ -247,3 +247,5 @@ extension TemporaryFolder {
         return files
     }
 }
+
+typealias Samples = ExportSamples

@@ -10,8 +10,6 @@ import TransactionStoreConformance
 
 @Suite("The tables of an export")
 struct ExportedTableTests {
-    private typealias Samples = ExportSamples
-
     @inline(never)
     private func exported(_ format: TableExport.Format = .csv) async throws -> TemporaryFolder {
         let folder = try TemporaryFolder()

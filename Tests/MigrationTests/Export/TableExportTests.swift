@@ -11,8 +11,6 @@ import TransactionStoreConformance
 
 @Suite("Exports")
 struct TableExportTests {
-    private typealias Samples = ExportSamples
-
     /// Customers from a seed: subscriptions that change their product, are canceled and are stated by several documents.
     @inline(never)
     private static func randomSets(_ generator: inout SeededGenerator) -> [FactSet] {

@@ -9,8 +9,6 @@ import TransactionStoreConformance
 
 @Suite("Import files of vendors")
 struct VendorExportTests {
-    private typealias Samples = ExportSamples
-
     @inline(never)
     private static func claim(_ purchase: String, _ user: String, _ scope: StoreScope = StoreSamples.scope) -> UserClaim
     {

@@ -9,8 +9,6 @@ import TransactionStoreConformance
 
 @Suite("Reports")
 struct StoreReportTests {
-    private typealias Samples = ExportSamples
-
     private static func report(_ sets: [FactSet] = Samples.sets) async throws -> StoreReport {
         let result = ReportBox()
         try await Samples.withStore(sets) {

@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Entitlements")
 struct EntitlementTests {
-    private typealias Samples = OfferSamples
-
     private func best(
         _ transactions: [JWSTransactionDecodedPayload], _ infos: [JWSRenewalInfoDecodedPayload] = [],
         at date: Int64

@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Offers: periods that are missing")
 struct HistoryGapTests {
-    private typealias Samples = OfferSamples
-
     /// What notifications told, without an answer of the App Store Server API.
     private func told(
         _ transactions: [JWSTransactionDecodedPayload], wholeThrough: Int64? = nil

@@ -5,8 +5,6 @@ import Testing
 
 @Suite("Introductory offers")
 struct IntroductoryTests {
-    private typealias Samples = OfferSamples
-
     private let trial = Samples.period(0, 1, price: 0) {
         $0.offerType = .introductory
         $0.offerDiscountType = .freeTrial

@@ -69,3 +69,5 @@ extension OfferVerdict {
 
     func reason(_ rule: OfferReason.Rule) -> OfferReason? { reasons.first { $0.rule == rule } }
 }
+
+typealias Samples = OfferSamples

@@ -4,7 +4,6 @@ import Testing
 
 @Suite("What the App Store could change about a customer")
 struct OpenQuestionTests {
-    private typealias Samples = OfferSamples
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
 
     private static func fact(

@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Promotional offers: whom to keep or return")
 struct PromotionalOfferTests {
-    private typealias Samples = OfferSamples
-
     private func info(_ change: (inout JWSRenewalInfoDecodedPayload) -> Void) -> JWSRenewalInfoDecodedPayload {
         var info = JWSRenewalInfoDecodedPayload()
         info.originalTransactionId = "original"

@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Win-back offers: which one, when and where")
 struct WinBackAvailabilityTests {
-    private typealias Samples = OfferSamples
-
     /// Three months paid, then lapsed; the newest purchase states the storefront.
     private func history(storefront: String? = "USA") -> PurchaseHistory {
         var periods = Samples.monthly(0..<3)

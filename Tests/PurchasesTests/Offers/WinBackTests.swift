@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Win-back offers")
 struct WinBackTests {
-    private typealias Samples = OfferSamples
-
     private func verdict(
         _ transactions: [JWSTransactionDecodedPayload], at month: Int64, _ offer: WinBackOffer = OfferSamples.offer,
         _ infos: [JWSRenewalInfoDecodedPayload] = [OfferSamples.cancelled()]

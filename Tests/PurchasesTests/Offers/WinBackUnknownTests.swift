@@ -4,8 +4,6 @@ import Testing
 
 @Suite("Win-back offers: what is not known is said")
 struct WinBackUnknownTests {
-    private typealias Samples = OfferSamples
-
     @Test("Periods without a price: unknown, unless the history says how to count them")
     func unknownPrices() {
         var history = Samples.history(Samples.monthly(0..<4, price: nil))

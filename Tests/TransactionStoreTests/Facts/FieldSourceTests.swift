@@ -7,8 +7,6 @@ import TransactionStoreConformance
 
 /// A resolved transaction says of each field which document or rule gives it.
 @Suite struct FieldSourceTests {
-    private typealias Samples = StoreSamples
-
     private let later = Samples.june + Samples.day
 
     private var cancelled: LegacyTransactionFields {

@@ -6,7 +6,6 @@ import TransactionStoreConformance
 
 @Suite("Facts about one transaction become one")
 struct JoiningTests {
-    private typealias Samples = StoreSamples
     private let june = StoreSamples.june
 
     private func legacy(_ configure: (inout LegacyTransactionFields) -> Void) -> LegacyTransactionFields {

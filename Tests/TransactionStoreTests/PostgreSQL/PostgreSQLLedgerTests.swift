@@ -9,8 +9,6 @@ import TransactionStoreConformance
 
 @Suite("PostgreSQL ledger", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLLedgerTests {
-    private typealias Samples = StoreSamples
-
     /// The commit of the first writer is held up after it has its position, while a second one writes.
     @Test("A position is not seen before those below it, however long their commit takes")
     func slowCommit() async throws {

@@ -8,8 +8,6 @@ import TransactionStoreConformance
 
 @Suite("PostgreSQL: what migrations keep", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLMigrationTests {
-    private typealias Samples = StoreSamples
-
     private static func step(_ number: Int) -> MigrationStep {
         let identity = Samples.original("\(number)")
         let key = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: 32)

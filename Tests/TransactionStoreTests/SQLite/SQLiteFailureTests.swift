@@ -9,19 +9,6 @@ import TransactionStoreConformance
 
 @Suite("SQLite: what goes wrong has a documented error")
 struct SQLiteFailureTests {
-    private typealias Samples = StoreSamples
-
-    private func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            let error = error as? TransactionStoreError
-            #expect(error != nil, "every error is a TransactionStoreError")
-            return error?.code
-        }
-    }
-
     private func sets(_ count: Int, from start: Int = 1) -> [FactSet] {
         (start..<start + count).map { Samples.set(Samples.fact("\($0)", product: String(repeating: "x", count: 500))) }
     }

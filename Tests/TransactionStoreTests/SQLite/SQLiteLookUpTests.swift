@@ -8,8 +8,6 @@ import TransactionStoreConformance
 
 @Suite("Look-ups that share a connection", .timeLimit(.minutes(10)))
 struct SQLiteLookUpTests {
-    private typealias Samples = StoreSamples
-
     private func store(in folder: TemporaryFolder, readers: Int) async throws -> SQLiteTransactionStore {
         let store = try SQLiteTransactionStore.open(
             path: folder.file("store.sqlite"), options: .init(readers: readers))

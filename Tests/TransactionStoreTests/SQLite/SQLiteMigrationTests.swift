@@ -8,8 +8,6 @@ import TransactionStoreConformance
 
 @Suite("SQLite: what migrations keep")
 struct SQLiteMigrationTests {
-    private typealias Samples = StoreSamples
-
     private static let tables = [
         "user_claims", "verified_receipts", "quarantine", "migration_checkpoints", "identities", "transactions",
         "ledger",
@@ -25,15 +23,6 @@ struct SQLiteMigrationTests {
             quarantined: [QuarantinedRecord(line: Array("\(line) \(number)".utf8))],
             checkpoint: MigrationCheckpoint(
                 migration: String(repeating: "a", count: 64), records: Int64(number), digest: key, state: []))
-    }
-
-    private func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? TransactionStoreError)?.code
-        }
     }
 
     @Test("A step that SQLite rejects leaves nothing, in whichever table it fails", arguments: tables)

@@ -11,8 +11,6 @@ import TransactionStoreConformance
 /// What a spool keeps, and what it refuses.
 @Suite("SQLite: the spool keeps what the store cannot take")
 struct SQLiteFactSpoolTests {
-    private typealias Samples = StoreSamples
-
     private func open(_ folder: TemporaryFolder, maximumBytes: Int64 = 1 << 20) throws -> SQLiteFactSpool {
         try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: maximumBytes, lockTimeout: 0.05)
     }
@@ -23,17 +21,6 @@ struct SQLiteFactSpoolTests {
 
     private func all(_ spool: SQLiteFactSpool) async throws -> [SpooledFacts] {
         try await spool.oldest(after: 0, maximumCount: 1_000, maximumBytes: .max)
-    }
-
-    private func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            let error = error as? TransactionStoreError
-            #expect(error != nil, "every error is a TransactionStoreError")
-            return error?.code
-        }
     }
 
     /// Everything that a set can hold, with characters that JSON escapes.
