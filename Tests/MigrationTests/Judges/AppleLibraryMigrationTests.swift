@@ -14,7 +14,7 @@ struct AppleLibraryMigrationTests {
 
     @Test("Apple's library decodes every line that a migration of the fixtures writes")
     func fixtures() async throws {
-        try await judge(Judge.root.appending(path: "LegacyFixtures"))
+        try await judge(URL(filePath: PackageFolder.path("LegacyFixtures")))
     }
 
     @Test(
