@@ -10,7 +10,9 @@ import VerifyReceiptServer
 extension ServerTests {
     /// A PostgreSQL server that goes away under load and comes back, seen by clients of the endpoint. Runs under
     /// `tools/postgres.sh run` only.
-    @Suite(.serialized, .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
+    @Suite(
+        .serialized,
+        .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
     struct PostgreSQLOutage {
         /// What clients have seen since the last ``begin()``.
         private final class Seen: Sendable {
