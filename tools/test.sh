@@ -11,7 +11,7 @@ export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 # of our targets again.
 export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
-width=(--experimental-maximum-parallelization-width 40)
+width=(--experimental-maximum-parallelization-width 24)
 
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
