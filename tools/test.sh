@@ -12,15 +12,18 @@ export LEGACY_RECEIPTS_WARNINGS_AS_ERRORS=1
 export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
+# The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine. They run
+# apart: what they measure while a server is away needs a machine that is not busy with all other tests.
+database=(--filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
-# Runs tests beside a PostgreSQL server with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
+# Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
 # order in the tests, as in a released program.
 tests() {
     local log=.build/tests.log limit=$1 status=0
     shift
-    env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" bash tools/postgres.sh run "$@" 2>&1 | tee "$log" || status=$?
+    env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" "$@" 2>&1 | tee "$log" || status=$?
     [ "$status" -ne 0 ] || return 0
     step "Failed"
     if [ "$status" -ge 124 ]; then
@@ -53,6 +56,7 @@ step "Tests, debug"
 swift build --build-tests
 tests 1500 swift test --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests 1200 bash tools/postgres.sh run swift test --skip-build "${width[@]}" "${database[@]}"
 
 step "Documentation"
 bash tools/docs.sh
@@ -117,6 +121,7 @@ wait "$judges" || judged=1
 cat .build/judges.log
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${width[@]}" "${database[@]}"
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
 # libraries of the debug tests.
