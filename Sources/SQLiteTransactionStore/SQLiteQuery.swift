@@ -11,7 +11,8 @@ package final class SQLiteQuery {
         case null, integer, real, text, blob
     }
 
-    private let database: OpaquePointer
+    /// Nil after ``close()``.
+    private var database: OpaquePointer?
     private var statement: OpaquePointer?
 
     /// Opens the file.
@@ -28,9 +29,14 @@ package final class SQLiteQuery {
         try execute("BEGIN")
     }
 
-    deinit {
+    deinit { close() }
+
+    /// Ends the snapshot. No query can begin after it.
+    func close() {
         sqlite3_finalize(statement)
+        statement = nil
         sqlite3_close_v2(database)
+        database = nil
     }
 
     /// Begins a query. Remaining rows of the previous query are discarded.

@@ -4,6 +4,8 @@ package import TransactionStore
 /// A snapshot of a store's file, opened read-only.
 package final class SQLiteStoreSnapshot: StoreSnapshot {
     private let query: SQLiteQuery
+    /// The connection of the query may only read, so it would leave the log of the store and its index.
+    private var last: LastConnection?
     private var table = StoredTable.userClaims
 
     /// - Throws: `TransactionStoreError`: `unavailable` if the file is missing, `corrupt` if it is not a store,
@@ -12,16 +14,23 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
         guard FileManager.default.fileExists(atPath: path) else {
             throw TransactionStoreError(.unavailable, "There is no file.")
         }
+        let file = FileIdentity(path)
         query = try SQLiteQuery(path: path)
         guard try column("PRAGMA application_id").first == "\(SQLiteSchema.applicationId)" else {
             throw TransactionStoreError(.corrupt, "The file is no store.")
         }
+        last = LastConnection(path) { FileIdentity(path) == file }
         let present = Set(try column("SELECT identifier FROM grdb_migrations"))
         let known = Set(SQLiteSchema.migrator.migrations)
         guard present.isSubset(of: known) else {
             throw TransactionStoreError(.newerSchema, "The store was written by a newer version of this program.")
         }
         guard present == known else { throw StoredTable.olderSchema }
+    }
+
+    deinit {
+        query.close()
+        last?.close()
     }
 
     /// The first column of all rows.

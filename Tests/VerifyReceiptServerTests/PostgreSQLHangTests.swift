@@ -84,7 +84,7 @@ struct PostgreSQLHangTests {
                 stored.answers[meanwhile, default: 0] > 200 && local.answers["200 0", default: 0] > 50
             }
             // All but the one that tries.
-            #expect(local.slowest < .seconds(20), "\(local.slowest)")
+            #expect(local.slowest < .seconds(5), "\(local.slowest)")
             #expect(Set(stored.answers.keys) == [meanwhile])
             let readiness = try await Hang.ready(server)
             #expect(readiness.status == (whenStoreFails == .unavailable ? 503 : 200))

@@ -16,7 +16,7 @@ import TransactionStore
     static let now: Int64 = 1_716_000_000_000
 
     private static func setting(
-        trustsAuthority: Bool = true, timeout: Duration = .seconds(300), accounts: [[String]] = [[AccountsAPI.ada]],
+        trustsAuthority: Bool = true, timeout: Duration = .seconds(60), accounts: [[String]] = [[AccountsAPI.ada]],
         clock: @escaping @Sendable () -> Int64 = { now }
     ) throws -> RefresherSetting {
         try RefresherSetting(
@@ -217,7 +217,7 @@ struct RefresherSetting: Sendable {
 
     init(
         _ api: AccountsAPI, transport: (any APITransport)? = nil, credentials: [AppStoreCredentials]? = nil,
-        trustsAuthority: Bool = true, timeout: Duration = .seconds(300), clock: @escaping @Sendable () -> Int64,
+        trustsAuthority: Bool = true, timeout: Duration = .seconds(60), clock: @escaping @Sendable () -> Int64,
         budgets: (any RequestBudgets)? = nil,
         waiting: @escaping AppStoreRefresher.Waiting = { try await $0() }
     ) throws {

@@ -171,11 +171,11 @@ struct SQLiteReplacedFileTests {
         let store = try await opened()
         replace()
         try FileManager.default.removeItem(atPath: path + "-wal")
-        try Data("a log of somebody".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
+        try Data("the log of another store".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
         let file = try Data(contentsOf: URL(fileURLWithPath: path))
         #expect(try await code { _ = try await store.apply(sets(1, from: 600)) } == .unavailable)
         #expect(try await code { _ = try await store.customer(original: "539") } == .unavailable)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == Data("a log of somebody".utf8))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == Data("the log of another store".utf8))
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == file)
         try FileManager.default.removeItem(atPath: path + "-wal")
         #expect(try await store.counts().transactions == 40)
@@ -186,9 +186,9 @@ struct SQLiteReplacedFileTests {
     func closingKeepsALogOfUnknownOrigin() async throws {
         let store = try await opened()
         try FileManager.default.removeItem(atPath: path + "-wal")
-        try Data("a log of somebody".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
+        try Data("the log of another store".utf8).write(to: URL(fileURLWithPath: path + "-wal"))
         try await store.close()
-        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == Data("a log of somebody".utf8))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path + "-wal")) == Data("the log of another store".utf8))
     }
 
     @Test func anEmptyFileIsNotTakenForAStore() async throws {

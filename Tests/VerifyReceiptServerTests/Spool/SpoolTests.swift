@@ -41,9 +41,7 @@ struct SpoolTests {
                 try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"drained\"}") == "120")
             try await eventually("it is logged") { server.log.text.contains("taken all receipts of the spool") }
             #expect(server.log.text.contains("receipts go to the spool"))
-            try await eventually("the server is ready", within: 60) {
-                try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n"
-            }
+            #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n")
         }
         try await spool.close()
         try await store.close()

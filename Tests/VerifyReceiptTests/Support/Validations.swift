@@ -49,6 +49,23 @@ struct KnownSignedTransaction: SignedTransactionVerifying {
     struct NotGenuine: Error {}
 
     static let jws = "eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl-_"
+    /// A month of the subscription of the test receipts.
+    static let transaction = JWSTransactionDecodedPayload {
+        $0.originalTransactionId = "530001234567000"
+        $0.transactionId = "530001234569999"
+        $0.webOrderLineItemId = "530000612345678"
+        $0.bundleId = bundleId
+        $0.productId = monthly
+        $0.subscriptionGroupIdentifier = "20662382"
+        $0.purchaseDate = created.milliseconds
+        $0.originalPurchaseDate = created.adding(months: -2).milliseconds
+        $0.expiresDate = created.adding(months: 1).milliseconds
+        $0.quantity = 1
+        $0.type = .autoRenewableSubscription
+        $0.inAppOwnershipType = .purchased
+        $0.signedDate = created.milliseconds
+        $0.environment = .production
+    }
     var payload: JWSTransactionDecodedPayload
 
     func verifiedTransaction(_ jws: [UInt8], now: Int64) async throws -> Verified<JWSTransactionDecodedPayload> {

@@ -9,22 +9,7 @@ import VerifyReceipt
 
 /// The other documents that a validation can bring: transactions of StoreKit 2 and iOS 6 style receipts.
 @Suite struct ValidateDocumentTests {
-    private static let payload = JWSTransactionDecodedPayload {
-        $0.originalTransactionId = "530001234567000"
-        $0.transactionId = "530001234569999"
-        $0.webOrderLineItemId = "530000612345678"
-        $0.bundleId = bundleId
-        $0.productId = monthly
-        $0.subscriptionGroupIdentifier = "20662382"
-        $0.purchaseDate = created.milliseconds
-        $0.originalPurchaseDate = created.adding(months: -2).milliseconds
-        $0.expiresDate = created.adding(months: 1).milliseconds
-        $0.quantity = 1
-        $0.type = .autoRenewableSubscription
-        $0.inAppOwnershipType = .purchased
-        $0.signedDate = created.milliseconds
-        $0.environment = .production
-    }
+    private static let payload = KnownSignedTransaction.transaction
     private static let jws = KnownSignedTransaction.jws
     private static let now = created.adding(days: 1).milliseconds
 
