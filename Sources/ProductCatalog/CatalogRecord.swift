@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// All facts of the catalog about one subject, with the source of each fact.
 ///
 /// A class, because a look-up then returns one reference instead of copying fifteen fields.
@@ -165,12 +167,5 @@ struct CatalogMerger {
 
     private func contradiction(_ field: CatalogField, _ reason: String, _ entry: CatalogEntry) -> CatalogError {
         CatalogError(.conflict, at: entry.source, and: knownSource(field), "\(facts.name): \(reason)")
-    }
-}
-
-extension String {
-    /// Whether the text contains only digits, like the identifiers of App Store Connect.
-    var isDecimal: Bool {
-        !isEmpty && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     }
 }

@@ -115,8 +115,7 @@ struct SandboxState: Sendable {
 
     /// Whether a text can be an identifier of the App Store: 1 to 20 decimal digits.
     static func isId(_ text: String) -> Bool {
-        (1...20).contains(text.utf8.count)
-            && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        text.utf8.count <= 20 && text.isDecimal
     }
 
     func customer(anyId id: String) throws -> SandboxCustomer {

@@ -36,7 +36,7 @@ package struct RecordedDate: Equatable {
         guard parts.map(\.utf8.count) == lengths else { return nil }
         var result: [Int64] = []
         for part in parts {
-            guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(part) else { return nil }
+            guard part.isDecimal, let number = Int64(part) else { return nil }
             result.append(number)
         }
         return result

@@ -30,7 +30,7 @@ struct RecordedObjectReader {
         case nil: return nil
         case .string(let text)?: return text
         case .integer(let number)?: return String(number)
-        case .number(let digits)? where digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }): return digits
+        case .number(let digits)? where digits.isDecimal: return digits
         default: throw error(.wrongType, key)
         }
     }

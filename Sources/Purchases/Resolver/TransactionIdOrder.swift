@@ -52,7 +52,7 @@ package enum TransactionIdOrder {
 
     /// The digits without leading zeros; nil if it is not a decimal number.
     private static func digits(_ id: String) -> Substring.UTF8View? {
-        guard !id.isEmpty, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard id.isDecimal else { return nil }
         return id.drop { $0 == "0" }.utf8
     }
 

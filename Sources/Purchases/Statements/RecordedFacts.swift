@@ -111,7 +111,7 @@ private struct RecordedDocument {
 
     mutating func add(_ info: MappedRenewalInfo, _ mapping: RecordedMapping) {
         let original = info.payload.originalTransactionId ?? ""
-        guard original.isDecimal else { return }
+        guard original.isEmpty || original.isDecimal else { return }
         var index = scopeOfPurchase[original] ?? (parts.count == 1 ? 0 : nil)
         if index == nil, parts.isEmpty {
             index = self.index(info.payload.environment ?? mapping.environment, mapping.bundleId)

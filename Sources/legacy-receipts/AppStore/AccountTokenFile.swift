@@ -1,3 +1,4 @@
+import AppStoreModels
 import Foundation
 
 /// The token of one purchase.
@@ -15,7 +16,7 @@ struct AccountTokenRow: Hashable, Sendable {
 
     /// What is wrong with the texts; nil for nothing.
     static func problem(_ id: String, _ token: String) -> String? {
-        guard (1...20).contains(id.utf8.count), id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard id.utf8.count <= 20, id.isDecimal else {
             return "'\(id)' is not an original transaction id, which has 1 to 20 digits."
         }
         return UUID(uuidString: token) == nil ? "'\(token)' is not a UUID." : nil

@@ -215,7 +215,7 @@ struct EnrichCommand: AsyncParsableCommand {
         for (number, line) in lines.enumerated() {
             let id = line.trimmingCharacters(in: .whitespaces)
             guard !id.isEmpty else { continue }
-            guard id.utf8.count <= 20, id.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            guard id.utf8.count <= 20, id.isDecimal else {
                 throw CommandFailure(
                     "Line \(number + 1) of \(path) is not a transaction id, which has 1 to 20 digits.")
             }
