@@ -1,5 +1,6 @@
 internal import AppStoreModels
 package import LegacyReceipts
+internal import Purchases
 
 /// Unverified facts from a request that help to classify a difference. They affect only the column in which a difference is
 /// counted.
@@ -34,12 +35,12 @@ package struct RequestFacts: Sendable {
             var stated: [String: Set<String>] = [:]
             for purchase in app.inAppPurchases { stated[purchase.transactionId] = Self.stated(purchase) }
             self.stated = stated
-            hasAutoRenewable = app.inAppPurchases.contains { Self.isAutoRenewable($0) }
+            hasAutoRenewable = app.inAppPurchases.contains(where: \.hasSubscriptionAttributes)
         case .transaction(let transaction):
             carriedCreationDate = nil
             let keys = transaction.purchaseInfo.map { $0.key.replacing("-", with: "_") }
             stated = [transaction.transactionId: Set(keys)]
-            hasAutoRenewable = transaction.expiresDate != nil
+            hasAutoRenewable = transaction.isAutoRenewable
         }
     }
 
@@ -51,10 +52,6 @@ package struct RequestFacts: Sendable {
         case .integer(let integer): integer == 1
         default: false
         }
-    }
-
-    private static func isAutoRenewable(_ purchase: InAppPurchase) -> Bool {
-        purchase.expiresDate != nil || (purchase.webOrderLineItemId ?? 0) != 0
     }
 
     /// The optional attributes of Reference.md V3.5.

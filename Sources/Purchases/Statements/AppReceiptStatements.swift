@@ -70,12 +70,8 @@ extension PurchaseFacts {
         isTrialPeriod = purchase.isTrialPeriod
         isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
         promotionalOfferId = purchase.promotionalOfferId?.nonEmpty
-        switch purchase.ownershipType {
-        case .purchased?: ownershipType = .purchased
-        case .familyShared?: ownershipType = .familyShared
-        case nil: break
-        default: hasUnknownOwnership = true
-        }
+        ownershipType = purchase.ownershipType?.modern
+        hasUnknownOwnership = purchase.ownershipType != nil && ownershipType == nil
         itemId = purchase.inAppItemId?.nonZero.map(String.init)
     }
 }

@@ -165,16 +165,3 @@ extension LegacyTransactionFields {
         if let type = facts.productType, type.modern == nil { productType = type.rawValue }
     }
 }
-
-extension ReceiptProductType {
-    /// The type in the modern model; nil for a free subscription and for unknown values.
-    fileprivate var modern: ProductType? {
-        switch self {
-        case .nonConsumable: .nonConsumable
-        case .consumable: .consumable
-        case .nonRenewingSubscription: .nonRenewingSubscription
-        case .autoRenewableSubscription: .autoRenewableSubscription
-        default: nil
-        }
-    }
-}

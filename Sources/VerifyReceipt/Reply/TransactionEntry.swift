@@ -61,23 +61,11 @@ extension TransactionEntry {
         webOrderLineItemId = purchase.webOrderLineItemId.flatMap { $0 == 0 ? nil : String($0) }
         isTrialPeriod = purchase.isTrialPeriod
         isInIntroOfferPeriod = purchase.isInIntroOfferPeriod
-        ownershipType =
-            switch purchase.ownershipType {
-            case .purchased?: InAppOwnershipType.purchased.rawValue
-            case .familyShared?: InAppOwnershipType.familyShared.rawValue
-            default: nil
-            }
+        ownershipType = purchase.ownershipType?.modern?.rawValue
         promotionalOfferId = purchase.promotionalOfferId
         cancellationDate = purchase.cancellationDate
         cancellationReason = purchase.cancellationReason
-        type =
-            switch purchase.productType {
-            case .nonConsumable?: .nonConsumable
-            case .consumable?: .consumable
-            case .nonRenewingSubscription?: .nonRenewingSubscription
-            case .autoRenewableSubscription?: .autoRenewableSubscription
-            default: nil
-            }
+        type = purchase.productType?.modern
     }
 
     init(_ receipt: TransactionReceipt) {
@@ -96,32 +84,16 @@ extension TransactionEntry {
         cancellationReason = receipt.cancellationReason
         subscriptionGroupIdentifier = receipt.subscriptionGroupIdentifier
         itemId = receipt.itemId
-        // Only auto-renewables have an end (Reference.md V4).
-        type = receipt.expiresDate == nil ? nil : .autoRenewableSubscription
+        type = receipt.isAutoRenewable ? .autoRenewableSubscription : nil
     }
 }
 
 // MARK: - From resolved purchases
 
 extension TransactionEntry {
-    /// Values from legacy documents are used as stated. The others are derived from the modern fields:
-    /// - `is_trial_period` is "true" for a free introductory offer. A signed transaction states its offer, so without
-    ///   one it is "false".
-    /// - `is_in_intro_offer_period` is "true" for a paid introductory offer. Free trials get "false", as in 44 of 44
-    ///   signed receipts; one reply of late 2024 has both flags (Reference.md V3.5, "Trial flags").
-    /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers
-    ///   are newer than the legacy format, and have no key in it.
-    /// - `cancellation_date` and `cancellation_reason` come from a revocation or an upgrade. In the modern model an
-    ///   upgrade is not a revocation: its date comes from a legacy document, or else from the start of the period that
-    ///   replaced it.
-    init(_ stored: borrowing StoredTransaction) {
-        let isStated = stored.origins.contains { $0.source.kind == .signedTransaction }
-        self.init(stored.payload, stored.legacy, isStated: isStated)
-    }
+    init(_ stored: borrowing StoredTransaction) { self.init(stored.payload, stored.completeLegacy) }
 
-    private init(
-        _ payload: borrowing JWSTransactionDecodedPayload, _ legacy: borrowing LegacyTransactionFields, isStated: Bool
-    ) {
+    private init(_ payload: borrowing JWSTransactionDecodedPayload, _ legacy: borrowing LegacyTransactionFields) {
         quantity = payload.quantity.map(Int64.init)
         productId = payload.productId
         transactionId = payload.transactionId
@@ -132,21 +104,15 @@ extension TransactionEntry {
         webOrderLineItemId = payload.webOrderLineItemId.flatMap { $0 == "0" ? nil : $0 }
         type = payload.type
         itemId = legacy.itemId
-        let isIntroductory = payload.offerType == .introductory
-        let isFree = payload.offerDiscountType == .freeTrial
-        isTrialPeriod = legacy.isTrialPeriod ?? (isStated ? isIntroductory && isFree : nil)
+        isTrialPeriod = legacy.isTrialPeriod
         isInIntroOfferPeriod = legacy.isInIntroOfferPeriod
-        if isInIntroOfferPeriod == nil, isStated, isAutoRenewable { isInIntroOfferPeriod = isIntroductory && !isFree }
-        ownershipType = (legacy.inAppOwnershipType ?? payload.inAppOwnershipType)?.rawValue
-        promotionalOfferId =
-            legacy.promotionalOfferId ?? (payload.offerType == .promotional ? payload.offerIdentifier : nil)
-        offerCodeRefName = legacy.offerCodeRefName ?? (payload.offerType == .offerCode ? payload.offerIdentifier : nil)
+        ownershipType = legacy.inAppOwnershipType?.rawValue
+        promotionalOfferId = legacy.promotionalOfferId
+        offerCodeRefName = legacy.offerCodeRefName
         isUpgraded = payload.isUpgraded == true
         sharesPeriod = payload.additionalTransactionReason != nil
-        cancellationDate = payload.revocationDate ?? legacy.cancellationDate
-        cancellationReason =
-            cancellationDate == nil
-            ? nil : (payload.revocationReason.map { Int64($0.rawValue) } ?? legacy.cancellationReason)
+        cancellationDate = legacy.cancellationDate
+        cancellationReason = legacy.cancellationReason
         subscriptionGroupIdentifier = payload.subscriptionGroupIdentifier
         appAccountToken = payload.appAccountToken
     }

@@ -128,11 +128,6 @@ extension StatusCondition {
     }
 }
 
-extension TransactionReceipt {
-    /// In this kind of receipt only auto-renewables have an end or an order line (Reference.md V4).
-    var isAutoRenewable: Bool { expiresDate != nil }
-}
-
 extension JSONWriter {
     fileprivate mutating func purchaseInfo(_ receipt: TransactionReceipt) {
         beginObject()

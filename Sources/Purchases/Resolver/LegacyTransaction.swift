@@ -1,0 +1,46 @@
+package import AppStoreModels
+
+// The modern fields of a transaction, in the terms of the legacy documents.
+
+extension JWSTransactionDecodedPayload {
+    /// `is_trial_period` of a transaction that states its offer: "true" for a free introductory offer.
+    package var isTrialPeriod: Bool { offerType == .introductory && offerDiscountType == .freeTrial }
+
+    /// `is_in_intro_offer_period` of an auto-renewable subscription that states its offer: "true" for a paid introductory
+    /// offer. Free trials get "false", as in 44 of 44 signed receipts; one reply of late 2024 has both flags (Reference.md
+    /// V3.5, "Trial flags").
+    package var isInIntroOfferPeriod: Bool { offerType == .introductory && !isTrialPeriod }
+}
+
+extension StoredTransaction {
+    /// ``legacy``, with values from the modern fields where no legacy document states one:
+    /// - A signed transaction states its offer, so without one the two flags are false.
+    /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers
+    ///   are newer than the legacy format, and have no key in it.
+    /// - `cancellation_date` and `cancellation_reason` come from a revocation or an upgrade. In the modern model an
+    ///   upgrade is not a revocation: its date comes from a legacy document, or else from the start of the period that
+    ///   replaced it.
+    package var completeLegacy: LegacyTransactionFields {
+        var fields = legacy
+        if origins.contains(where: { $0.source.kind == .signedTransaction }) {
+            if fields.isTrialPeriod == nil { fields.isTrialPeriod = payload.isTrialPeriod }
+            if fields.isInIntroOfferPeriod == nil, payload.isSubscription {
+                fields.isInIntroOfferPeriod = payload.isInIntroOfferPeriod
+            }
+        }
+        if fields.promotionalOfferId == nil, payload.offerType == .promotional {
+            fields.promotionalOfferId = payload.offerIdentifier
+        }
+        if fields.offerCodeRefName == nil, payload.offerType == .offerCode {
+            fields.offerCodeRefName = payload.offerIdentifier
+        }
+        if fields.inAppOwnershipType == nil { fields.inAppOwnershipType = payload.inAppOwnershipType }
+        if let date = payload.revocationDate { fields.cancellationDate = date }
+        if fields.cancellationDate == nil {
+            fields.cancellationReason = nil
+        } else if let reason = payload.revocationReason {
+            fields.cancellationReason = Int64(reason.rawValue)
+        }
+        return fields
+    }
+}
