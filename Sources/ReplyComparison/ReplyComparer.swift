@@ -162,7 +162,7 @@ extension ReplyComparer {
     private func statusRule(_ apple: Int64, _ our: Int64) -> ComparisonRule {
         switch (apple, our) {
         case (0, 21006): .renewedOrRefunded
-        case (21006, 0): isExpiredByOurReply ? .status : .renewedOrRefunded
+        case (21006, 0): purchases.areOursOver ? .status : .renewedOrRefunded
         case (21010, 0), (21010, 21006): .accountState
         // For a receipt that cannot be authenticated, the documentation has 21003, recordings 21002 (Reference.md
         // C3); a wrong password gives either 21003 or 21004 (V1.4).
@@ -175,15 +175,6 @@ extension ReplyComparer {
         case (21002, 0), (21002, 21006): .temporaryFailure
         default: .status
         }
-    }
-
-    /// Whether the newest period that our reply shows is over.
-    private var isExpiredByOurReply: Bool {
-        guard let now = context.now else { return false }
-        let dates = ["latest_receipt_info", "receipt"].compactMap {
-            ours[$0]?["expires_date"]?.string.flatMap { Int64($0) }
-        }
-        return dates.max().map { $0 <= now } ?? false
     }
 }
 

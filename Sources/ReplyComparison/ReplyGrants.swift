@@ -86,6 +86,12 @@ struct ListedPurchases {
         else { return false }
         return !apples.transactionIds.contains(id) && !apples.runningSubscriptions.contains(original)
     }
+
+    /// Whether our reply has subscription periods, and all of them are over. False if this is unknown.
+    var areOursOver: Bool {
+        guard moment != nil, let ours else { return false }
+        return ours.hasPeriods && ours.runningSubscriptions.isEmpty
+    }
 }
 
 extension JSONValue {
