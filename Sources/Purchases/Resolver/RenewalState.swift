@@ -114,3 +114,26 @@ package enum RenewalChange: Hashable, Sendable, CaseIterable {
     /// The customer agreed to a price increase, or it needs no consent.
     case priceIncreaseAccepted
 }
+
+extension Customer {
+    /// The transactions of the subscription period of each transaction, if it has several: added seats have a transaction of
+    /// their own.
+    package var sharedPeriods: [String: [String]] {
+        struct Period: Hashable {
+            let productId: String?
+            let expiresDate: Int64
+        }
+        var members: [Period: [String]] = [:]
+        for transaction in transactions {
+            guard let id = transaction.payload.transactionId, let end = transaction.payload.expiresDate else {
+                continue
+            }
+            members[Period(productId: transaction.payload.productId, expiresDate: end), default: []].append(id)
+        }
+        var periods: [String: [String]] = [:]
+        for ids in members.values where ids.count > 1 {
+            for id in ids { periods[id] = ids }
+        }
+        return periods
+    }
+}

@@ -45,27 +45,14 @@ public struct RenewalEntries: Sendable {
 
 /// The events of a purchase, by period.
 private struct PeriodEvents {
-    private struct Period: Hashable {
-        let productId: String?
-        let expiresDate: Int64
-    }
-
     private var history: [String: [LedgerEntry.Event]]
-    /// The transactions of the period of each transaction. Added seats have a transaction of their own.
-    private var periods: [String: [String]] = [:]
+    /// ``Customer/sharedPeriods``
+    private let periods: [String: [String]]
     private(set) var entries: [RenewalEntries.Entry] = []
 
     init(_ purchase: Customer?, _ history: [String: [LedgerEntry.Event]]) {
         self.history = history
-        var members: [Period: [String]] = [:]
-        for transaction in purchase?.transactions ?? [] {
-            let payload = transaction.payload
-            guard let id = payload.transactionId, let end = payload.expiresDate else { continue }
-            members[Period(productId: payload.productId, expiresDate: end), default: []].append(id)
-        }
-        for ids in members.values where ids.count > 1 {
-            for id in ids { periods[id] = ids }
-        }
+        periods = purchase?.sharedPeriods ?? [:]
     }
 
     /// Adds an entry if it is due.

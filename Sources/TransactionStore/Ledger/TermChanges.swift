@@ -1,4 +1,3 @@
-internal import AppStoreModels
 public import Purchases
 
 /// Which terms of a customer's non-renewing subscriptions a document can have moved.
@@ -22,18 +21,9 @@ public struct TermChanges: Sendable {
     ///   - known: the bases that the engine keeps for the customer's purchases. A purchase without a basis was not
     ///     granted before, and gets its own entry `purchased` or `reinstated` now.
     public init(of transactions: [StoredTransaction], known: [String: Int64]) {
-        var purchases: [String: Purchase] = [:]
-        for transaction in transactions where transaction.payload.type == .nonRenewingSubscription {
-            let payload = transaction.payload
-            guard let state = transaction.deliveryState, let id = payload.transactionId, let date = payload.bought
-            else { continue }
-            // A restored transaction counts as the purchase that it restores.
-            let unit = payload.originalTransactionId ?? id
-            purchases[unit, default: Purchase(unit: unit, date: date, firstId: id)].add(id, date, state)
-        }
         var (bases, moved): ([String: Int64], [String]) = ([:], [])
         var basis = Basis()
-        for purchase in purchases.values.sorted(by: <) {
+        for purchase in NonRenewingPurchase.signed(among: transactions) {
             for id in purchase.grantedIds.sorted() {
                 let value = purchase.isRevoked ? Basis.revoked : basis.value
                 bases[id] = value
@@ -43,34 +33,6 @@ public struct TermChanges: Sendable {
         }
         self.bases = bases
         self.moved = moved
-    }
-
-    /// A purchase with its restored copies.
-    private struct Purchase: Comparable {
-        let unit: String
-        private var date: Int64
-        /// The smallest id of the copies with the earliest purchase date.
-        private var firstId: String
-        var grantedIds: Set<String> = []
-        /// Whether a document about any copy states a revocation.
-        var isRevoked = false
-
-        init(unit: String, date: Int64, firstId: String) {
-            (self.unit, self.date, self.firstId) = (unit, date, firstId)
-        }
-
-        mutating func add(_ id: String, _ date: Int64, _ state: LedgerEntry.Event) {
-            if date < self.date || date == self.date && TransactionIdOrder.precedes(id, firstId) {
-                (self.date, firstId) = (date, id)
-            }
-            if state == .purchased { grantedIds.insert(id) } else { isRevoked = true }
-        }
-
-        static func < (left: Self, right: Self) -> Bool {
-            if left.date != right.date { return left.date < right.date }
-            return left.firstId == right.firstId
-                ? left.unit < right.unit : TransactionIdOrder.precedes(left.firstId, right.firstId)
-        }
     }
 
     /// FNV-1a, 64 bits, over the original transaction ids.
