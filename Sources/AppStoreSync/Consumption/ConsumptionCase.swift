@@ -36,9 +36,7 @@ package struct ConsumptionCase: Sendable {
 
     /// The elapsed part of the period at the time of the request, in percent; nil without an expiry.
     package var elapsedPercentage: Int64? {
-        guard let start = transaction?.purchaseDate, let end = transaction?.expiresDate, end > start else { return nil }
-        let elapsed = Double(task.requestedDate) - Double(start)
-        return Int64(max(0, min(100, elapsed / (Double(end) - Double(start)) * 100)).rounded(.down))
+        transaction?.elapsedPercentage(at: task.requestedDate)
     }
 
     /// The open cases of a store, the soonest deadline first.

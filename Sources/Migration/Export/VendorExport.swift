@@ -101,11 +101,11 @@ public struct VendorExport: Sendable {
             guard let user = user(of: users.users.compactMap(\.userId), &summary) else { return [] }
             return [Row(fields: [user, Data(receipt.bytes).base64EncodedString()])]
         case .adapty:
-            return purchases(of: customer).compactMap { purchase in
+            return customer.pricedPurchases.compactMap { purchase in
                 user(of: purchase.id, users, &summary).map { Row(fields: [$0, purchase.id]) }
             }
         case .qonversion, .apphud:
-            let purchases = purchases(of: customer)
+            let purchases = customer.pricedPurchases
             guard let receipt = customer.newestAppReceipt else {
                 summary.withoutReceipt += purchases.count
                 return []
@@ -118,7 +118,7 @@ public struct VendorExport: Sendable {
     }
 
     /// The row of a purchase, for the formats that contain the receipt beside the price.
-    private func row(_ purchase: VendorPurchase, user: String, receipt: String) -> Row {
+    private func row(_ purchase: PricedPurchase, user: String, receipt: String) -> Row {
         let (price, product) = (purchase.price, purchase.newest?.productId ?? "")
         let amount = price.map { Self.decimal($0.amount) } ?? ""
         let currency = price?.currency ?? ""
@@ -129,17 +129,6 @@ public struct VendorExport: Sendable {
                 purchase.introductoryPrice.map { Self.decimal($0) } ?? "", currency,
             ] : [user, receipt, product, amount, currency, purchase.newest?.storefront ?? ""]
         return Row(fields: fields, lacksPrice: price == nil)
-    }
-
-    /// The purchases of a customer, in the order of their ids.
-    private func purchases(of customer: Customer) -> [VendorPurchase] {
-        var found: [String: [JWSTransactionDecodedPayload]] = [:]
-        for payload in customer.transactions.map(\.payload) {
-            guard let id = payload.originalTransactionId ?? payload.transactionId else { continue }
-            found[id, default: []].append(payload)
-        }
-        return found.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            .map { VendorPurchase(id: $0.key, transactions: $0.value) }
     }
 
     /// The single user of a purchase; nil if there is none, or several. A user named beside the purchase counts before
@@ -185,36 +174,6 @@ public struct VendorExport: Sendable {
         var decimals = String(1_000 + rest).dropFirst()
         if decimals.last == "0" { decimals.removeLast() }
         return "\(milliunits < 0 ? "-" : "")\(units).\(decimals)"
-    }
-}
-
-/// The transactions of one purchase: those with the same original transaction id.
-private struct VendorPurchase {
-    let id: String
-    /// The newest first.
-    private let transactions: [JWSTransactionDecodedPayload]
-
-    init(id: String, transactions: [JWSTransactionDecodedPayload]) {
-        self.id = id
-        self.transactions = transactions.sorted { TransactionPlace($0) > TransactionPlace($1) }
-    }
-
-    var newest: JWSTransactionDecodedPayload? { transactions.first }
-
-    /// The newest price of the newest product without an offer, and its currency; of one with an offer if there is no other.
-    var price: (amount: Int64, currency: String)? {
-        let priced = transactions.filter { $0.productId == newest?.productId && $0.price != nil && $0.currency != nil }
-        guard let payload = priced.first(where: { $0.offerType == nil }) ?? priced.first, let amount = payload.price,
-            let currency = payload.currency
-        else { return nil }
-        return (amount, currency)
-    }
-
-    /// The price of the introductory offer of the newest product, in the currency of ``price``.
-    var introductoryPrice: Int64? {
-        transactions.first {
-            $0.productId == newest?.productId && $0.offerType == .introductory && $0.currency == price?.currency
-        }?.price
     }
 }
 

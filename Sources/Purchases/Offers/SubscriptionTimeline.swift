@@ -281,6 +281,13 @@ extension JWSTransactionDecodedPayload {
         guard let type else { return expiresDate != nil }
         return type == .autoRenewableSubscription
     }
+
+    /// The elapsed part of the transaction's own period at a time, in whole percent from 0 to 100; nil without an expiry.
+    package func elapsedPercentage(at date: Int64) -> Int64? {
+        guard let start = purchaseDate, let end = expiresDate, end > start else { return nil }
+        let elapsed = Double(date) - Double(start)
+        return Int64(max(0, min(100, elapsed / (Double(end) - Double(start)) * 100)).rounded(.down))
+    }
 }
 
 /// A period of an auto-renewable subscription, as the rules about entitlements and offers count it.

@@ -11,10 +11,7 @@ struct AppStoreCoverage {
     private(set) var originalTransactionIds: [String] = []
     /// Milliseconds since 1970-01-01T00:00:00Z.
     private var times: [String: Int64]
-    /// When the newest transaction of each purchase was bought; milliseconds since 1970-01-01T00:00:00Z.
-    private var newestPurchases: [String: Int64] = [:]
-    /// The latest known end of each subscription; milliseconds since 1970-01-01T00:00:00Z.
-    private var ends: [String: Int64] = [:]
+    private var dates = PurchaseDates()
     private var seen: Set<String> = []
     private let now: Int64
 
@@ -26,7 +23,6 @@ struct AppStoreCoverage {
     ///     contains nothing about the purchase.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z. Statements that are signed later than this show a clock
     ///     difference, so they do not count.
-    ///     differ, and not how long ago it was asked.
     init(
         _ facts: FactSet, _ knowledge: Customer?, countsRecorded: Bool, asked: [String: Int64] = [:], now: Int64
     ) {
@@ -34,18 +30,18 @@ struct AppStoreCoverage {
         self.now = now
         for fact in facts.transactions {
             add(fact.storedOriginalTransactionId, [])
-            note(fact.payload.purchaseDate, end: fact.payload.expiresDate, of: fact.storedOriginalTransactionId)
+            dates.add(fact.payload, of: fact.storedOriginalTransactionId)
         }
         guard let customer = knowledge else { return }
         for transaction in customer.transactions where transaction.isSigned || countsRecorded {
             let payload = transaction.payload
             let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }
             add(original ?? payload.transactionId, transaction.origins)
-            note(payload.purchaseDate, end: payload.expiresDate, of: original ?? payload.transactionId)
+            dates.add(payload, of: original ?? payload.transactionId)
         }
         for info in customer.renewalInfos {
             add(info.payload.originalTransactionId, info.origins)
-            note(nil, end: info.payload.gracePeriodExpiresDate, of: info.payload.originalTransactionId)
+            dates.add(info.payload)
         }
     }
 
@@ -57,12 +53,6 @@ struct AppStoreCoverage {
         }
     }
 
-    private mutating func note(_ purchaseDate: Int64?, end: Int64?, of id: String?) {
-        guard let id else { return }
-        if let purchaseDate { newestPurchases[id] = max(newestPurchases[id] ?? .min, purchaseDate) }
-        if let end { ends[id] = max(ends[id] ?? .min, end) }
-    }
-
     /// The refusal for an answer that must be current, if the App Store does not know these purchases; nil if its data
     /// is sufficient.
     ///
@@ -70,11 +60,9 @@ struct AppStoreCoverage {
     /// if the App Store confirmed nothing, or does not know a running subscription, which may have been refunded. If
     /// one of the purchases is less than a day old, the App Store may not know it yet.
     func refusal(ofUnknown ids: [String]) -> StatusCondition? {
-        guard ids.count == originalTransactionIds.count || ids.contains(where: { ends[$0].map { $0 > now } ?? false })
+        guard ids.count == originalTransactionIds.count || ids.contains(where: { dates.mayRun($0, at: now) })
         else { return nil }
-        let day: Int64 = 86_400_000
-        let areNew = ids.contains { now.subtractingSaturated(newestPurchases[$0] ?? .min) < day }
-        return areNew ? .appStoreUnavailable : .accountNotFound
+        return ids.contains { dates.isNew($0, at: now) } ? .appStoreUnavailable : .accountNotFound
     }
 
     /// The purchases that the App Store was not queried about at this time or later.

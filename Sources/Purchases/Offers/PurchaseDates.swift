@@ -1,0 +1,31 @@
+package import AppStoreModels
+
+/// The dates of a customer's purchases, by original transaction id, whichever document states them. They tell what the App Store
+/// should know about a purchase before its answer is there.
+package struct PurchaseDates: Sendable {
+    /// When the newest transaction was bought; milliseconds since 1970-01-01T00:00:00Z, like all dates here.
+    private var newest: [String: Int64] = [:]
+    /// The latest stated end.
+    private var ends: [String: Int64] = [:]
+
+    package init() {}
+
+    package mutating func add(_ payload: borrowing JWSTransactionDecodedPayload, of id: String?) {
+        guard let id else { return }
+        if let date = payload.purchaseDate { newest[id] = max(newest[id] ?? .min, date) }
+        if let end = payload.expiresDate { ends[id] = max(ends[id] ?? .min, end) }
+    }
+
+    package mutating func add(_ info: JWSRenewalInfoDecodedPayload) {
+        guard let id = info.originalTransactionId, let end = info.gracePeriodExpiresDate else { return }
+        ends[id] = max(ends[id] ?? .min, end)
+    }
+
+    /// Whether the purchase is a subscription in a period or grace period. A refund may have ended it.
+    package func mayRun(_ id: String, at now: Int64) -> Bool { ends[id].map { $0 > now } ?? false }
+
+    /// Whether the purchase is less than a day old, so that the App Store may not know it yet.
+    package func isNew(_ id: String, at now: Int64) -> Bool {
+        now.subtractingSaturated(newest[id] ?? .min) < .millisecondsPerDay
+    }
+}
