@@ -25,18 +25,19 @@ package enum PurchaseState: Hashable, Sendable {
     case revoked
     /// Another product of the subscription group replaced it.
     case upgraded
+
+    /// If a document states both a revocation and an upgrade, the purchase is revoked here, although `isRevoked` of the
+    /// payload does not count it as one. Its content is withdrawn either way, and with another answer, existing ledgers would
+    /// get an entry without news.
+    package init(revocationDate: Int64?, isUpgraded: Bool) {
+        self = revocationDate != nil ? .revoked : isUpgraded ? .upgraded : .purchased
+    }
 }
 
 extension StoredTransaction {
     /// The state of the purchase, which the delivery ledger records; nil if no document with a verified signature states the
     /// transaction.
-    ///
-    /// If a document states both a revocation and an upgrade, the purchase is revoked here, although
-    /// `isRevoked` of the payload does not count it as one. Its content is withdrawn either way, and with another answer,
-    /// existing ledgers would get an entry without news.
     package var signedState: PurchaseState? {
-        guard isSigned else { return nil }
-        if payload.revocationDate != nil { return .revoked }
-        return payload.isUpgraded == true ? .upgraded : .purchased
+        isSigned ? PurchaseState(revocationDate: payload.revocationDate, isUpgraded: payload.isUpgraded == true) : nil
     }
 }

@@ -193,8 +193,12 @@ private struct Timeline {
             let (from, to) = (date(row[start]) ?? first, date(row[end]) ?? last)
             let lane = text(row[group]).isEmpty ? text(row[original]) : text(row[group])
             if !lanes.contains(lane) { lanes.append(lane) }
-            let state = row[revoked] != nil ? "revoked" : isTrue(row[upgraded]) ? "upgraded" : "paid"
-            let words = ["revoked": ", refunded or revoked", "upgraded": ", upgraded"][state] ?? ""
+            let (state, words) =
+                switch PurchaseState(revocationDate: date(row[revoked]), isUpgraded: isTrue(row[upgraded])) {
+                case .purchased: ("paid", "")
+                case .revoked: ("revoked", ", refunded or revoked")
+                case .upgraded: ("upgraded", ", upgraded")
+                }
             return [
                 "class": state, "x": x(from), "width": max(1, x(to) - x(from) - 0.5),
                 "y": Double(lanes.firstIndex(of: lane) ?? 0) * (Self.barHeight + Self.gap), "height": Self.barHeight,
