@@ -62,10 +62,7 @@ public struct EntitlementComparison: Sendable, Hashable {
         writer.member("obstacle", obstacle?.rawValue)
         writer.member("grantedByOursOnly", grantedByOursOnly)
         writer.member("grantedByAppleOnly", grantedByAppleOnly)
-        writer.key("differences")
-        writer.beginArray()
-        for difference in differences { difference.write(to: &writer) }
-        writer.endArray()
+        writer.array("differences", differences) { writer, difference in difference.write(to: &writer) }
         writer.endObject()
     }
 }

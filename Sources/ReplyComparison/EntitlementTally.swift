@@ -75,23 +75,17 @@ public struct EntitlementTally: Sendable {
         writer.member("pairsDiffering", pairsDiffering)
         writer.member("pairsGrantedByOursOnly", pairsGrantedByOursOnly)
         writer.member("pairsGrantedByAppleOnly", pairsGrantedByAppleOnly)
-        writer.key("notComparable")
-        writer.beginObject()
-        for obstacle in EntitlementObstacle.allCases {
-            writer.key(obstacle.rawValue)
-            writer.integer(obstacles[obstacle] ?? 0)
+        writer.object("notComparable") { writer in
+            for obstacle in EntitlementObstacle.allCases {
+                writer.key(obstacle.rawValue)
+                writer.integer(obstacles[obstacle] ?? 0)
+            }
         }
-        writer.endObject()
-        writer.key("examples")
-        writer.beginArray()
-        for example in examples {
-            writer.beginObject()
+        writer.objects("examples", examples) { writer, example in
             writer.member("place", example.place)
             writer.member("receipt", example.receiptName)
             example.difference.writeMembers(to: &writer)
-            writer.endObject()
         }
-        writer.endArray()
         writer.endObject()
     }
 }

@@ -141,49 +141,40 @@ public struct ParityReport: Sendable {
 
     /// One JSON object.
     public func json() -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (name, number) in [
-            ("pairs", pairs), ("identicalPairs", identicalPairs), ("pairsWithoutFault", pairsWithoutFault),
-            ("skipped", skipped), ("failed", failed),
-        ] {
-            writer.key(name)
-            writer.integer(number)
+        JSONWriter.object { writer in
+            for (name, number) in [
+                ("pairs", pairs), ("identicalPairs", identicalPairs), ("pairsWithoutFault", pairsWithoutFault),
+                ("skipped", skipped), ("failed", failed),
+            ] {
+                writer.key(name)
+                writer.integer(number)
+            }
+            writer.key("entitlement")
+            entitlement.write(to: &writer)
+            writer.member("learned", learning.rawValue)
+            writer.member("isUpperBound", learning.isUpperBound(pairsOutOfOrder: pairsOutOfOrder))
+            writer.key("counts")
+            counts.write(to: &writer)
+            writeStatuses(to: &writer)
+            writer.object("rules") { writer in
+                for (rule, count) in rules.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+                    writer.key(rule.rawValue)
+                    writer.integer(count)
+                }
+            }
+            writer.object("fields") { writer in
+                for (path, count) in fields.sorted(by: { $0.key < $1.key }) {
+                    writer.key(path)
+                    count.write(to: &writer)
+                }
+            }
+            writer.objects("differences", examples) { writer, example in
+                writer.member("place", example.place)
+                writer.key("difference")
+                example.difference.write(to: &writer)
+            }
+            writer.member("leftOut", reasons)
         }
-        writer.key("entitlement")
-        entitlement.write(to: &writer)
-        writer.member("learned", learning.rawValue)
-        writer.member("isUpperBound", learning.isUpperBound(pairsOutOfOrder: pairsOutOfOrder))
-        writer.key("counts")
-        counts.write(to: &writer)
-        writeStatuses(to: &writer)
-        writer.key("rules")
-        writer.beginObject()
-        for (rule, count) in rules.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            writer.key(rule.rawValue)
-            writer.integer(count)
-        }
-        writer.endObject()
-        writer.key("fields")
-        writer.beginObject()
-        for (path, count) in fields.sorted(by: { $0.key < $1.key }) {
-            writer.key(path)
-            count.write(to: &writer)
-        }
-        writer.endObject()
-        writer.key("differences")
-        writer.beginArray()
-        for example in examples {
-            writer.beginObject()
-            writer.member("place", example.place)
-            writer.key("difference")
-            example.difference.write(to: &writer)
-            writer.endObject()
-        }
-        writer.endArray()
-        writer.member("leftOut", reasons)
-        writer.endObject()
-        return writer.finish()
     }
 
     private func writeStatuses(to writer: inout JSONWriter) {

@@ -76,13 +76,11 @@ package struct ParityRun: Sendable {
         guard let text = (pair.reply["latest_receipt"] ?? pair.reply["latest_expired_receipt"])?.string else {
             return nil
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("receipt-data", text)
-        if JSONBounds.allows(pair.request) {
-            writer.member("password", (try? JSONValue.parse(pair.request))?["password"]?.string)
+        return JSONWriter.object { writer in
+            writer.member("receipt-data", text)
+            if JSONBounds.allows(pair.request) {
+                writer.member("password", (try? JSONValue.parse(pair.request))?["password"]?.string)
+            }
         }
-        writer.endObject()
-        return writer.finish()
     }
 }

@@ -301,6 +301,62 @@ package struct JSONWriter: Sendable {
     }
 }
 
+// MARK: Whole objects and arrays
+
+extension JSONWriter {
+    /// The text of one object.
+    /// - Parameters:
+    ///   - capacity: the number of bytes to allocate at once.
+    ///   - endsLine: whether a line feed follows.
+    ///   - write: writes the members.
+    package static func object(
+        reservingCapacity capacity: Int = 0, endsLine: Bool = false, _ write: (inout JSONWriter) throws -> Void
+    ) rethrows -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: capacity)
+        try writer.object(write)
+        if endsLine { writer.newline() }
+        return writer.finish()
+    }
+
+    /// An object whose members the closure writes.
+    package mutating func object(_ write: (inout JSONWriter) throws -> Void) rethrows {
+        beginObject()
+        try write(&self)
+        endObject()
+    }
+
+    package mutating func object(_ name: StaticString, _ write: (inout JSONWriter) throws -> Void) rethrows {
+        key(name)
+        try object(write)
+    }
+
+    /// An array. The closure writes each element.
+    package mutating func array<Elements: Sequence>(
+        _ name: StaticString, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) throws -> Void
+    ) rethrows {
+        key(name)
+        beginArray()
+        for element in elements { try write(&self, element) }
+        endArray()
+    }
+
+    /// An array of objects. The closure writes the members of each.
+    package mutating func objects<Elements: Sequence>(
+        _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) throws -> Void
+    ) rethrows {
+        beginArray()
+        for element in elements { try object { try write(&$0, element) } }
+        endArray()
+    }
+
+    package mutating func objects<Elements: Sequence>(
+        _ name: StaticString, _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) throws -> Void
+    ) rethrows {
+        key(name)
+        try objects(elements, write)
+    }
+}
+
 extension JSONWriter {
     /// A JSON string, for JSON that is laid out for people.
     package static func quoted(_ text: String) -> String {
@@ -355,10 +411,7 @@ extension JSONWriter {
 
     package mutating func member(_ name: StaticString, _ value: [String]?) {
         guard let value else { return }
-        key(name)
-        beginArray()
-        for element in value { string(element) }
-        endArray()
+        array(name, value) { $0.string($1) }
     }
 }
 

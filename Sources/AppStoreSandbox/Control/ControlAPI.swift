@@ -193,23 +193,16 @@ extension SandboxState {
             writer.member(
                 "signedAppTransactionInfo",
                 try state.signer.sign(state.engine.appTransaction(of: customer), at: state.signingDate))
-            writer.key("purchases")
-            writer.beginArray()
-            for id in customer.transactionIds {
-                writer.beginObject()
+            try writer.objects("purchases", customer.transactionIds) { writer, id in
                 try writer.purchase(id, state)
-                writer.endObject()
             }
-            writer.endArray()
         }
     }
 
     func products() -> ControlOutcome {
         ControlOutcome { writer, state in
-            writer.key("products")
-            writer.beginArray()
-            for product in state.engine.catalog.products.values.sorted(by: { $0.id < $1.id }) {
-                writer.beginObject()
+            writer.objects("products", state.engine.catalog.products.values.sorted(by: { $0.id < $1.id })) {
+                writer, product in
                 writer.member("productId", product.id)
                 writer.member("type", product.type)
                 writer.member("period", product.period?.iso8601)
@@ -217,9 +210,7 @@ extension SandboxState {
                 writer.member("price", product.price)
                 writer.member("isForSale", product.isForSale)
                 writer.member("offers", product.offers.map { $0.identifier ?? "introductory" })
-                writer.endObject()
             }
-            writer.endArray()
         }
     }
 
@@ -233,10 +224,7 @@ extension SandboxState {
     func notifications() -> ControlOutcome {
         ControlOutcome { writer, state in
             writer.member("url", state.notificationURL)
-            writer.key("notifications")
-            writer.beginArray()
-            for notification in state.log.notifications {
-                writer.beginObject()
+            writer.objects("notifications", state.log.notifications) { writer, notification in
                 writer.member("notificationUUID", notification.uuid)
                 writer.member("notificationType", notification.type)
                 writer.member("subtype", notification.subtype)
@@ -245,26 +233,19 @@ extension SandboxState {
                 writer.member("sendAttemptResults", notification.attempts.compactMap(\.sendAttemptResult?.rawValue))
                 writer.member("nextAttempt", notification.nextAttempt)
                 writer.member("signedPayload", notification.signedPayload)
-                writer.endObject()
             }
-            writer.endArray()
         }
     }
 
     func showFaults() -> ControlOutcome {
         ControlOutcome { writer, state in
-            writer.key("faults")
-            writer.beginArray()
-            for entry in state.faults.entries {
-                writer.beginObject()
+            writer.objects("faults", state.faults.entries) { writer, entry in
                 writer.member("kind", entry.fault.kind.rawValue)
                 writer.member("path", entry.fault.path)
                 writer.member("left", entry.left)
                 writer.member("met", entry.met)
                 writer.member("hanging", entry.hanging)
-                writer.endObject()
             }
-            writer.endArray()
         }
     }
 

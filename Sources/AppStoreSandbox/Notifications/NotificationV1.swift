@@ -48,12 +48,9 @@ struct NotificationV1 {
             write(transaction, to: &writer)
         }
         writer.endArray()
-        writer.key("pending_renewal_info")
-        writer.beginArray()
-        for subscription in state.engine.subscriptions(of: customer) {
+        writer.array("pending_renewal_info", state.engine.subscriptions(of: customer)) { writer, subscription in
             write(state.engine.renewalInfo(of: subscription), to: &writer)
         }
-        writer.endArray()
         writer.endObject()
     }
 

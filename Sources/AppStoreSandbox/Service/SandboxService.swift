@@ -161,10 +161,8 @@ extension SandboxState {
 extension SandboxNotification {
     /// The body of a version 2 notification.
     var bodyV2: [UInt8] {
-        var writer = JSONWriter(reservingCapacity: signedPayload.utf8.count + 32)
-        writer.beginObject()
-        writer.member("signedPayload", signedPayload)
-        writer.endObject()
-        return writer.finish()
+        JSONWriter.object(reservingCapacity: signedPayload.utf8.count + 32) {
+            $0.member("signedPayload", signedPayload)
+        }
     }
 }

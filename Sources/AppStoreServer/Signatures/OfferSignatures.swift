@@ -138,14 +138,7 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
     /// The JSON that StoreKit's older purchase option takes: the signed request in a wrapper. Only third parties document the
     /// wrapper's spelling (Reference.md S6.4); `AdvancedCommerceProduct.purchase(compactJWS:)` takes the JWS itself.
     public static func purchaseOptionData(_ signedRequest: String) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("signatureInfo")
-        writer.beginObject()
-        writer.member("token", signedRequest)
-        writer.endObject()
-        writer.endObject()
-        return writer.finish()
+        JSONWriter.object { $0.object("signatureInfo") { $0.member("token", signedRequest) } }
     }
 
     /// The `advancedCommerceData` of a retention message: the wrapper as standard base64.

@@ -55,34 +55,21 @@ public struct CustomerData: Sendable {
     func write(match place: Int, to writer: inout JSONWriter) {
         guard parts.indices.contains(place) else { return }
         let part = parts[place]
-        writer.key("receipts")
-        writer.beginArray()
-        for receipt in part.receipts {
-            writer.beginObject()
+        writer.objects("receipts", part.receipts) { writer, receipt in
             writer.member("form", receipt.form.name)
             writer.member("signedDate", receipt.signedDate)
             writer.member("sha256", receipt.digest)
             writer.member("receipt", Base64.encode(receipt.bytes))
-            writer.endObject()
         }
-        writer.endArray()
-        writer.key("consumption_requests")
-        writer.beginArray()
-        for request in part.requests {
-            writer.beginObject()
+        writer.objects("consumption_requests", part.requests) { writer, request in
             writer.member("notificationUUID", request.notificationUUID)
             writer.member("originalTransactionId", request.originalTransactionId)
             writer.member("transactionId", request.transactionId)
             writer.member("consumptionRequestReason", request.reason)
             writer.member("requestedDate", request.requestedDate)
             writer.member("deadline", request.deadline)
-            writer.endObject()
         }
-        writer.endArray()
-        writer.key("ledger_entries")
-        writer.beginArray()
-        for entry in part.entries {
-            writer.beginObject()
+        writer.objects("ledger_entries", part.entries) { writer, entry in
             writer.member("position", entry.position)
             writer.member("event", entry.change.rawValue)
             writer.member("before", entry.stateBefore?.rawValue)
@@ -90,17 +77,12 @@ public struct CustomerData: Sendable {
             writer.member("recordedDate", entry.recordedDate)
             writer.member("transactionId", entry.transactionId)
             writer.member("seatClaimId", entry.seatClaimId)
-            writer.endObject()
         }
-        writer.endArray()
     }
 
     /// Writes the records in quarantine, each as its line in the table `quarantine` was stored.
     func writeQuarantine(to writer: inout JSONWriter) {
-        writer.key("quarantined_records")
-        writer.beginArray()
-        for record in quarantined { writer.raw(record.line) }
-        writer.endArray()
+        writer.array("quarantined_records", quarantined) { writer, record in writer.raw(record.line) }
     }
 }
 

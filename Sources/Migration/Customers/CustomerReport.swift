@@ -78,41 +78,27 @@ public struct CustomerReport: Sendable {
         _ search: CustomerSearch, _ reports: [CustomerReport], date: Int64, tables: Set<String>? = nil,
         data: CustomerData? = nil
     ) -> [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 1 << 16)
-        writer.beginObject()
-        writer.member("version", 1)
-        writer.member("id", search.id)
-        writer.member("at", date)
-        writer.member("isComplete", search.isComplete)
-        writer.key("matches")
-        writer.beginArray()
-        for (place, report) in reports.enumerated() {
-            writer.beginObject()
-            report.writeMembers(tables, to: &writer)
-            data?.write(match: place, to: &writer)
-            writer.endObject()
+        JSONWriter.object(reservingCapacity: 1 << 16, endsLine: true) { writer in
+            writer.member("version", 1)
+            writer.member("id", search.id)
+            writer.member("at", date)
+            writer.member("isComplete", search.isComplete)
+            writer.objects("matches", reports.enumerated()) { writer, entry in
+                let (place, report) = entry
+                report.writeMembers(tables, to: &writer)
+                data?.write(match: place, to: &writer)
+            }
+            data?.writeQuarantine(to: &writer)
         }
-        writer.endArray()
-        data?.writeQuarantine(to: &writer)
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
     }
 
     private func writeMembers(_ tables: Set<String>?, to writer: inout JSONWriter) {
-        writer.key("kinds")
-        writer.beginArray()
-        for kind in kinds { writer.string(kind.rawValue) }
-        writer.endArray()
+        writer.array("kinds", kinds) { writer, kind in writer.string(kind.rawValue) }
         for section in sections where tables?.contains(section.table.name) ?? true {
             writer.key(section.table.name)
-            writer.beginArray()
-            for row in section.rows {
-                writer.beginObject()
+            writer.objects(section.rows) { writer, row in
                 for (column, value) in zip(section.table.columns, row) { value?.write(to: &writer, as: column.name) }
-                writer.endObject()
             }
-            writer.endArray()
         }
     }
 }

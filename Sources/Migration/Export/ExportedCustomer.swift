@@ -83,14 +83,12 @@ struct ExportedTransaction {
             sources.append(("subscriptionGroupIdentifier", "catalog or another transaction"))
         }
         guard !sources.isEmpty else { return nil }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for (name, text) in sources {
-            writer.key(name)
-            writer.string(text)
+        return JSONWriter.object { writer in
+            for (name, text) in sources {
+                writer.key(name)
+                writer.string(text)
+            }
         }
-        writer.endObject()
-        return writer.finish()
     }
 }
 

@@ -26,11 +26,11 @@ struct PostgreSQLDates {
         guard let morePlace, dates.contains(where: { Self.isOutOfRange(values[$0.place]) }) else { return values }
         var writer = JSONWriter()
         writer.key(Self.member)
-        writer.beginObject()
-        for (place, name) in dates where Self.isOutOfRange(values[place]) {
-            values[place]?.write(to: &writer, as: name)
+        writer.object { writer in
+            for (place, name) in dates where Self.isOutOfRange(values[place]) {
+                values[place]?.write(to: &writer, as: name)
+            }
         }
-        writer.endObject()
         var object = [UInt8(ascii: "{")]
         if case .json(let others)? = values[morePlace], others.count > 2 {
             object = Array(others.dropLast()) + [UInt8(ascii: ",")]

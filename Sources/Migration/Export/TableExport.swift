@@ -164,21 +164,17 @@ public struct ExportSummary: Hashable, Sendable {
 
     /// The content of `export.json`, with a line feed: the format, the date, and the number of rows in each table.
     public var json: [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 512)
-        writer.beginObject()
-        writer.member("version", 1)
-        writer.member("format", format.rawValue)
-        writer.member("at", date)
-        writer.key("tables")
-        writer.beginObject()
-        for table in tables {
-            writer.key(table.name)
-            writer.integer(table.rows)
+        JSONWriter.object(reservingCapacity: 512, endsLine: true) { writer in
+            writer.member("version", 1)
+            writer.member("format", format.rawValue)
+            writer.member("at", date)
+            writer.object("tables") { writer in
+                for table in tables {
+                    writer.key(table.name)
+                    writer.integer(table.rows)
+                }
+            }
         }
-        writer.endObject()
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
     }
 }
 
@@ -205,25 +201,21 @@ public struct DatabaseExportSummary: Hashable, Sendable {
 
     /// The date and the numbers of each table, with a line feed.
     public var json: [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 1_024)
-        writer.beginObject()
-        writer.member("version", 1)
-        writer.member("at", date)
-        writer.key("tables")
-        writer.beginObject()
-        for table in tables {
-            writer.key(table.name)
-            writer.beginObject()
-            writer.member("rows", table.rows)
-            writer.member("written", table.written)
-            writer.member("changed", table.changed)
-            writer.member("removed", table.removed)
-            writer.endObject()
+        JSONWriter.object(reservingCapacity: 1_024, endsLine: true) { writer in
+            writer.member("version", 1)
+            writer.member("at", date)
+            writer.object("tables") { writer in
+                for table in tables {
+                    writer.key(table.name)
+                    writer.object { writer in
+                        writer.member("rows", table.rows)
+                        writer.member("written", table.written)
+                        writer.member("changed", table.changed)
+                        writer.member("removed", table.removed)
+                    }
+                }
+            }
         }
-        writer.endObject()
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
     }
 }
 

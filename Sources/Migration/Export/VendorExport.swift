@@ -211,16 +211,13 @@ public struct VendorExportSummary: Hashable, Sendable {
 
     /// The numbers as a JSON object, with a line feed.
     public var json: [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 256)
-        writer.beginObject()
-        writer.member("version", 1)
-        writer.member("vendor", vendor.rawValue)
-        for (name, count) in counts {
-            writer.key(name)
-            writer.integer(count)
+        JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
+            writer.member("version", 1)
+            writer.member("vendor", vendor.rawValue)
+            for (name, count) in counts {
+                writer.key(name)
+                writer.integer(count)
+            }
         }
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
     }
 }

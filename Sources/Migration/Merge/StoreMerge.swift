@@ -327,14 +327,11 @@ public struct StoreMergeSummary: Sendable, Equatable {
 
     /// ``counts`` as an object, with a line feed.
     public var json: [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 256)
-        writer.beginObject()
-        for (name, count) in counts {
-            writer.key(name)
-            writer.integer(count)
+        JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
+            for (name, count) in counts {
+                writer.key(name)
+                writer.integer(count)
+            }
         }
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
     }
 }

@@ -223,10 +223,7 @@ struct ColumnRoles: Sendable {
             writer.string(name)
         }
         if !users.carried.isEmpty {
-            writer.key("carry")
-            writer.beginArray()
-            for name in users.carried.sorted() { writer.string(name) }
-            writer.endArray()
+            writer.array("carry", users.carried.sorted()) { $0.string($1) }
         }
         writer.endObject()
     }

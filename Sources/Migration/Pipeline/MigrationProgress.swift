@@ -25,31 +25,23 @@ struct MigrationProgress: Sendable {
 
     /// The form in a checkpoint.
     var state: [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.key("inputs")
-        writer.beginArray()
-        for mark in marks {
-            writer.beginObject()
-            writer.member("input", mark.input)
-            writer.member("records", Int64(mark.records))
-            writer.member("sha256", Printable.hex(mark.digest))
-            writer.endObject()
+        JSONWriter.object { writer in
+            writer.objects("inputs", marks) { writer, mark in
+                writer.member("input", mark.input)
+                writer.member("records", Int64(mark.records))
+                writer.member("sha256", Printable.hex(mark.digest))
+            }
+            if let row {
+                writer.object("query") { writer in
+                    writer.member("class", row.key.valueClass.rawValue)
+                    writer.member("key", Base64.encode(row.key.bytes))
+                    writer.member("row", Int64(row.row))
+                    writer.member("end", Int64(row.end))
+                }
+            }
+            writer.key("summary")
+            writer.raw(summary.json().filter { $0 != 0x0A })
         }
-        writer.endArray()
-        if let row {
-            writer.key("query")
-            writer.beginObject()
-            writer.member("class", row.key.valueClass.rawValue)
-            writer.member("key", Base64.encode(row.key.bytes))
-            writer.member("row", Int64(row.row))
-            writer.member("end", Int64(row.end))
-            writer.endObject()
-        }
-        writer.key("summary")
-        writer.raw(summary.json().filter { $0 != 0x0A })
-        writer.endObject()
-        return writer.finish()
     }
 
     /// Nil if the bytes are not such a state.

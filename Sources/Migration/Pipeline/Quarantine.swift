@@ -169,20 +169,19 @@ extension InputRecord {
         writer.member("reason", reason.code)
         writer.member("verdict", reason.verdict)
         writer.member("message", reason.message)
-        writer.key("source")
-        writer.beginObject()
-        place.writeMembers(to: &writer)
-        if place != .none {
-            writer.key("byteOffset")
-            writer.integer(place.byteOffset)
+        writer.object("source") { writer in
+            place.writeMembers(to: &writer)
+            if place != .none {
+                writer.key("byteOffset")
+                writer.integer(place.byteOffset)
+            }
+            writer.key("length")
+            writer.integer(length)
+            let path = document?.path ?? self.path
+            if !path.isEmpty { writer.member("path", path) }
+            writer.member("kind", kind.rawValue)
+            writer.member("sha256", Fingerprint(of: original).description)
         }
-        writer.key("length")
-        writer.integer(length)
-        let path = document?.path ?? self.path
-        if !path.isEmpty { writer.member("path", path) }
-        writer.member("kind", kind.rawValue)
-        writer.member("sha256", Fingerprint(of: original).description)
-        writer.endObject()
         let columns = JSONWriter.carriedColumns(carried + (document?.carried ?? []))
         if !columns.isEmpty {
             writer.key("record")
@@ -228,18 +227,16 @@ extension JSONWriter {
     /// The caller's own columns as a JSON object; empty if there are none.
     static func carriedColumns(_ columns: [CarriedColumn]) -> [UInt8] {
         guard !columns.isEmpty else { return [] }
-        var writer = JSONWriter()
-        writer.beginObject()
-        for column in columns {
-            writer.key(column.name)
-            switch column.value {
-            case .text(let text): writer.string(text)
-            // Validated JSON has line breaks only between tokens, and an output line must not contain any.
-            case .json(let json): writer.raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
+        return JSONWriter.object { writer in
+            for column in columns {
+                writer.key(column.name)
+                switch column.value {
+                case .text(let text): writer.string(text)
+                // Validated JSON has line breaks only between tokens, and an output line must not contain any.
+                case .json(let json): writer.raw(json.utf8.filter { $0 != 0x0A && $0 != 0x0D })
+                }
             }
         }
-        writer.endObject()
-        return writer.finish()
     }
 }
 

@@ -117,10 +117,7 @@ extension TableLayout {
         writer.beginObject()
         writer.member("delimiter", String(decoding: [dialect.delimiter], as: UTF8.self))
         if dialect.escape != .csv { writer.member("dialect", dialect.escape.rawValue) }
-        writer.key("columns")
-        writer.beginArray()
-        for column in columns { writer.string(column) }
-        writer.endArray()
+        writer.array("columns", columns) { $0.string($1) }
         writer.endObject()
     }
 }

@@ -20,23 +20,21 @@ enum StatusReply {
     private static func body(
         _ row: StatusTable.Row, _ status: Int, isRetryable: Bool?, _ environment: EndpointEnvironment
     ) -> [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 96)
-        writer.beginObject()
-        writer.key("status")
-        writer.integer(status)
-        if row.members.contains("environment") { writer.member("environment", environment.rawValue) }
-        let retryable: Bool? =
-            switch row.retryable {
-            case .notStated: nil
-            case .fixed(let value): value
-            case .asReported: isRetryable ?? false
-            }
-        // Apple sends one key and documents the other, and clients differ in which one they read (Reference.md C2, rule
-        // 4).
-        writer.member("is_retryable", retryable)
-        writer.member("is-retryable", retryable)
-        writer.endObject()
-        return writer.finish()
+        JSONWriter.object(reservingCapacity: 96) { writer in
+            writer.key("status")
+            writer.integer(status)
+            if row.members.contains("environment") { writer.member("environment", environment.rawValue) }
+            let retryable: Bool? =
+                switch row.retryable {
+                case .notStated: nil
+                case .fixed(let value): value
+                case .asReported: isRetryable ?? false
+                }
+            // Apple sends one key and documents the other, and clients differ in which one they read (Reference.md C2, rule
+            // 4).
+            writer.member("is_retryable", retryable)
+            writer.member("is-retryable", retryable)
+        }
     }
 }
 

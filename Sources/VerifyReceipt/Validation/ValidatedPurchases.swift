@@ -53,10 +53,9 @@ struct ValidatedPurchases {
 
     /// Writes `collection` and `ineligible_for_intro_price`.
     func write(to writer: inout JSONWriter) {
-        writer.key("collection")
-        writer.beginArray()
-        for product in products { writer.purchase(product, entries[product.transaction.transactionId ?? ""]) }
-        writer.endArray()
+        writer.array("collection", products) { writer, product in
+            writer.purchase(product, entries[product.transaction.transactionId ?? ""])
+        }
         if !ineligibleProducts.isEmpty { writer.member("ineligible_for_intro_price", ineligibleProducts) }
     }
 }

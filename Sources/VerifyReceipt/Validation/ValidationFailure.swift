@@ -88,10 +88,7 @@ struct ValidationFailure: Error, Sendable {
         writer.member("code", code)
         writer.member("message", message)
         writer.member("status", httpStatus)
-        writer.key("data")
-        writer.beginObject()
-        writer.member("latest_receipt", usesLatestReceipt)
-        writer.endObject()
+        writer.object("data") { $0.member("latest_receipt", usesLatestReceipt) }
         writer.endObject()
         return ValidationReply(httpStatus: httpStatus, code: code, body: writer.finish(), facts: facts)
     }

@@ -55,17 +55,15 @@ public struct ServerLogHandler: LogHandler {
     }
 
     private static func json(_ time: String, _ event: LogEvent, _ metadata: Logger.Metadata) -> [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 512)
-        writer.beginObject()
-        writer.member("time", time)
-        writer.member("level", event.level.rawValue)
-        writer.member("message", event.message.description)
-        for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
-            writer.key(key)
-            write(value, to: &writer)
+        JSONWriter.object(reservingCapacity: 512) { writer in
+            writer.member("time", time)
+            writer.member("level", event.level.rawValue)
+            writer.member("message", event.message.description)
+            for (key, value) in metadata.sorted(by: { $0.key < $1.key }) {
+                writer.key(key)
+                write(value, to: &writer)
+            }
         }
-        writer.endObject()
-        return writer.finish()
     }
 
     private static func write(_ value: Logger.MetadataValue, to writer: inout JSONWriter) {

@@ -156,12 +156,7 @@ final class LookUpResponder: Sendable {
     }
 
     private static func json(_ refusal: Refusal) -> [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 256)
-        writer.beginObject()
-        writer.member("error", refusal.reason)
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
+        JSONWriter.object(reservingCapacity: 256, endsLine: true) { $0.member("error", refusal.reason) }
     }
 
     /// The token is compared in constant time, and before anything else is read.

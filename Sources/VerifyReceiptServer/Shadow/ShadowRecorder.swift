@@ -44,29 +44,22 @@ final class ShadowRecorder: Sendable {
         guard !differences.isEmpty || comparison.differencesLeftOut > 0 || comparison.entitlement.isDifferent else {
             return nil
         }
-        var writer = JSONWriter(reservingCapacity: 256 + 256 * differences.count)
-        writer.beginObject()
-        writer.member("time", time)
-        writer.member("environment", environment.rawValue)
-        writer.member("receipt", facts.receiptName)
-        writer.member("bundleId", facts.bundleId)
-        writer.key("status")
-        writer.beginObject()
-        writer.member("apple", comparison.appleStatus)
-        writer.member("ours", comparison.ourStatus)
-        writer.endObject()
-        writer.key("counts")
-        comparison.counts.write(to: &writer)
-        writer.key("entitlement")
-        comparison.entitlement.write(to: &writer)
-        writer.key("differences")
-        writer.beginArray()
-        for difference in differences { difference.write(to: &writer) }
-        writer.endArray()
-        writer.member("differencesLeftOut", comparison.differencesLeftOut)
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
+        return JSONWriter.object(reservingCapacity: 256 + 256 * differences.count, endsLine: true) { writer in
+            writer.member("time", time)
+            writer.member("environment", environment.rawValue)
+            writer.member("receipt", facts.receiptName)
+            writer.member("bundleId", facts.bundleId)
+            writer.object("status") { writer in
+                writer.member("apple", comparison.appleStatus)
+                writer.member("ours", comparison.ourStatus)
+            }
+            writer.key("counts")
+            comparison.counts.write(to: &writer)
+            writer.key("entitlement")
+            comparison.entitlement.write(to: &writer)
+            writer.array("differences", differences) { writer, difference in difference.write(to: &writer) }
+            writer.member("differencesLeftOut", comparison.differencesLeftOut)
+        }
     }
 
     /// Appends a line. A line is written whole or not at all.

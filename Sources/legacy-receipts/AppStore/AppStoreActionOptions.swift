@@ -86,16 +86,15 @@ enum AppStoreErrorText {
     /// One object with the member `error`.
     static func json(_ error: AppStoreServerAPIError) -> String {
         InspectionJSON.object { writer in
-            writer.key("error")
-            writer.beginObject()
-            writer.member("reason", error.reason.rawValue)
-            writer.member("httpStatus", error.httpStatus)
-            writer.member("errorCode", error.code?.rawValue)
-            writer.member("name", error.code?.name)
-            writer.member("errorMessage", error.message)
-            writer.member("explanation", error.explanation)
-            writer.member("retryAfter", error.retryAfter)
-            writer.endObject()
+            writer.object("error") { writer in
+                writer.member("reason", error.reason.rawValue)
+                writer.member("httpStatus", error.httpStatus)
+                writer.member("errorCode", error.code?.rawValue)
+                writer.member("name", error.code?.name)
+                writer.member("errorMessage", error.message)
+                writer.member("explanation", error.explanation)
+                writer.member("retryAfter", error.retryAfter)
+            }
         }
     }
 }

@@ -9,14 +9,9 @@ enum DocumentInspectionJSON {
     static func text(_ documents: [DocumentInspection]) -> String {
         InspectionJSON.object { writer in
             if documents.count == 1, let document = documents.first { return write(document, to: &writer) }
-            writer.key("documents")
-            writer.beginArray()
-            for document in documents {
-                writer.beginObject()
+            writer.objects("documents", documents) { writer, document in
                 write(document, to: &writer)
-                writer.endObject()
             }
-            writer.endArray()
         }
     }
 
@@ -52,22 +47,15 @@ enum DocumentInspectionJSON {
             writer.key("payload")
             writer.value(.object(payload))
         }
-        writer.key("certificates")
-        writer.beginArray()
-        for certificate in inspection.certificates {
-            writer.beginObject()
+        writer.objects("certificates", inspection.certificates) { writer, certificate in
             writer.member("subject", certificate.subject)
             writer.member("issuer", certificate.issuer)
             writer.member("serialNumber", certificate.serialNumber)
             writer.member("notBefore", certificate.validity?.lowerBound)
             writer.member("notAfter", certificate.validity?.upperBound)
             writer.member("sha256", certificate.fingerprint.description)
-            writer.endObject()
         }
-        writer.endArray()
-        writer.key("checks")
-        writer.beginArray()
-        for check in inspection.checks {
+        writer.array("checks", inspection.checks) { writer, check in
             switch check.outcome {
             case .passed: write(check.name.rawValue, "passed", to: &writer)
             case .failed(let error):
@@ -75,17 +63,12 @@ enum DocumentInspectionJSON {
             case .skipped(let reason): write(check.name.rawValue, "skipped", reason, to: &writer)
             }
         }
-        writer.endArray()
         guard !inspection.nested.isEmpty else { return }
-        writer.key("nested")
-        writer.beginArray()
-        for (member, nested) in inspection.nested {
-            writer.beginObject()
+        writer.objects("nested", inspection.nested) { writer, entry in
+            let (member, nested) = entry
             writer.member("path", member)
             write(nested, to: &writer)
-            writer.endObject()
         }
-        writer.endArray()
     }
 
     // MARK: Documents without a signature
@@ -95,21 +78,14 @@ enum DocumentInspectionJSON {
         writer.member("kind", inspection.kind.rawValue)
         writer.key("value")
         writer.value(inspection.value)
-        writer.key("checks")
-        writer.beginArray()
-        for check in inspection.checks {
+        writer.array("checks", inspection.checks) { writer, check in
             write(check.name.rawValue, check.failure == nil ? "passed" : "failed", check.failure, to: &writer)
         }
-        writer.endArray()
-        writer.key("receipts")
-        writer.beginArray()
-        for (key, content) in inspection.receipts {
-            writer.beginObject()
+        writer.objects("receipts", inspection.receipts) { writer, entry in
+            let (key, content) = entry
             writer.member("path", key)
             write(content, to: &writer)
-            writer.endObject()
         }
-        writer.endArray()
     }
 
     private static func write(

@@ -29,14 +29,8 @@ enum InspectionJSON {
         case nil: break
         }
         if !inspection.attributes.isEmpty { writeAttributes(inspection.attributes, to: &writer) }
-        writer.key("certificates")
-        writer.beginArray()
-        for certificate in inspection.certificates { write(certificate, to: &writer) }
-        writer.endArray()
-        writer.key("checks")
-        writer.beginArray()
-        for check in inspection.checks { write(check, to: &writer) }
-        writer.endArray()
+        writer.array("certificates", inspection.certificates) { writer, certificate in write(certificate, to: &writer) }
+        writer.array("checks", inspection.checks) { writer, check in write(check, to: &writer) }
     }
 
     static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {
@@ -77,14 +71,13 @@ enum InspectionJSON {
         writer.boolean(receipt.hasEnvironmentContradiction)
         writer.key("purchaseInfo")
         writeEntries(receipt.purchaseInfo, to: &writer)
-        writer.key("unsigned")
-        writer.beginObject()
-        writer.member("environment", receipt.claimedEnvironment)
-        writer.member("pod", receipt.pod)
-        writer.member("signingStatus", receipt.signingStatus)
-        writer.key("other")
-        writeEntries(receipt.otherOuterEntries, to: &writer)
-        writer.endObject()
+        writer.object("unsigned") { writer in
+            writer.member("environment", receipt.claimedEnvironment)
+            writer.member("pod", receipt.pod)
+            writer.member("signingStatus", receipt.signingStatus)
+            writer.key("other")
+            writeEntries(receipt.otherOuterEntries, to: &writer)
+        }
         writer.member("signatureVersion", receipt.signature.map { Int64($0.version) })
     }
 

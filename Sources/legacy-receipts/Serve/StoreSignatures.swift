@@ -184,11 +184,6 @@ struct StoreSignatures {
     }
 
     private static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
-        var writer = JSONWriter(reservingCapacity: 1_024)
-        writer.beginObject()
-        members(&writer)
-        writer.endObject()
-        writer.newline()
-        return writer.finish()
+        JSONWriter.object(reservingCapacity: 1_024, endsLine: true, members)
     }
 }

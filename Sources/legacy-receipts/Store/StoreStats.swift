@@ -47,15 +47,10 @@ struct StoreStats {
     var json: String {
         var writer = JSONWriter()
         writer.beginObject()
-        writer.key("apps")
-        writer.beginArray()
-        for scope in scopes {
-            writer.beginObject()
+        writer.objects("apps", scopes) { writer, scope in
             writer.member("bundleId", scope.bundleId)
             writer.member("environment", scope.environment.rawValue)
-            writer.endObject()
         }
-        writer.endArray()
         writer.member("customers", counts.customers)
         writer.member("transactions", counts.transactions)
         writer.member("renewalInfos", counts.renewalInfos)
@@ -65,17 +60,13 @@ struct StoreStats {
         writer.member("leftHashes", counts.leftHashes)
         writer.member("openConsumptionRequests", openConsumptionRequests)
         writer.member("unknownTransactions", unknownTransactions)
-        writer.key("ledgerConsumers")
-        writer.beginArray()
-        for (consumer, hasUnread) in consumers {
-            writer.beginObject()
+        writer.objects("ledgerConsumers", consumers) { writer, entry in
+            let (consumer, hasUnread) = entry
             writer.member("name", consumer.name)
             writer.member("position", consumer.position)
             writer.key("hasUnread")
             writer.boolean(hasUnread)
-            writer.endObject()
         }
-        writer.endArray()
         writer.endObject()
         return String(decoding: writer.bytes, as: UTF8.self)
     }
