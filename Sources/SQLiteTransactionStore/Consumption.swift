@@ -17,13 +17,9 @@ struct ConsumptionTaskWriter {
     }
 
     func open(_ task: ConsumptionTask, _ scopeId: Int64) throws {
-        try insert.bind(1, task.notificationUUID)
-        try insert.bind(2, scopeId)
-        try insert.bind(3, task.originalTransactionId)
-        try insert.bind(4, task.transactionId)
-        try insert.bind(5, task.reason)
-        try insert.bind(6, task.requestedDate)
-        try insert.run()
+        try insert.run(
+            task.notificationUUID, scopeId, task.originalTransactionId, task.transactionId, task.reason,
+            task.requestedDate)
     }
 }
 
@@ -42,22 +38,18 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                 WHERE c.outcome IS NULL AND (c.requested_at, c.notification_uuid) > (?1, ?2)
                 ORDER BY c.requested_at, c.notification_uuid LIMIT ?3
                 """)
-            try find.bind(1, task?.requestedDate ?? .min)
-            try find.bind(2, task?.notificationUUID ?? "")
-            try find.bind(3, Int64(ConsumptionTask.tasks(limit)))
-            var tasks: [ConsumptionTask] = []
-            try find.forEachRow {
+            return try find.rows(
+                task?.requestedDate ?? .min, task?.notificationUUID ?? "", Int64(ConsumptionTask.tasks(limit))
+            ) {
                 // NULL reads as an empty text or as 0, and neither is a valid value.
                 let (reason, position) = ($0.text(5), $0.integer(7))
-                tasks.append(
-                    ConsumptionTask(
-                        notificationUUID: $0.text(0),
-                        scope: StoreScope(environment: .init(rawValue: $0.text(1)), bundleId: $0.text(2)),
-                        originalTransactionId: $0.text(3), transactionId: $0.text(4),
-                        reason: reason.isEmpty ? nil : reason, requestedDate: $0.integer(6),
-                        purchasedPosition: position == 0 ? nil : position))
+                return ConsumptionTask(
+                    notificationUUID: $0.text(0),
+                    scope: StoreScope(environment: .init(rawValue: $0.text(1)), bundleId: $0.text(2)),
+                    originalTransactionId: $0.text(3), transactionId: $0.text(4),
+                    reason: reason.isEmpty ? nil : reason, requestedDate: $0.integer(6),
+                    purchasedPosition: position == 0 ? nil : position)
             }
-            return tasks
         }
     }
 
@@ -73,8 +65,7 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                 """)
             var closed = 0
             for uuid in notificationUUIDs {
-                try close.bind(1, uuid)
-                try close.bind(2, outcome.rawValue)
+                try close.set(uuid, outcome.rawValue)
                 closed += try close.run()
             }
             return closed

@@ -5,9 +5,7 @@ import TransactionStore
 extension SQLiteTransactionStore {
     static func scopeId(_ scope: StoreScope, _ db: some StatementSource) throws -> Int64? {
         let find = try SQLStatement(db, "SELECT id FROM scopes WHERE environment = ?1 AND bundle_id = ?2")
-        try find.bind(1, scope.environment.rawValue)
-        try find.bind(2, scope.bundleId)
-        return try find.integer()
+        return try find.integer(scope.environment.rawValue, scope.bundleId)
     }
 
     /// The customer with any of the identities, read from one snapshot of the store.
@@ -41,10 +39,7 @@ extension SQLiteTransactionStore {
         _ identity: CustomerIdentity, _ scopeId: Int64, _ connection: LookUpConnection
     ) throws -> Bool {
         let find = try connection.statement("SELECT 1 FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
-        try find.bind(1, scopeId)
-        try find.bind(2, Int64(identity.kind.rawValue))
-        try find.bind(3, identity.value)
-        return try find.integer() != nil
+        return try find.integer(scopeId, Int64(identity.kind.rawValue), identity.value) != nil
     }
 
     /// Reads everything about the customer of one identity.
@@ -53,10 +48,7 @@ extension SQLiteTransactionStore {
         _ db: some StatementSource
     ) throws {
         let find = try db.statement(everything)
-        try find.bind(1, scopeId)
-        try find.bind(2, kind)
-        try find.bind(3, value)
-        try find.forEachRow { found in
+        try find.forEachRow(scopeId, kind, value) { found in
             switch found.integer(0) {
             case 0: try assembler.addIdentity(kind: found.integer(1), value: found.text(4))
             case 1: try assembler.addTransaction(row(found, 1), payload: found.bytes(4), legacy: found.bytes(5))
@@ -103,11 +95,10 @@ extension SQLiteTransactionStore {
     static func transaction(
         _ id: String, _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
     ) throws -> StoredTransaction? {
-        try find.bind(1, scopeId)
-        try find.bind(2, original)
-        try find.bind(3, id)
         var assembler = CustomerAssembler(scope: scope)
-        try find.forEachRow { try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4)) }
+        try find.forEachRow(scopeId, original, id) {
+            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
+        }
         return assembler.joinedTransactions().first
     }
 
@@ -115,10 +106,10 @@ extension SQLiteTransactionStore {
     static func subscription(
         _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
     ) throws -> [StoredTransaction] {
-        try find.bind(1, scopeId)
-        try find.bind(2, original)
         var assembler = CustomerAssembler(scope: scope)
-        try find.forEachRow { try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4)) }
+        try find.forEachRow(scopeId, original) {
+            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
+        }
         return assembler.joinedTransactions()
     }
 
@@ -129,16 +120,12 @@ extension SQLiteTransactionStore {
     ) throws -> Customer? {
         var assembler = CustomerAssembler(scope: scope)
         var isRenewed = false
-        try findRenewalInfo.bind(1, scopeId)
-        try findRenewalInfo.bind(2, original)
-        try findRenewalInfo.forEachRow {
+        try findRenewalInfo.forEachRow(scopeId, original) {
             isRenewed = true
             try assembler.addRenewalInfo(row($0), payload: $0.bytes(3))
         }
         guard isRenewed else { return nil }
-        try findSubscription.bind(1, scopeId)
-        try findSubscription.bind(2, original)
-        try findSubscription.forEachRow {
+        try findSubscription.forEachRow(scopeId, original) {
             try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
         }
         try assembler.addIdentity(

@@ -35,10 +35,11 @@ struct CustomerWriter {
         var found: Set<Int64> = []
         var missing: [CustomerIdentity] = []
         for identity in identities {
-            try find.bind(1, scopeId)
-            try find.bind(2, Int64(identity.kind.rawValue))
-            try find.bind(3, identity.value)
-            if let id = try find.integer() { found.insert(id) } else { missing.append(identity) }
+            if let id = try find.integer(scopeId, Int64(identity.kind.rawValue), identity.value) {
+                found.insert(id)
+            } else {
+                missing.append(identity)
+            }
         }
         let customerId: Int64
         if found.count > 1 {
@@ -48,13 +49,7 @@ struct CustomerWriter {
         } else {
             customerId = try next.integer() ?? 1
         }
-        for identity in missing {
-            try insert.bind(1, scopeId)
-            try insert.bind(2, Int64(identity.kind.rawValue))
-            try insert.bind(3, identity.value)
-            try insert.bind(4, customerId)
-            try insert.run()
-        }
+        for identity in missing { try insert.run(scopeId, Int64(identity.kind.rawValue), identity.value, customerId) }
         return (customerId, found.count > 1)
     }
 
@@ -80,15 +75,8 @@ struct CustomerWriter {
         let deleteAppTransactions = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1")
         let deleteReceipts = try SQLStatement(db, "DELETE FROM receipts WHERE customer_id = ?1")
         for customer in customers where customer != largest {
-            for move in [moveIdentities, moveAppTransactions, moveReceipts] {
-                try move.bind(1, largest)
-                try move.bind(2, customer)
-                try move.run()
-            }
-            for delete in [deleteAppTransactions, deleteReceipts] {
-                try delete.bind(1, customer)
-                try delete.run()
-            }
+            for move in [moveIdentities, moveAppTransactions, moveReceipts] { try move.run(largest, customer) }
+            for delete in [deleteAppTransactions, deleteReceipts] { try delete.run(customer) }
         }
         return largest
     }
@@ -103,9 +91,7 @@ struct CustomerWriter {
         while candidates.count > 1 {
             var larger: [Int64] = []
             for customer in candidates {
-                try count.bind(1, customer)
-                try count.bind(2, bound)
-                if try count.integer() ?? 0 >= bound { larger.append(customer) }
+                if try count.integer(customer, bound) ?? 0 >= bound { larger.append(customer) }
             }
             if larger.isEmpty { break }
             candidates = larger

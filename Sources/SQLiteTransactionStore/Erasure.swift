@@ -49,8 +49,7 @@ extension SQLiteTransactionStore: CustomerEraser {
         }
         let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
         for key in quarantined {
-            try delete.bind(1, key)
-            erased.quarantined += Int64(try delete.run())
+            erased.quarantined += Int64(try delete.run(key))
         }
         return erased
     }
@@ -106,24 +105,16 @@ struct Erasure {
         let purchases = erased.filter { $0.kind == .originalTransactionId }
         if !purchases.isEmpty { _ = try delete(from: "receipts", customer) }
         let list = try SQLStatement(db, "SELECT kind, payload FROM app_transactions WHERE customer_id = ?1")
-        try list.bind(1, customer)
         let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
         var kinds: [Int64] = []
-        try list.forEachRow { if mentioned.areNamed(in: Array($0.bytes(1))) { kinds.append($0.integer(0)) } }
-        let deleteApp = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1 AND kind = ?2")
-        for kind in kinds {
-            try deleteApp.bind(1, customer)
-            try deleteApp.bind(2, kind)
-            try deleteApp.run()
+        try list.forEachRow(customer) {
+            if mentioned.areNamed(in: Array($0.bytes(1))) { kinds.append($0.integer(0)) }
         }
+        let deleteApp = try SQLStatement(db, "DELETE FROM app_transactions WHERE customer_id = ?1 AND kind = ?2")
+        for kind in kinds { try deleteApp.run(customer, kind) }
         let deleteIdentity = try SQLStatement(
             db, "DELETE FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
-        for identity in purchases {
-            try deleteIdentity.bind(1, scopeId)
-            try deleteIdentity.bind(2, Int64(identity.kind.rawValue))
-            try deleteIdentity.bind(3, identity.value)
-            try deleteIdentity.run()
-        }
+        for identity in purchases { try deleteIdentity.run(scopeId, Int64(identity.kind.rawValue), identity.value) }
     }
 
     /// Removes the rows of purchases with these identities, the rows that name one of them, and customers.
@@ -164,20 +155,16 @@ struct Erasure {
             db, "SELECT customer_id FROM identities WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
         var found: Set<Int64> = []
         for identity in asked {
-            try find.bind(1, scopeId)
-            try find.bind(2, Int64(identity.kind.rawValue))
-            try find.bind(3, identity.value)
-            if let customer = try find.integer() { found.insert(customer) }
+            if let customer = try find.integer(scopeId, Int64(identity.kind.rawValue), identity.value) {
+                found.insert(customer)
+            }
         }
         return found
     }
 
     private func identities(of customer: Int64) throws -> [CustomerIdentity] {
         let list = try SQLStatement(db, "SELECT kind, value FROM identities WHERE customer_id = ?1")
-        try list.bind(1, customer)
-        var found: [CustomerIdentity] = []
-        try list.forEachRow { found.append(try CustomerIdentity(storedKind: $0.integer(0), $0.text(1))) }
-        return found
+        return try list.rows(customer) { try CustomerIdentity(storedKind: $0.integer(0), $0.text(1)) }
     }
 
     /// SQLite gives a new row the number after the last row. Before the last ledger entry is deleted, an entry without
@@ -196,74 +183,50 @@ struct Erasure {
             SELECT ?1 + 1, 0, CAST(?1 + 1 AS TEXT), 0, 1, '', \(SQLiteTransactionStore.now)
             """)
         for original in originals {
-            try last.bind(1, scopeId)
-            try last.bind(2, original)
-            guard let position = try last.integer() else { continue }
-            try keep.bind(1, position)
-            try keep.run()
+            guard let position = try last.integer(scopeId, original) else { continue }
+            try keep.run(position)
             return
         }
     }
 
     private func delete(_ sql: String, _ originals: [String]) throws -> Int64 {
         let delete = try SQLStatement(db, sql)
-        var count: Int64 = 0
-        for original in originals {
-            try delete.bind(1, scopeId)
-            try delete.bind(2, original)
-            count += Int64(try delete.run())
-        }
-        return count
+        return try originals.reduce(0) { $0 + Int64(try delete.run(scopeId, $1)) }
     }
 
     private func delete(from table: StaticString, _ customer: Int64) throws -> Int64 {
-        let delete = try SQLStatement(db, "DELETE FROM \(table) WHERE customer_id = ?1")
-        try delete.bind(1, customer)
-        return Int64(try delete.run())
+        return Int64(try SQLStatement(db, "DELETE FROM \(table) WHERE customer_id = ?1").run(customer))
     }
 
     private func deleteClaims(_ identities: Set<CustomerIdentity>) throws -> Int64 {
         let delete = try SQLStatement(db, "DELETE FROM user_claims WHERE scope_id = ?1 AND kind = ?2 AND value = ?3")
-        var count: Int64 = 0
-        for identity in identities {
-            try delete.bind(1, scopeId)
-            try delete.bind(2, Int64(identity.kind.rawValue))
-            try delete.bind(3, identity.value)
-            count += Int64(try delete.run())
+        return try identities.reduce(0) {
+            $0 + Int64(try delete.run(scopeId, Int64($1.kind.rawValue), $1.value))
         }
-        return count
     }
 
     private func deleteVerifiedReceipts(_ identities: Set<CustomerIdentity>) throws -> Int64 {
         let list = try SQLStatement(db, "SELECT key, identities FROM verified_receipts WHERE scope_id = ?1")
-        try list.bind(1, scopeId)
         var keys: [[UInt8]] = []
-        try list.forEachRow { row in
+        try list.forEachRow(scopeId) { row in
             guard try !identities.isDisjoint(with: StoredIdentities.decode(row.bytes(1))) else { return }
             keys.append(Array(row.bytes(0)))
         }
         let delete = try SQLStatement(db, "DELETE FROM verified_receipts WHERE key = ?1")
-        for key in keys {
-            try delete.bind(1, key)
-            try delete.run()
-        }
+        for key in keys { try delete.run(key) }
         return Int64(keys.count)
     }
 
     private func deleteNotifications(_ identities: Set<CustomerIdentity>) throws -> Int64 {
         let mentioned = MentionedIdentities(identities)
         let list = try SQLStatement(db, "SELECT notification_uuid, body FROM notifications WHERE scope_id = ?1")
-        try list.bind(1, scopeId)
         var ids: [String] = []
-        try list.forEachRow { row in
+        try list.forEachRow(scopeId) { row in
             guard mentioned.areNamed(in: Array(row.bytes(1))) else { return }
             ids.append(row.text(0))
         }
         let delete = try SQLStatement(db, "DELETE FROM notifications WHERE notification_uuid = ?1")
-        for id in ids {
-            try delete.bind(1, id)
-            try delete.run()
-        }
+        for id in ids { try delete.run(id) }
         return Int64(ids.count)
     }
 }

@@ -147,9 +147,7 @@ final class FactWriter {
         let insert = try SQLStatement(db, "INSERT INTO scopes (environment, bundle_id) VALUES (?1, ?2)")
         var id = try SQLiteTransactionStore.scopeId(scope, db)
         if id == nil {
-            try insert.bind(1, scope.environment.rawValue)
-            try insert.bind(2, scope.bundleId)
-            try insert.run()
+            try insert.run(scope.environment.rawValue, scope.bundleId)
             id = db.lastInsertedRowID
         }
         guard let id else { throw TransactionStoreError(.engine, "The database returned no id for a scope.") }
@@ -164,13 +162,9 @@ final class FactWriter {
             INSERT INTO notifications (notification_uuid, scope_id, notification_type, subtype, signed_date, body)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (notification_uuid) DO NOTHING
             """)
-        try insert.bind(1, notification.notificationUUID)
-        try insert.bind(2, scopeId)
-        try insert.bind(3, notification.notificationType)
-        try insert.bind(4, notification.subtype)
-        try insert.bind(5, notification.signedDate)
-        try insert.bind(6, notification.body)
-        return try insert.run() > 0
+        return try insert.run(
+            notification.notificationUUID, scopeId, notification.notificationType, notification.subtype,
+            notification.signedDate, notification.body) > 0
     }
 
     /// Returns whether the fact was new or newer.
@@ -179,15 +173,9 @@ final class FactWriter {
         let insert = insertTransaction
         let original = fact.storedOriginalTransactionId
         let id = fact.payload.transactionId ?? ""
-        try insert.bind(1, scopeId)
-        try insert.bind(2, original)
-        try insert.bind(3, id)
-        try insert.bind(4, Int64(fact.origin.source.kind.rawValue))
-        try insert.bind(5, fact.origin.source.code)
-        try insert.bind(6, fact.origin.signedDate)
-        try insert.bind(7, encoder.payload.bytes)
-        try insert.bind(8, encoder.legacy.bytes)
-        let changed = try insert.run()
+        let changed = try insert.run(
+            scopeId, original, id, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code,
+            fact.origin.signedDate, encoder.payload.bytes, encoder.legacy.bytes)
         result.count(changed)
         return changed > 0
     }
@@ -196,13 +184,9 @@ final class FactWriter {
     private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
         let insert = insertRenewalInfo
-        try insert.bind(1, scopeId)
-        try insert.bind(2, fact.payload.originalTransactionId ?? "")
-        try insert.bind(3, Int64(fact.origin.source.kind.rawValue))
-        try insert.bind(4, fact.origin.source.code)
-        try insert.bind(5, fact.origin.signedDate)
-        try insert.bind(6, encoder.payload.bytes)
-        let changed = try insert.run()
+        let changed = try insert.run(
+            scopeId, fact.payload.originalTransactionId ?? "", Int64(fact.origin.source.kind.rawValue),
+            fact.origin.source.code, fact.origin.signedDate, encoder.payload.bytes)
         result.count(changed)
         return changed > 0
     }
@@ -210,21 +194,15 @@ final class FactWriter {
     private func apply(_ fact: AppTransactionFact, _ customerId: Int64, _ result: inout AppliedFacts) throws {
         encoder.encode(fact)
         let insert = insertAppTransaction
-        try insert.bind(1, customerId)
-        try insert.bind(2, Int64(fact.origin.source.kind.rawValue))
-        try insert.bind(3, fact.origin.source.code)
-        try insert.bind(4, fact.origin.signedDate)
-        try insert.bind(5, encoder.payload.bytes)
-        result.count(try insert.run())
+        result.count(
+            try insert.run(
+                customerId, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code, fact.origin.signedDate,
+                encoder.payload.bytes))
     }
 
     private func apply(_ receipt: KnownReceipt, _ customerId: Int64, _ result: inout AppliedFacts) throws {
         let insert = insertReceipt
-        try insert.bind(1, customerId)
-        try insert.bind(2, Int64(receipt.form.rawValue))
-        try insert.bind(3, receipt.signedDate)
-        try insert.bind(4, receipt.bytes)
-        result.count(try insert.run())
+        result.count(try insert.run(customerId, Int64(receipt.form.rawValue), receipt.signedDate, receipt.bytes))
     }
 }
 

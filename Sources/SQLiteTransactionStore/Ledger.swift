@@ -28,8 +28,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     WHERE l.position > ?1 ORDER BY l.position LIMIT ?2
                     """
             ) {
-                try $0.bind(1, position)
-                try $0.bind(2, Int64(LedgerLimits.entries(limit)))
+                try $0.set(position, Int64(LedgerLimits.entries(limit)))
             }
         }
     }
@@ -50,9 +49,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                                 WHERE t.scope_id = s.id AND t.original_transaction_id = ?3)
                         """
                 ) {
-                    try $0.bind(1, scope.environment.rawValue)
-                    try $0.bind(2, scope.bundleId)
-                    try $0.bind(3, original)
+                    try $0.set(scope.environment.rawValue, scope.bundleId, original)
                 }
             }
             // Of removed entries, the last state of each transaction stays, for the entries after it.
@@ -113,17 +110,14 @@ extension SQLiteTransactionStore: DeliveryLedger {
             FROM \(tables)
             """)
         try bind(list)
-        var rows: [Row] = []
-        try list.forEachRow {
+        return try list.rows {
             let scope = StoreScope(environment: .init(rawValue: $0.text(2)), bundleId: $0.text(3))
-            rows.append(
-                Row(
-                    position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
-                    original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
-                    seatClaimId: $0.text(8), recordedDate: $0.integer(9),
-                    eventBefore: $0.integer(10)))
+            return Row(
+                position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
+                original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
+                seatClaimId: $0.text(8), recordedDate: $0.integer(9),
+                eventBefore: $0.integer(10))
         }
-        return rows
     }
 
     public func acknowledge(_ position: Int64, by consumer: String) async throws {
@@ -137,18 +131,14 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 INSERT INTO ledger_consumers (name, position) VALUES (?1, ?2)
                 ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE excluded.position > position
                 """)
-            try keep.bind(1, consumer)
-            try keep.bind(2, position)
-            try keep.run()
+            try keep.run(consumer, position)
         }
     }
 
     public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
         try LedgerLimits.check(consumer: consumer)
         return try await read { db in
-            let find = try SQLStatement(db, "SELECT position FROM ledger_consumers WHERE name = ?1")
-            try find.bind(1, consumer)
-            return try find.integer() ?? 0
+            try SQLStatement(db, "SELECT position FROM ledger_consumers WHERE name = ?1").integer(consumer) ?? 0
         }
     }
 
@@ -164,20 +154,14 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 WHERE holder IS NULL OR holder = excluded.holder OR leased_until <= \(Self.now)
                     OR leased_until > \(Self.now) + ?4
                 """)
-            try take.bind(1, consumer)
-            try take.bind(2, holder)
-            try take.bind(3, milliseconds)
-            try take.bind(4, LedgerLimits.maximumLeaseMilliseconds)
-            if try take.run() > 0 {
+            if try take.run(consumer, holder, milliseconds, LedgerLimits.maximumLeaseMilliseconds) > 0 {
                 return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
             }
             let find = try SQLStatement(
                 db, "SELECT holder, leased_until - \(Self.now) FROM ledger_consumers WHERE name = ?1")
-            try find.bind(1, consumer)
-            var lease: ConsumerLease?
-            try find.forEachRow {
-                lease = ConsumerLease(isGranted: false, holder: $0.text(0), remainingMilliseconds: $0.integer(1))
-            }
+            let lease = try find.rows(consumer) {
+                ConsumerLease(isGranted: false, holder: $0.text(0), remainingMilliseconds: $0.integer(1))
+            }.last
             guard let lease else { throw TransactionStoreError(.engine, "A consumer with a lease is missing.") }
             return lease
         }
@@ -190,9 +174,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
             let end = try SQLStatement(
                 db,
                 "UPDATE ledger_consumers SET holder = NULL, leased_until = NULL WHERE name = ?1 AND holder = ?2")
-            try end.bind(1, consumer)
-            try end.bind(2, holder)
-            try end.run()
+            try end.run(consumer, holder)
         }
     }
 
@@ -205,23 +187,17 @@ extension SQLiteTransactionStore: DeliveryLedger {
             SELECT name, position, CASE WHEN leased_until > \(now) AND leased_until <= \(now) + ?1 THEN holder END
             FROM ledger_consumers ORDER BY name
             """)
-        try find.bind(1, LedgerLimits.maximumLeaseMilliseconds)
-        var consumers: [LedgerConsumer] = []
-        try find.forEachRow {
+        return try find.rows(LedgerLimits.maximumLeaseMilliseconds) {
             // NULL reads as an empty text, and no holder has an empty name.
             let holder = $0.text(2)
-            consumers.append(
-                LedgerConsumer(name: $0.text(0), position: $0.integer(1), holder: holder.isEmpty ? nil : holder))
+            return LedgerConsumer(name: $0.text(0), position: $0.integer(1), holder: holder.isEmpty ? nil : holder)
         }
-        return consumers
     }
 
     public func removeConsumer(_ name: String) async throws -> Bool {
         try LedgerLimits.check(consumer: name)
         return try await write { db in
-            let remove = try SQLStatement(db, "DELETE FROM ledger_consumers WHERE name = ?1")
-            try remove.bind(1, name)
-            return try remove.run() > 0
+            try SQLStatement(db, "DELETE FROM ledger_consumers WHERE name = ?1").run(name) > 0
         }
     }
 
@@ -236,8 +212,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
             let removal = LedgerRemoval(
                 asked: asked, removed: removed, consumers: try Self.consumers(db), evenUnread: evenUnread)
             let keep = try SQLStatement(db, "UPDATE ledger_removal SET position = ?1")
-            try keep.bind(1, removal.position)
-            try keep.run()
+            try keep.run(removal.position)
             return removal
         }
         var start: Int64 = 0
@@ -246,10 +221,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
             let range = (start, end)
             try await write { db in
                 let delete = try SQLStatement(db, Self.deleteSuperseded)
-                try delete.bind(1, range.0)
-                try delete.bind(2, range.1)
-                try delete.bind(3, removal.position)
-                try delete.run()
+                try delete.run(range.0, range.1, removal.position)
             }
             start = end
         }
@@ -260,9 +232,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
     private static func lastPosition(recordedBefore date: Int64, from removed: Int64, _ db: Database) throws -> Int64 {
         let later = try SQLStatement(
             db, "SELECT position FROM ledger WHERE position > ?1 AND recorded_at >= ?2 ORDER BY position LIMIT 1")
-        try later.bind(1, removed)
-        try later.bind(2, date)
-        if let later = try later.integer() { return later - 1 }
+        if let later = try later.integer(removed, date) { return later - 1 }
         return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
     }
 
@@ -293,11 +263,9 @@ extension SQLiteTransactionStore: CustomerDirectory {
         try await read { db in
             // SQLite compares these columns by their bytes.
             let find = try SQLStatement(db, "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
-            var scopes: [StoreScope] = []
-            try find.forEachRow {
-                scopes.append(StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1)))
+            return try find.rows {
+                StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
             }
-            return scopes
         }
     }
 
@@ -321,8 +289,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
                 last = (end.kind, end.value)
                 for identity in identities where !page.isFull {
                     last = (identity.kind, identity.value)
-                    try least.bind(1, identity.customer)
-                    try least.bind(2, scopeId)
+                    try least.set(identity.customer, scopeId)
                     guard try least.isFirst(identity.kind, identity.value) else { continue }
                     var assembler = CustomerAssembler(scope: scope)
                     try Self.readAll(of: identity.kind, identity.value, scopeId, into: &assembler, db)
@@ -342,13 +309,11 @@ extension SQLiteTransactionStore: CustomerDirectory {
             case .userId(let id): try find.bind(1, Array(id.utf8))
             }
             try find.bind(2, Int64(CustomerReference.identities(limit)))
-            var found: [ScopedIdentity] = []
-            try find.forEachRow {
+            return try find.rows {
                 let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
                 let identity = try CustomerIdentity(storedKind: $0.integer(2), $0.text(3))
-                found.append(ScopedIdentity(scope: scope, identity: identity))
+                return ScopedIdentity(scope: scope, identity: identity)
             }
-            return found
         }
     }
 
@@ -380,10 +345,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
     /// SQLite's query plan for a reference; for tests.
     package func plan(of reference: CustomerReference) async throws -> [String] {
         try await read { db in
-            let explain = try SQLStatement(db, "EXPLAIN QUERY PLAN " + Self.findReference(reference))
-            var lines: [String] = []
-            try explain.forEachRow { lines.append($0.text(3)) }
-            return lines
+            try SQLStatement(db, "EXPLAIN QUERY PLAN " + Self.findReference(reference)).rows { $0.text(3) }
         }
     }
 
@@ -402,14 +364,8 @@ extension SQLiteTransactionStore: CustomerDirectory {
             SELECT kind, value, customer_id FROM identities
             WHERE scope_id = ?1 AND (kind, value) > (?2, ?3) ORDER BY kind, value LIMIT ?4
             """)
-        try find.bind(1, scopeId)
-        try find.bind(2, last.kind)
-        try find.bind(3, last.value)
-        try find.bind(4, Int64(CustomerPage.identitiesAtOnce))
-        var identities: [KnownIdentity] = []
-        try find.forEachRow {
-            identities.append(KnownIdentity(kind: $0.integer(0), value: $0.text(1), customer: $0.integer(2)))
+        return try find.rows(scopeId, last.kind, last.value, Int64(CustomerPage.identitiesAtOnce)) {
+            KnownIdentity(kind: $0.integer(0), value: $0.text(1), customer: $0.integer(2))
         }
-        return identities
     }
 }

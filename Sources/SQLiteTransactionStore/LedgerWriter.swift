@@ -73,10 +73,7 @@ struct LedgerWriter {
             }
         }
         for (original, product) in products where !result.contains(original) {
-            try findOtherProduct.bind(1, scopeId)
-            try findOtherProduct.bind(2, original)
-            try findOtherProduct.bind(3, product)
-            if try findOtherProduct.integer() != nil { result.insert(original) }
+            if try findOtherProduct.integer(scopeId, original, product) != nil { result.insert(original) }
         }
         return result
     }
@@ -120,22 +117,13 @@ struct LedgerWriter {
     private func append(
         _ id: String, _ original: String, _ scopeId: Int64, number: Int64, _ event: LedgerEntry.Event
     ) throws -> Bool {
-        try append.bind(1, scopeId)
-        try append.bind(2, id)
-        try append.bind(3, number)
-        try append.bind(4, event.rawValue)
-        try append.bind(5, original)
-        return try append.run() > 0
+        return try append.run(scopeId, id, number, event.rawValue, original) > 0
     }
 
     private func history(of id: String, _ scopeId: Int64) throws -> LedgerHistory? {
-        try last.bind(1, scopeId)
-        try last.bind(2, id)
-        var history: LedgerHistory?
-        try last.forEachRow {
-            history = try LedgerHistory(number: $0.integer(0), event: $0.integer(1), wasPurchased: $0.integer(2) != 0)
-        }
-        return history
+        return try last.rows(scopeId, id) {
+            try LedgerHistory(number: $0.integer(0), event: $0.integer(1), wasPurchased: $0.integer(2) != 0)
+        }.last
     }
 
     /// Creates the ledger of a store that has none, subscription by subscription in the order in which they were first

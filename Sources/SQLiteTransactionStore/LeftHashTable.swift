@@ -18,21 +18,13 @@ struct LeftHashTable {
 
     /// The secrets of all hashes, each once; empty if there are no hashes. Takes one look at the index per secret.
     func secrets() throws -> [[UInt8]] {
-        let list = try SQLStatement(db, Self.listSecrets)
-        var secrets: [[UInt8]] = []
-        try list.forEachRow { secrets.append(Array($0.bytes(0))) }
-        return secrets
+        return try SQLStatement(db, Self.listSecrets).rows { Array($0.bytes(0)) }
     }
 
     /// Those of the hashes that the table has.
     func known(_ hashes: [LeftHash]) throws -> Set<LeftHash> {
         let find = try SQLStatement(db, "SELECT 1 FROM left_hashes WHERE secret = ?1 AND hash = ?2")
-        return try Set(
-            hashes.filter {
-                try find.bind(1, $0.secret)
-                try find.bind(2, $0.hash)
-                return try find.integer() != nil
-            })
+        return try Set(hashes.filter { try find.integer($0.secret, $0.hash) != nil })
     }
 
     /// Adds hashes and returns those that were missing.
@@ -42,24 +34,13 @@ struct LeftHashTable {
             """
             INSERT INTO left_hashes (secret, hash, scope_id) VALUES (?1, ?2, ?3) ON CONFLICT (secret, hash) DO NOTHING
             """)
-        return try hashes.filter {
-            try insert.bind(1, $0.secret)
-            try insert.bind(2, $0.hash)
-            try insert.bind(3, scopeId)
-            return try insert.run() > 0
-        }
+        return try hashes.filter { try insert.run($0.secret, $0.hash, scopeId) > 0 }
     }
 
     /// Removes hashes and returns the number of those that the table had.
     func remove(_ hashes: [LeftHash]) throws -> Int64 {
         let delete = try SQLStatement(db, "DELETE FROM left_hashes WHERE secret = ?1 AND hash = ?2")
-        var count: Int64 = 0
-        for hash in hashes {
-            try delete.bind(1, hash.secret)
-            try delete.bind(2, hash.hash)
-            count += Int64(try delete.run())
-        }
-        return count
+        return try hashes.reduce(0) { $0 + Int64(try delete.run($1.secret, $1.hash)) }
     }
 
     /// Adds hashes of another store, and removes what this store has about their identities.
@@ -69,11 +50,10 @@ struct LeftHashTable {
             let new = Set(try add(hashes, id))
             let secrets = Set(new.map(\.secret))
             let list = try SQLStatement(db, "SELECT kind, value FROM identities WHERE scope_id = ?1")
-            try list.bind(1, id)
             var erased: Set<CustomerIdentity> = []
             // Nothing to look for if the store had all hashes.
             if !new.isEmpty {
-                try list.forEachRow {
+                try list.forEachRow(id) {
                     let identity = try CustomerIdentity(storedKind: $0.integer(0), $0.text(1))
                     if new.contains(hashOf: identity, in: scope, secrets: secrets) { erased.insert(identity) }
                 }
@@ -87,10 +67,7 @@ extension SQLiteTransactionStore {
     /// SQLite's query plan for the look that every write takes; for tests.
     package func planOfSecrets() async throws -> [String] {
         try await read { db in
-            let explain = try SQLStatement(db, "EXPLAIN QUERY PLAN " + LeftHashTable.listSecrets)
-            var lines: [String] = []
-            try explain.forEachRow { lines.append($0.text(3)) }
-            return lines
+            try SQLStatement(db, "EXPLAIN QUERY PLAN " + LeftHashTable.listSecrets).rows { $0.text(3) }
         }
     }
 }

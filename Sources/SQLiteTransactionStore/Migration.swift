@@ -24,13 +24,10 @@ extension SQLiteTransactionStore: MigrationStore {
         try await read { db in
             let find = try SQLStatement(
                 db, "SELECT records, digest, state FROM migration_checkpoints WHERE migration = ?1")
-            try find.bind(1, migration)
-            var found: MigrationCheckpoint?
-            try find.forEachRow {
-                found = MigrationCheckpoint(
+            return try find.rows(migration) {
+                MigrationCheckpoint(
                     migration: migration, records: $0.integer(0), digest: Array($0.bytes(1)), state: Array($0.bytes(2)))
-            }
-            return found
+            }.last
         }
     }
 
@@ -44,8 +41,7 @@ extension SQLiteTransactionStore: MigrationStore {
                 """)
             var receipts: [VerifiedReceipt] = []
             for key in Set(keys) {
-                try find.bind(1, key)
-                try find.forEachRow {
+                try find.forEachRow(key) {
                     let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
                     receipts.append(
                         try VerifiedReceipt(key: key, scope: scope, form: $0.integer(2), identities: $0.bytes(3)))
@@ -66,10 +62,7 @@ extension SQLiteTransactionStore: MigrationStore {
                 """)
             var users: [UserClaim] = []
             for identity in Set(identities).sorted() {
-                try find.bind(1, scopeId)
-                try find.bind(2, Int64(identity.kind.rawValue))
-                try find.bind(3, identity.value)
-                try find.forEachRow {
+                try find.forEachRow(scopeId, Int64(identity.kind.rawValue), identity.value) {
                     users.append(UserClaim(scope: scope, identity: identity, userId: $0.text(0), carried: $0.text(1)))
                 }
             }
@@ -80,8 +73,7 @@ extension SQLiteTransactionStore: MigrationStore {
     public func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
         try await read { db in
             let find = try SQLStatement(db, "SELECT line FROM quarantine WHERE key > ?1 ORDER BY key LIMIT ?2")
-            try find.bind(1, key ?? [])
-            try find.bind(2, Int64(MigrationLimits.records(limit)))
+            try find.set(key ?? [], Int64(MigrationLimits.records(limit)))
             var page = QuarantinePage(limit: limit)
             try find.readRows(while: { row in
                 let line = row.bytes(0)

@@ -23,13 +23,9 @@ struct MigrationWriter {
             ON CONFLICT (scope_id, kind, value, key) DO NOTHING
             """)
         for user in users {
-            try insert.bind(1, try facts.scopeId(user.scope))
-            try insert.bind(2, Int64(user.identity.kind.rawValue))
-            try insert.bind(3, user.identity.value)
-            try insert.bind(4, user.key)
-            try insert.bind(5, Array(user.userId.utf8))
-            try insert.bind(6, Array(user.carried.utf8))
-            try insert.run()
+            try insert.run(
+                try facts.scopeId(user.scope), Int64(user.identity.kind.rawValue), user.identity.value, user.key,
+                Array(user.userId.utf8), Array(user.carried.utf8))
         }
     }
 
@@ -41,11 +37,9 @@ struct MigrationWriter {
             ON CONFLICT (key) DO NOTHING
             """)
         for receipt in receipts {
-            try insert.bind(1, receipt.key)
-            try insert.bind(2, try facts.scopeId(receipt.scope))
-            try insert.bind(3, Int64(receipt.form.rawValue))
-            try insert.bind(4, StoredIdentities.encode(receipt.identities))
-            try insert.run()
+            try insert.run(
+                receipt.key, try facts.scopeId(receipt.scope), Int64(receipt.form.rawValue),
+                StoredIdentities.encode(receipt.identities))
         }
     }
 
@@ -53,20 +47,13 @@ struct MigrationWriter {
     private func release(_ keys: [[UInt8]], except quarantined: [QuarantinedRecord]) throws {
         let again = Set(quarantined.map(\.key))
         let delete = try SQLStatement(db, "DELETE FROM quarantine WHERE key = ?1")
-        for key in keys where !again.contains(key) {
-            try delete.bind(1, key)
-            try delete.run()
-        }
+        for key in keys where !again.contains(key) { try delete.run(key) }
     }
 
     private func add(_ quarantined: [QuarantinedRecord]) throws {
         let insert = try SQLStatement(
             db, "INSERT INTO quarantine (key, line) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING")
-        for record in quarantined {
-            try insert.bind(1, record.key)
-            try insert.bind(2, record.line)
-            try insert.run()
-        }
+        for record in quarantined { try insert.run(record.key, record.line) }
     }
 
     private func keep(_ checkpoint: MigrationCheckpoint) throws {
@@ -78,10 +65,6 @@ struct MigrationWriter {
                 records = excluded.records, digest = excluded.digest, state = excluded.state
             WHERE excluded.records > migration_checkpoints.records
             """)
-        try keep.bind(1, checkpoint.migration)
-        try keep.bind(2, checkpoint.records)
-        try keep.bind(3, checkpoint.digest)
-        try keep.bind(4, checkpoint.state)
-        try keep.run()
+        try keep.run(checkpoint.migration, checkpoint.records, checkpoint.digest, checkpoint.state)
     }
 }

@@ -37,20 +37,12 @@ struct RenewalWriter {
             original, scopeId, in: .placeholder, findRenewalInfo, findSubscription)
         guard purchase != nil || event != nil else { return }
         var history: [String: [LedgerEntry.Event]] = [:]
-        try findEvents.bind(1, scopeId)
-        try findEvents.bind(2, original)
-        try findEvents.forEachRow { row in
+        try findEvents.forEachRow(scopeId, original) { row in
             guard let event = LedgerEntry.Event(rawValue: row.integer(1)) else { return }
             history[row.text(0), default: []].append(event)
         }
         let due = RenewalEntries(
             of: original, in: purchase, notified: event.map { [$0] } ?? [], history: history)
-        for entry in due.entries {
-            try append.bind(1, scopeId)
-            try append.bind(2, entry.transactionId)
-            try append.bind(3, entry.event.rawValue)
-            try append.bind(4, original)
-            try append.run()
-        }
+        for entry in due.entries { try append.run(scopeId, entry.transactionId, entry.event.rawValue, original) }
     }
 }

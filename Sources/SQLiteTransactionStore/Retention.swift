@@ -22,10 +22,7 @@ extension SQLiteTransactionStore: StoreRetention {
                 defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
                 let delete = try SQLStatement(
                     db, "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
-                try delete.bind(1, range.0)
-                try delete.bind(2, range.1)
-                try delete.bind(3, date)
-                return Int64(try delete.run())
+                return Int64(try delete.run(range.0, range.1, date))
             }
             start = range.1
         }

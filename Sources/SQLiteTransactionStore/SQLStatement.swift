@@ -69,11 +69,6 @@ struct SQLStatement {
         try check(code)
     }
 
-    func bind(_ index: Int32, _ text: String?) throws {
-        guard let text else { return try check(sqlite3_bind_null(handle, index)) }
-        try bind(index, text)
-    }
-
     func bind(_ index: Int32, _ bytes: [UInt8]) throws {
         let code = bytes.withUnsafeBytes { buffer -> Int32 in
             // A null pointer would bind NULL.
@@ -83,14 +78,22 @@ struct SQLStatement {
         try check(code)
     }
 
-    func bind(_ index: Int32, _ bytes: [UInt8]?) throws {
-        guard let bytes else { return try check(sqlite3_bind_null(handle, index)) }
-        try bind(index, bytes)
+    fileprivate func bindNull(_ index: Int32) throws { try check(sqlite3_bind_null(handle, index)) }
+
+    /// Binds the first parameters.
+    func set<each Value: SQLValue>(_ values: repeat each Value) throws {
+        var index: Int32 = 0
+        for value in repeat each values {
+            index += 1
+            try value.bind(to: self, at: index)
+        }
     }
 
-    /// Executes a statement that returns no rows, and returns the number of changed rows.
+    /// Executes a statement that returns no rows, with the values for its first parameters, and returns the number of changed
+    /// rows.
     @discardableResult
-    func run() throws -> Int {
+    func run<each Value: SQLValue>(_ values: repeat each Value) throws -> Int {
+        try set(repeat each values)
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
         guard code == SQLITE_DONE || code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
@@ -98,11 +101,21 @@ struct SQLStatement {
     }
 
     /// Calls `body` for each row.
-    func forEachRow(_ body: (SQLRow) throws -> Void) throws {
+    func forEachRow<each Value: SQLValue>(_ values: repeat each Value, do body: (SQLRow) throws -> Void) throws {
+        try set(repeat each values)
         try readRows(while: {
             try body($0)
             return true
         })
+    }
+
+    /// What `read` makes of each row.
+    func rows<Row, each Value: SQLValue>(
+        _ values: repeat each Value, as read: (SQLRow) throws -> Row
+    ) throws -> [Row] {
+        var rows: [Row] = []
+        try forEachRow(repeat each values) { rows.append(try read($0)) }
+        return rows
     }
 
     /// Calls `body` for each row, until it returns false.
@@ -127,12 +140,37 @@ struct SQLStatement {
     }
 
     /// The integer in the first column of the first row; nil if there is none.
-    func integer() throws -> Int64? {
+    func integer<each Value: SQLValue>(_ values: repeat each Value) throws -> Int64? {
+        try set(repeat each values)
         defer { sqlite3_reset(handle) }
         let code = sqlite3_step(handle)
         if code == SQLITE_DONE { return nil }
         guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
         return SQLRow(handle: handle).integer(0)
+    }
+}
+
+/// A value for a parameter of a statement.
+protocol SQLValue {
+    func bind(to statement: SQLStatement, at index: Int32) throws
+}
+
+extension Int64: SQLValue {
+    func bind(to statement: SQLStatement, at index: Int32) throws { try statement.bind(index, self) }
+}
+
+extension String: SQLValue {
+    func bind(to statement: SQLStatement, at index: Int32) throws { try statement.bind(index, self) }
+}
+
+extension [UInt8]: SQLValue {
+    func bind(to statement: SQLStatement, at index: Int32) throws { try statement.bind(index, self) }
+}
+
+extension Optional: SQLValue where Wrapped: SQLValue {
+    func bind(to statement: SQLStatement, at index: Int32) throws {
+        guard let self else { return try statement.bindNull(index) }
+        try self.bind(to: statement, at: index)
     }
 }
 

@@ -233,13 +233,9 @@ public final class SQLiteFactSpool: FactSpool {
             for set in calls.joined() {
                 let entry = try EncodedFactSet(set)
                 let size = Int64(entry.facts.count + (entry.receipt?.count ?? 0)) + overhead
-                try insert.bind(1, entry.digest)
-                try insert.bind(2, entry.name)
-                try insert.bind(3, now)
-                try insert.bind(4, size)
-                try insert.bind(5, entry.facts)
-                try insert.bind(6, entry.receipt)
-                guard try insert.run() > 0 else { continue }
+                guard try insert.run(entry.digest, entry.name, now, size, entry.facts, entry.receipt) > 0 else {
+                    continue
+                }
                 // Checked after the insertion: an entry that the spool already contains needs no space. The error rolls
                 // the insertion back.
                 guard size <= state.maximumBytes - state.bytes else {
@@ -268,8 +264,7 @@ public final class SQLiteFactSpool: FactSpool {
         let rows = try await write { db -> [Row] in
             let sizes = try SQLStatement(
                 db, "SELECT id, size FROM entries WHERE reason IS NULL AND id > ?2 ORDER BY id LIMIT ?1")
-            try sizes.bind(1, Int64(max(1, maximumCount)))
-            try sizes.bind(2, after)
+            try sizes.set(Int64(max(1, maximumCount)), after)
             var last: Int64?
             var bytes: Int64 = 0
             try sizes.forEachRow { row in
@@ -282,17 +277,12 @@ public final class SQLiteFactSpool: FactSpool {
                 """
                 SELECT id, name, facts, receipt FROM entries WHERE reason IS NULL AND id <= ?1 AND id > ?2 ORDER BY id
                 """)
-            try find.bind(1, last)
-            try find.bind(2, after)
-            var rows: [Row] = []
-            try find.forEachRow {
+            return try find.rows(last, after) {
                 let receipt = $0.bytes(3)
-                rows.append(
-                    Row(
-                        id: $0.integer(0), name: $0.text(1), facts: Array($0.bytes(2)),
-                        receipt: receipt.isEmpty ? nil : Array(receipt)))
+                return Row(
+                    id: $0.integer(0), name: $0.text(1), facts: Array($0.bytes(2)),
+                    receipt: receipt.isEmpty ? nil : Array(receipt))
             }
-            return rows
         }
         return rows.map { row in
             let facts = Result { try FactSet(encoded: row.facts, receipt: row.receipt) }
@@ -308,8 +298,7 @@ public final class SQLiteFactSpool: FactSpool {
             try db.inTransaction(.immediate) {
                 let delete = try SQLStatement(db, "DELETE FROM entries WHERE id = ?1 AND reason IS NULL RETURNING size")
                 for id in ids {
-                    try delete.bind(1, id)
-                    guard let size = try delete.integer() else { continue }
+                    guard let size = try delete.integer(id) else { continue }
                     count += 1
                     bytes += size
                 }
@@ -330,9 +319,7 @@ public final class SQLiteFactSpool: FactSpool {
             var changed = 0
             try db.inTransaction(.immediate) {
                 let update = try SQLStatement(db, "UPDATE entries SET reason = ?2 WHERE id = ?1 AND reason IS NULL")
-                try update.bind(1, id)
-                try update.bind(2, reason)
-                changed = try update.run()
+                changed = try update.run(id, reason)
                 return .commit
             }
             guard changed > 0 else { return }

@@ -151,8 +151,7 @@ public final class SQLiteTransactionStore: TransactionStore {
     public func hasProcessed(notificationUUID: String) async throws -> Bool {
         try await read { db in
             let find = try SQLStatement(db, "SELECT 1 FROM notifications WHERE notification_uuid = ?1")
-            try find.bind(1, notificationUUID)
-            return try find.integer() != nil
+            return try find.integer(notificationUUID) != nil
         }
     }
 

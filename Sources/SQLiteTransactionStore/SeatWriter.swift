@@ -22,11 +22,8 @@ struct SeatWriter {
     /// - Parameter transaction: from a signed document, so the ledger has an entry for it.
     func record(_ claims: [String], of transaction: TransactionFact, _ scopeId: Int64) throws {
         for claim in claims {
-            try append.bind(1, scopeId)
-            try append.bind(2, transaction.payload.transactionId ?? "")
-            try append.bind(3, transaction.storedOriginalTransactionId)
-            try append.bind(4, claim)
-            try append.run()
+            try append.run(
+                scopeId, transaction.payload.transactionId ?? "", transaction.storedOriginalTransactionId, claim)
         }
     }
 }

@@ -47,14 +47,12 @@ struct TermWriter {
     /// - Parameter changed: the original transaction ids of the non-renewing subscriptions with new or newer facts.
     func record(_ customerId: Int64, changed: Set<String>, _ scopeId: Int64) throws {
         var originals = changed
-        try findOriginals.bind(1, customerId)
-        try findOriginals.forEachRow { originals.insert($0.text(0)) }
+        try findOriginals.forEachRow(customerId) { originals.insert($0.text(0)) }
         guard !originals.isEmpty else { return }
         var known: [String: Int64] = [:]
         var transactions: [String: (original: String, transaction: StoredTransaction)] = [:]
         for original in originals.sorted() {
-            try bind(findBases, original, scopeId)
-            try findBases.forEachRow { known[$0.text(0)] = $0.integer(1) }
+            try findBases.forEachRow(scopeId, original) { known[$0.text(0)] = $0.integer(1) }
             for transaction in try SQLiteTransactionStore.subscription(
                 original, scopeId, in: .placeholder, findSubscription)
             {
@@ -64,27 +62,9 @@ struct TermWriter {
         }
         let changes = TermChanges(of: transactions.values.map(\.transaction), known: known)
         guard changes.bases != known else { return }
-        for original in originals {
-            try bind(delete, original, scopeId)
-            try delete.run()
-        }
-        for (id, basis) in changes.bases {
-            try bind(insert, transactions[id]?.original ?? id, scopeId)
-            try insert.bind(3, id)
-            try insert.bind(4, basis)
-            try insert.run()
-        }
-        for id in changes.moved {
-            try append.bind(1, scopeId)
-            try append.bind(2, id)
-            try append.bind(3, transactions[id]?.original ?? id)
-            try append.run()
-        }
-    }
-
-    private func bind(_ statement: SQLStatement, _ original: String, _ scopeId: Int64) throws {
-        try statement.bind(1, scopeId)
-        try statement.bind(2, original)
+        for original in originals { try delete.run(scopeId, original) }
+        for (id, basis) in changes.bases { try insert.run(scopeId, transactions[id]?.original ?? id, id, basis) }
+        for id in changes.moved { try append.run(scopeId, id, transactions[id]?.original ?? id) }
     }
 
     /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are

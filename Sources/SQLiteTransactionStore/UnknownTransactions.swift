@@ -19,11 +19,9 @@ extension SQLiteTransactionStore: UnknownTransactions {
                 WHERE excluded.answered_at > unknown_transactions.answered_at
                 """)
             for transaction in erased.remaining(of: transactions) {
-                try keep.bind(1, transaction.scope.environment.rawValue)
-                try keep.bind(2, transaction.scope.bundleId)
-                try keep.bind(3, transaction.transactionId)
-                try keep.bind(4, transaction.answeredDate)
-                try keep.run()
+                try keep.run(
+                    transaction.scope.environment.rawValue, transaction.scope.bundleId, transaction.transactionId,
+                    transaction.answeredDate)
             }
         }
     }
@@ -31,11 +29,8 @@ extension SQLiteTransactionStore: UnknownTransactions {
     public func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
         try await read { db in
             let find = try SQLStatement(db, "SELECT answered_at FROM unknown_transactions \(Self.ofTransaction)")
-            try find.bind(1, scope.environment.rawValue)
-            try find.bind(2, scope.bundleId)
             return try Set(ids).compactMap { id in
-                try find.bind(3, id)
-                return try find.integer().map {
+                try find.integer(scope.environment.rawValue, scope.bundleId, id).map {
                     UnknownTransaction(scope: scope, transactionId: id, answeredDate: $0)
                 }
             }
@@ -49,11 +44,8 @@ extension SQLiteTransactionStore: UnknownTransactions {
     /// The number of answers that are removed.
     static func forget(_ ids: [String], in scope: StoreScope, _ db: Database) throws -> Int64 {
         let delete = try SQLStatement(db, "DELETE FROM unknown_transactions \(ofTransaction)")
-        try delete.bind(1, scope.environment.rawValue)
-        try delete.bind(2, scope.bundleId)
         return try ids.reduce(0) { count, id in
-            try delete.bind(3, id)
-            return count + Int64(try delete.run())
+            count + Int64(try delete.run(scope.environment.rawValue, scope.bundleId, id))
         }
     }
 
