@@ -296,12 +296,9 @@ extension StoreConformance {
             let whole = [UInt8](repeating: 1, count: 32)
             for (secret, hash) in [(whole, [UInt8](whole.dropLast())), ([], whole), (whole + [1], whole)] {
                 let step = MigrationStep(leftHashes: [LeftHash(scope: Samples.scope, secret: secret, hash: hash)])
-                do {
-                    _ = try await store.apply(step)
-                    try expect(false, "a hash of \(secret.count) and \(hash.count) bytes was added")
-                } catch let error as TransactionStoreError {
-                    try expect(error.code, equals: .invalidArgument)
-                }
+                try await expect(
+                    code { _ = try await store.apply(step) }, equals: .invalidArgument,
+                    "a hash of \(secret.count) and \(hash.count) bytes was added")
             }
             try await expect(store.counts().leftHashes, equals: 0)
         },

@@ -119,12 +119,8 @@ extension StoreConformance {
                 }
             }
             for step in wrong {
-                do {
-                    _ = try await store.apply(step)
-                    try expect(false, "the step was not rejected")
-                } catch let error as TransactionStoreError {
-                    try expect(error.code, equals: .invalidArgument)
-                }
+                try await expect(
+                    code { _ = try await store.apply(step) }, equals: .invalidArgument, "the step was not rejected")
                 try await expect(Kept(store), equals: kept)
                 try await expect(store.customer(original: "2") == nil)
             }
@@ -363,12 +359,8 @@ extension StoreConformance {
             let kept = try await Kept(first)
             try expect(kept.users.count == 2 && kept.receipts.count == 2 && kept.quarantine.count == 2)
             try await first.close()
-            do {
-                _ = try await first.apply(step("three", 3))
-                try expect(false, "a closed store took a step")
-            } catch let error as TransactionStoreError {
-                try expect(error.code, equals: .closed)
-            }
+            try await expect(
+                code { _ = try await first.apply(step("three", 3)) }, equals: .closed, "a closed store took a step")
             let second = try await place.open()
             try await expect(Kept(second), equals: kept)
             try await expect(second.customer(original: "2")?.transactions.count, equals: 1)

@@ -134,20 +134,13 @@ extension StoreConformance {
         StoreRule("an endpoint without a valid name is rejected, and a closed store says so") { place in
             let store = try await place.open()
             for name in ["", "é", "a\u{0}b", String(repeating: "x", count: 257)] {
-                do {
-                    _ = try await store.takePermits(1, of: budget(name))
-                    try expect(false, "the name is accepted")
-                } catch let error as TransactionStoreError {
-                    try expect(error.code, equals: .invalidArgument)
-                }
+                try await expect(
+                    code { _ = try await store.takePermits(1, of: budget(name)) }, equals: .invalidArgument,
+                    "the name is accepted")
             }
             try await store.close()
-            do {
-                _ = try await store.takePermits(1, of: budget())
-                try expect(false, "the call is answered")
-            } catch let error as TransactionStoreError {
-                try expect(error.code, equals: .closed)
-            }
+            try await expect(
+                code { _ = try await store.takePermits(1, of: budget()) }, equals: .closed, "the call is answered")
         },
     ]
 }

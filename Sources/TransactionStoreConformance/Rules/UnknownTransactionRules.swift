@@ -115,12 +115,7 @@ extension StoreConformance {
                 { try await store.forgetUnknownTransactions(["1"], in: Samples.scope) },
                 { _ = try await store.unknownTransactionCount() },
             ] {
-                do {
-                    try await call()
-                    try expect(false, "the call is answered")
-                } catch let error as TransactionStoreError {
-                    try expect(error.code, equals: .closed)
-                }
+                try await expect(code { try await call() }, equals: .closed, "the call is answered")
             }
         },
     ]
