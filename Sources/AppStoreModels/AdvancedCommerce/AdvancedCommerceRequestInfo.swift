@@ -27,9 +27,7 @@ public struct AdvancedCommerceEffective: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// At once.
     public static let immediately = Self(rawValue: "IMMEDIATELY")
@@ -37,9 +35,7 @@ public struct AdvancedCommerceEffective: OpenEnum {
     public static let nextBillCycle = Self(rawValue: "NEXT_BILL_CYCLE")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .immediately, .nextBillCycle,
-    ]
+    public static let knownValues: [Self] = [.immediately, .nextBillCycle]
 }
 
 /// Why an Advanced Commerce item is changed (advancedCommerceReason).
@@ -48,9 +44,7 @@ public struct AdvancedCommerceReason: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A better item.
     public static let upgrade = Self(rawValue: "UPGRADE")
@@ -60,7 +54,5 @@ public struct AdvancedCommerceReason: OpenEnum {
     public static let applyOffer = Self(rawValue: "APPLY_OFFER")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .upgrade, .downgrade, .applyOffer,
-    ]
+    public static let knownValues: [Self] = [.upgrade, .downgrade, .applyOffer]
 }

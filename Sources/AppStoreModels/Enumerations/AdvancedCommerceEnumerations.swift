@@ -4,9 +4,7 @@ public struct AdvancedCommercePeriod: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// One week.
     public static let oneWeek = Self(rawValue: "P1W")
@@ -22,9 +20,7 @@ public struct AdvancedCommercePeriod: OpenEnum {
     public static let oneYear = Self(rawValue: "P1Y")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .oneWeek, .oneMonth, .twoMonths, .threeMonths, .sixMonths, .oneYear,
-    ]
+    public static let knownValues: [Self] = [.oneWeek, .oneMonth, .twoMonths, .threeMonths, .sixMonths, .oneYear]
 }
 
 /// One period of an Advanced Commerce offer, an ISO 8601 duration (advancedCommerceOfferPeriod).
@@ -33,9 +29,7 @@ public struct AdvancedCommerceOfferPeriod: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Three days.
     public static let threeDays = Self(rawValue: "P3D")
@@ -69,9 +63,7 @@ public struct AdvancedCommerceOfferReason: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// To win a new customer.
     public static let acquisition = Self(rawValue: "ACQUISITION")
@@ -81,9 +73,7 @@ public struct AdvancedCommerceOfferReason: OpenEnum {
     public static let retention = Self(rawValue: "RETENTION")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .acquisition, .winBack, .retention,
-    ]
+    public static let knownValues: [Self] = [.acquisition, .winBack, .retention]
 }
 
 /// Why an Advanced Commerce item was refunded (advancedCommerceRefundReason).
@@ -92,9 +82,7 @@ public struct AdvancedCommerceRefundReason: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The purchase was not intended.
     public static let unintendedPurchase = Self(rawValue: "UNINTENDED_PURCHASE")
@@ -124,9 +112,7 @@ public struct AdvancedCommerceRefundType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The whole price.
     public static let full = Self(rawValue: "FULL")
@@ -136,9 +122,7 @@ public struct AdvancedCommerceRefundType: OpenEnum {
     public static let custom = Self(rawValue: "CUSTOM")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .full, .prorated, .custom,
-    ]
+    public static let knownValues: [Self] = [.full, .prorated, .custom]
 }
 
 /// The state of an Advanced Commerce price increase (advancedCommercePriceIncreaseInfoStatus).
@@ -147,9 +131,7 @@ public struct AdvancedCommercePriceIncreaseInfoStatus: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Planned.
     public static let scheduled = Self(rawValue: "SCHEDULED")
@@ -159,7 +141,5 @@ public struct AdvancedCommercePriceIncreaseInfoStatus: OpenEnum {
     public static let accepted = Self(rawValue: "ACCEPTED")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .scheduled, .pending, .accepted,
-    ]
+    public static let knownValues: [Self] = [.scheduled, .pending, .accepted]
 }

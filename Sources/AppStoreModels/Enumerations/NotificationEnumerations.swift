@@ -4,9 +4,7 @@ public struct NotificationTypeV2: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// A first purchase, or a resubscription.
     public static let subscribed = Self(rawValue: "SUBSCRIBED")
@@ -74,9 +72,7 @@ public struct Subtype: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// With SUBSCRIBED: the first purchase in the group.
     public static let initialBuy = Self(rawValue: "INITIAL_BUY")
@@ -139,9 +135,7 @@ public struct ConsumptionRequestReason: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The purchase was not intended.
     public static let unintendedPurchase = Self(rawValue: "UNINTENDED_PURCHASE")

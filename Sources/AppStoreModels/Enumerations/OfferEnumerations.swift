@@ -4,9 +4,7 @@ public struct OfferType: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// An introductory offer, free trials included.
     public static let introductory = Self(rawValue: 1)
@@ -18,9 +16,7 @@ public struct OfferType: OpenEnum {
     public static let winBack = Self(rawValue: 4)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .introductory, .promotional, .offerCode, .winBack,
-    ]
+    public static let knownValues: [Self] = [.introductory, .promotional, .offerCode, .winBack]
 }
 
 /// The payment mode of an offer (App Store Server API, offerDiscountType).
@@ -29,9 +25,7 @@ public struct OfferDiscountType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Free for the whole offer.
     public static let freeTrial = Self(rawValue: "FREE_TRIAL")
@@ -43,7 +37,5 @@ public struct OfferDiscountType: OpenEnum {
     public static let oneTime = Self(rawValue: "ONE_TIME")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .freeTrial, .payAsYouGo, .payUpFront, .oneTime,
-    ]
+    public static let knownValues: [Self] = [.freeTrial, .payAsYouGo, .payUpFront, .oneTime]
 }

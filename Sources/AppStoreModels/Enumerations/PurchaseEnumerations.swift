@@ -4,9 +4,7 @@ public struct Environment: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The App Store.
     public static let production = Self(rawValue: "Production")
@@ -18,9 +16,7 @@ public struct Environment: OpenEnum {
     public static let localTesting = Self(rawValue: "LocalTesting")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .production, .sandbox, .xcode, .localTesting,
-    ]
+    public static let knownValues: [Self] = [.production, .sandbox, .xcode, .localTesting]
 }
 
 /// The type of an In-App Purchase product (App Store Server API, type).
@@ -29,9 +25,7 @@ public struct ProductType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Renews automatically until it is canceled.
     public static let autoRenewableSubscription = Self(rawValue: "Auto-Renewable Subscription")
@@ -54,9 +48,7 @@ public struct InAppOwnershipType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The customer is the purchaser.
     public static let purchased = Self(rawValue: "PURCHASED")
@@ -68,9 +60,7 @@ public struct InAppOwnershipType: OpenEnum {
     public static let assigned = Self(rawValue: "ASSIGNED")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .purchased, .familyShared, .assigned,
-    ]
+    public static let knownValues: [Self] = [.purchased, .familyShared, .assigned]
 }
 
 /// The cause of a transaction (App Store Server API, transactionReason).
@@ -79,9 +69,7 @@ public struct TransactionReason: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The customer bought the product or a family member shared it.
     public static let purchase = Self(rawValue: "PURCHASE")
@@ -89,9 +77,7 @@ public struct TransactionReason: OpenEnum {
     public static let renewal = Self(rawValue: "RENEWAL")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .purchase, .renewal,
-    ]
+    public static let knownValues: [Self] = [.purchase, .renewal]
 }
 
 /// Why the App Store refunded or revoked a transaction (App Store Server API, revocationReason).
@@ -100,9 +86,7 @@ public struct RevocationReason: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Another reason, for example an accidental purchase.
     public static let other = Self(rawValue: 0)
@@ -110,9 +94,7 @@ public struct RevocationReason: OpenEnum {
     public static let issueWithinApp = Self(rawValue: 1)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .other, .issueWithinApp,
-    ]
+    public static let knownValues: [Self] = [.other, .issueWithinApp]
 }
 
 /// How the App Store refunded or revoked a transaction (App Store Server API 1.19, revocationType).
@@ -121,9 +103,7 @@ public struct RevocationType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The whole price was refunded.
     public static let refundFull = Self(rawValue: "REFUND_FULL")
@@ -133,9 +113,7 @@ public struct RevocationType: OpenEnum {
     public static let familyRevoke = Self(rawValue: "FAMILY_REVOKE")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .refundFull, .refundProrated, .familyRevoke,
-    ]
+    public static let knownValues: [Self] = [.refundFull, .refundProrated, .familyRevoke]
 }
 
 /// The platform on which the customer first obtained the app (App Store Server API, originalPlatform).
@@ -144,9 +122,7 @@ public struct PurchasePlatform: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// iOS or iPadOS.
     public static let iOS = Self(rawValue: "iOS")
@@ -158,9 +134,7 @@ public struct PurchasePlatform: OpenEnum {
     public static let visionOS = Self(rawValue: "visionOS")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .iOS, .macOS, .tvOS, .visionOS,
-    ]
+    public static let knownValues: [Self] = [.iOS, .macOS, .tvOS, .visionOS]
 }
 
 /// How the customer pays for a subscription period (App Store Server API 1.21, billingPlanType).
@@ -169,9 +143,7 @@ public struct BillingPlanType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The whole period at once.
     public static let billedUpfront = Self(rawValue: "BILLED_UPFRONT")
@@ -179,9 +151,7 @@ public struct BillingPlanType: OpenEnum {
     public static let monthly = Self(rawValue: "MONTHLY")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .billedUpfront, .monthly,
-    ]
+    public static let knownValues: [Self] = [.billedUpfront, .monthly]
 }
 
 /// The reason for several transactions in one subscription period (App Store Server API 1.23,
@@ -192,17 +162,13 @@ public struct AdditionalTransactionReason: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The customer added seats. This is not an upgrade.
     public static let seatAddition = Self(rawValue: "SEAT_ADDITION")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .seatAddition
-    ]
+    public static let knownValues: [Self] = [.seatAddition]
 }
 
 /// Who invites people to the seats of a multiseat subscription (App Store Server API 1.23, invitationManagement).
@@ -211,9 +177,7 @@ public struct InvitationManagement: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The App Store.
     public static let apple = Self(rawValue: "APPLE")
@@ -221,9 +185,7 @@ public struct InvitationManagement: OpenEnum {
     public static let developer = Self(rawValue: "DEVELOPER")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .apple, .developer,
-    ]
+    public static let knownValues: [Self] = [.apple, .developer]
 }
 
 /// The store from which the customer obtained the app (App Store Server API 1.22, storeType).
@@ -232,15 +194,11 @@ public struct StoreType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The App Store for consumers.
     public static let consumer = Self(rawValue: "CONSUMER")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .consumer
-    ]
+    public static let knownValues: [Self] = [.consumer]
 }

@@ -4,9 +4,7 @@ public struct SubscriptionStatus: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Active.
     public static let active = Self(rawValue: 1)
@@ -20,9 +18,7 @@ public struct SubscriptionStatus: OpenEnum {
     public static let revoked = Self(rawValue: 5)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .active, .expired, .billingRetry, .billingGracePeriod, .revoked,
-    ]
+    public static let knownValues: [Self] = [.active, .expired, .billingRetry, .billingGracePeriod, .revoked]
 }
 
 extension SubscriptionStatus {
@@ -45,9 +41,7 @@ public struct AutoRenewStatus: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// The customer turned renewal off.
     public static let off = Self(rawValue: 0)
@@ -55,9 +49,7 @@ public struct AutoRenewStatus: OpenEnum {
     public static let on = Self(rawValue: 1)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .off, .on,
-    ]
+    public static let knownValues: [Self] = [.off, .on]
 }
 
 /// Why a subscription expired (App Store Server API, expirationIntent).
@@ -66,9 +58,7 @@ public struct ExpirationIntent: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// The customer canceled.
     public static let cancelled = Self(rawValue: 1)
@@ -93,9 +83,7 @@ public struct PriceIncreaseStatus: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// No answer yet to an increase that needs consent.
     public static let pending = Self(rawValue: 0)
@@ -103,9 +91,7 @@ public struct PriceIncreaseStatus: OpenEnum {
     public static let consentedOrNotified = Self(rawValue: 1)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .pending, .consentedOrNotified,
-    ]
+    public static let knownValues: [Self] = [.pending, .consentedOrNotified]
 }
 
 /// How the customer will pay for the next period (App Store Server API 1.21, renewalBillingPlanType).
@@ -114,9 +100,7 @@ public struct RenewalBillingPlanType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The whole period at once.
     public static let billedUpfront = Self(rawValue: "BILLED_UPFRONT")
@@ -124,7 +108,5 @@ public struct RenewalBillingPlanType: OpenEnum {
     public static let monthly = Self(rawValue: "MONTHLY")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .billedUpfront, .monthly,
-    ]
+    public static let knownValues: [Self] = [.billedUpfront, .monthly]
 }

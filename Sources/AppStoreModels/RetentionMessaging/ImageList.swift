@@ -62,9 +62,7 @@ public struct ImageState: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Not decided yet.
     public static let pending = Self(rawValue: "PENDING")
@@ -74,9 +72,7 @@ public struct ImageState: OpenEnum {
     public static let rejected = Self(rawValue: "REJECTED")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .pending, .approved, .rejected,
-    ]
+    public static let knownValues: [Self] = [.pending, .approved, .rejected]
 }
 
 /// The purpose of an image (Retention Messaging API, imageSize).
@@ -85,9 +81,7 @@ public struct ImageSize: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The image of a message.
     public static let fullSize = Self(rawValue: "FULL_SIZE")
@@ -95,7 +89,5 @@ public struct ImageSize: OpenEnum {
     public static let bulletPoint = Self(rawValue: "BULLET_POINT")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .fullSize, .bulletPoint,
-    ]
+    public static let knownValues: [Self] = [.fullSize, .bulletPoint]
 }

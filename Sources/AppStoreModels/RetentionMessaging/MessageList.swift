@@ -58,9 +58,7 @@ public struct MessageState: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Not decided yet.
     public static let pending = Self(rawValue: "PENDING")
@@ -70,9 +68,7 @@ public struct MessageState: OpenEnum {
     public static let rejected = Self(rawValue: "REJECTED")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .pending, .approved, .rejected,
-    ]
+    public static let knownValues: [Self] = [.pending, .approved, .rejected]
 }
 
 /// The message to show if the server returns none (Retention Messaging API, DefaultConfigurationRequest).

@@ -178,9 +178,7 @@ public struct PerformanceTestStatus: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Not finished.
     public static let pending = Self(rawValue: "PENDING")
@@ -190,7 +188,5 @@ public struct PerformanceTestStatus: OpenEnum {
     public static let fail = Self(rawValue: "FAIL")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .pending, .pass, .fail,
-    ]
+    public static let knownValues: [Self] = [.pending, .pass, .fail]
 }

@@ -78,9 +78,7 @@ public struct HeaderPosition: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Above the text.
     public static let aboveBody = Self(rawValue: "ABOVE_BODY")
@@ -88,7 +86,5 @@ public struct HeaderPosition: OpenEnum {
     public static let aboveImage = Self(rawValue: "ABOVE_IMAGE")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .aboveBody, .aboveImage,
-    ]
+    public static let knownValues: [Self] = [.aboveBody, .aboveImage]
 }

@@ -4,9 +4,7 @@ public struct ConsumptionStatus: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -18,9 +16,7 @@ public struct ConsumptionStatus: OpenEnum {
     public static let fullyConsumed = Self(rawValue: 3)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .undeclared, .notConsumed, .partiallyConsumed, .fullyConsumed,
-    ]
+    public static let knownValues: [Self] = [.undeclared, .notConsumed, .partiallyConsumed, .fullyConsumed]
 }
 
 /// Where a purchase was consumed (App Store Server API, Send Consumption Information V1, platform).
@@ -29,9 +25,7 @@ public struct Platform: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -41,9 +35,7 @@ public struct Platform: OpenEnum {
     public static let nonApple = Self(rawValue: 2)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .undeclared, .apple, .nonApple,
-    ]
+    public static let knownValues: [Self] = [.undeclared, .apple, .nonApple]
 }
 
 /// Whether a purchase was delivered in working order (App Store Server API, Send Consumption Information V1,
@@ -53,9 +45,7 @@ public struct DeliveryStatusV1: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Delivered and working.
     public static let delivered = Self(rawValue: 0)
@@ -82,9 +72,7 @@ public struct UserStatus: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -98,9 +86,7 @@ public struct UserStatus: OpenEnum {
     public static let limitedAccess = Self(rawValue: 4)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .undeclared, .active, .suspended, .terminated, .limitedAccess,
-    ]
+    public static let knownValues: [Self] = [.undeclared, .active, .suspended, .terminated, .limitedAccess]
 }
 
 /// The developer's preference for a refund (App Store Server API, Send Consumption Information V1, refundPreference).
@@ -109,9 +95,7 @@ public struct RefundPreferenceV1: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -123,7 +107,5 @@ public struct RefundPreferenceV1: OpenEnum {
     public static let noPreference = Self(rawValue: 3)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .undeclared, .preferGrant, .preferDecline, .noPreference,
-    ]
+    public static let knownValues: [Self] = [.undeclared, .preferGrant, .preferDecline, .noPreference]
 }

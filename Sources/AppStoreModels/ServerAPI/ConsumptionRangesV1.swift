@@ -4,9 +4,7 @@ public struct AccountTenure: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -38,9 +36,7 @@ public struct PlayTime: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -73,9 +69,7 @@ public struct LifetimeDollarsPurchased: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)
@@ -108,9 +102,7 @@ public struct LifetimeDollarsRefunded: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// Not declared.
     public static let undeclared = Self(rawValue: 0)

@@ -39,9 +39,7 @@ public struct DeliveryStatus: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Delivered and working.
     public static let delivered = Self(rawValue: "DELIVERED")
@@ -67,9 +65,7 @@ public struct RefundPreference: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Decline the refund.
     public static let decline = Self(rawValue: "DECLINE")
@@ -79,7 +75,5 @@ public struct RefundPreference: OpenEnum {
     public static let grantProrated = Self(rawValue: "GRANT_PRORATED")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .decline, .grantFull, .grantProrated,
-    ]
+    public static let knownValues: [Self] = [.decline, .grantFull, .grantProrated]
 }

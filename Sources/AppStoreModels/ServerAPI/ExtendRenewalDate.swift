@@ -65,9 +65,7 @@ public struct ExtendReasonCode: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// No reason is stated.
     public static let undeclared = Self(rawValue: 0)
@@ -79,7 +77,5 @@ public struct ExtendReasonCode: OpenEnum {
     public static let serviceIssueOrOutage = Self(rawValue: 3)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .undeclared, .customerSatisfaction, .other, .serviceIssueOrOutage,
-    ]
+    public static let knownValues: [Self] = [.undeclared, .customerSatisfaction, .other, .serviceIssueOrOutage]
 }

@@ -93,9 +93,7 @@ public struct OrderLookupStatus: OpenEnum {
     public let rawValue: Int32
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int32) { self.rawValue = rawValue }
 
     /// The order is one of this app.
     public static let valid = Self(rawValue: 0)
@@ -103,7 +101,5 @@ public struct OrderLookupStatus: OpenEnum {
     public static let invalid = Self(rawValue: 1)
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .valid, .invalid,
-    ]
+    public static let knownValues: [Self] = [.valid, .invalid]
 }

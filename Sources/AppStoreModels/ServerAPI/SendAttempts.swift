@@ -33,9 +33,7 @@ public struct SendAttemptResult: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The server answered with a status of success.
     public static let success = Self(rawValue: "SUCCESS")

@@ -60,9 +60,7 @@ public struct TransactionHistoryProductType: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Auto-renewable subscriptions.
     public static let autoRenewable = Self(rawValue: "AUTO_RENEWABLE")
@@ -74,9 +72,7 @@ public struct TransactionHistoryProductType: OpenEnum {
     public static let nonConsumable = Self(rawValue: "NON_CONSUMABLE")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .autoRenewable, .nonRenewable, .consumable, .nonConsumable,
-    ]
+    public static let knownValues: [Self] = [.autoRenewable, .nonRenewable, .consumable, .nonConsumable]
 }
 
 /// The order of a transaction history (App Store Server API, sort).
@@ -85,9 +81,7 @@ public struct TransactionHistoryOrder: OpenEnum {
     public let rawValue: String
 
     /// Any raw value, known to this package or not.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The oldest change comes first.
     public static let ascending = Self(rawValue: "ASCENDING")
@@ -95,7 +89,5 @@ public struct TransactionHistoryOrder: OpenEnum {
     public static let descending = Self(rawValue: "DESCENDING")
 
     /// The values this package knows.
-    public static let knownValues: [Self] = [
-        .ascending, .descending,
-    ]
+    public static let knownValues: [Self] = [.ascending, .descending]
 }

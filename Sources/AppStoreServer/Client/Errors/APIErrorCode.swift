@@ -9,9 +9,7 @@ public struct APIErrorCode: OpenEnum {
     public let rawValue: Int64
 
     /// Any number, including unknown ones.
-    public init(rawValue: Int64) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: Int64) { self.rawValue = rawValue }
 
     /// The HTTP status: the first three digits.
     public var httpStatus: Int { Int(clamping: rawValue / 10_000) }
