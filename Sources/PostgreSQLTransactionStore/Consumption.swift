@@ -27,7 +27,7 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
             let rows = try session.run(
                 Self.listOpen,
                 [
-                    .int8(task?.requestedDate ?? .min), .bytes(Array((task?.notificationUUID ?? "").utf8)),
+                    .int8(task?.requestedDate ?? .min), .text(task?.notificationUUID ?? ""),
                     .int4(Int32(ConsumptionTask.tasks(limit))),
                 ])
             return try (0..<rows.count).map { row in

@@ -89,7 +89,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             let rows = try session.run(
                 Self.readEntriesOfPurchases,
                 [
-                    .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
+                    .text(scope.environment.rawValue), .text(scope.bundleId),
                     .byteStrings(originalTransactionIds.map { Array($0.utf8) }),
                 ])
             // Of removed entries, the last state of each transaction stays, for the entries after it.
@@ -144,7 +144,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             try session.transaction {
                 let last = try session.run(Self.lastTakenPosition).integer(0, 0, as: Int64.self)
                 try LedgerLimits.check(position: position, last: last)
-                _ = try session.run(Self.keepPosition, [.bytes(Array(consumer.utf8)), .int8(position)])
+                _ = try session.run(Self.keepPosition, [.text(consumer), .int8(position)])
             }
         }
     }
@@ -152,7 +152,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
     public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
         try LedgerLimits.check(consumer: consumer)
         return try await perform { session in
-            let rows = try session.run(Self.findPosition, [.bytes(Array(consumer.utf8))])
+            let rows = try session.run(Self.findPosition, [.text(consumer)])
             return rows.count == 0 ? 0 : try rows.integer(0, 0)
         }
     }
@@ -186,14 +186,11 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
         return try await perform { session in
             try session.transaction {
-                let name = Parameter.bytes(Array(consumer.utf8))
+                let name = Parameter.text(consumer)
                 // The row is locked from here on, so the second statement sees the same lease.
                 let taken = try session.run(
                     Self.takeLease,
-                    [
-                        name, .bytes(Array(holder.utf8)), .int8(milliseconds),
-                        .int8(LedgerLimits.maximumLeaseMilliseconds),
-                    ])
+                    [name, .text(holder), .int8(milliseconds), .int8(LedgerLimits.maximumLeaseMilliseconds)])
                 if taken.affected > 0 {
                     return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
                 }
@@ -211,7 +208,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         try LedgerLimits.check(consumer: consumer)
         try LedgerLimits.check(holder: holder)
         try await perform { session in
-            _ = try session.run(Self.endLease, [.bytes(Array(consumer.utf8)), .bytes(Array(holder.utf8))])
+            _ = try session.run(Self.endLease, [.text(consumer), .text(holder)])
         }
     }
 }
@@ -270,7 +267,7 @@ extension PostgreSQLTransactionStore {
     public func removeConsumer(_ name: String) async throws -> Bool {
         try LedgerLimits.check(consumer: name)
         return try await perform { session in
-            try session.run(Self.removeConsumer, [.bytes(Array(name.utf8))]).affected > 0
+            try session.run(Self.removeConsumer, [.text(name)]).affected > 0
         }
     }
 
@@ -347,8 +344,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int
     ) async throws -> [Customer] {
         try await perform { session in
-            let found = try session.run(
-                Self.findScope, [.bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8))])
+            let found = try session.run(Self.findScope, [.text(scope.environment.rawValue), .text(scope.bundleId)])
             guard found.count > 0 else { return [] }
             let scopeId = try found.integer(0, 0, as: Int32.self)
             var page = CustomerPage(limit: limit)
@@ -424,7 +420,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         let rows = try session.run(
             listIdentities,
             [
-                .int4(scopeId), .int4(Int32(last?.kind.rawValue ?? 0)), .bytes(Array((last?.value ?? "").utf8)),
+                .int4(scopeId), .int4(Int32(last?.kind.rawValue ?? 0)), .text(last?.value ?? ""),
                 .int4(Int32(CustomerPage.identitiesAtOnce)),
             ])
         let customers = try (0..<rows.count).map { try rows.integer($0, 2, as: Int64.self) }

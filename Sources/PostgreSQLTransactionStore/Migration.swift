@@ -57,7 +57,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
 
     public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
         try await perform { session in
-            let rows = try session.run(Self.findCheckpoint, [.bytes(Array(migration.utf8))])
+            let rows = try session.run(Self.findCheckpoint, [.text(migration)])
             guard rows.count > 0 else { return nil }
             return MigrationCheckpoint(
                 migration: migration, records: try rows.integer(0, 0), digest: try rows.bytes(0, 1),
@@ -95,7 +95,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
                 let rows = try session.run(
                     Self.findUsers,
                     [
-                        .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
+                        .text(scope.environment.rawValue), .text(scope.bundleId),
                         .int2s(part.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }),
                         .byteStrings(part.map { Array($0.value.utf8) }),
                     ])

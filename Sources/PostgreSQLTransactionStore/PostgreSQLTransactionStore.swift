@@ -183,7 +183,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
 
     public func hasProcessed(notificationUUID: String) async throws -> Bool {
         try await perform { session in
-            try session.run(Self.findNotification, [.bytes(Array(notificationUUID.utf8))]).count > 0
+            try session.run(Self.findNotification, [.text(notificationUUID)]).count > 0
         }
     }
 

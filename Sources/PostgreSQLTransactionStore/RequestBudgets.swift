@@ -20,10 +20,8 @@ extension PostgreSQLTransactionStore: RequestBudgets {
 
     public func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
         try budget.check()
-        let key: [Parameter] = [
-            .bytes(Array(budget.scope.environment.rawValue.utf8)), .bytes(Array(budget.scope.bundleId.utf8)),
-            .bytes(Array(budget.endpoint.utf8)),
-        ]
+        let scope = budget.scope
+        let key: [Parameter] = [.text(scope.environment.rawValue), .text(scope.bundleId), .text(budget.endpoint)]
         return try await perform { session in
             try session.transaction {
                 let row = try session.run(Self.lockBudget, key)

@@ -76,7 +76,7 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
         let ids = Set(ids).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
         return stride(from: 0, to: ids.count, by: idsAtOnce).map { start in
             [
-                .bytes(Array(scope.environment.rawValue.utf8)), .bytes(Array(scope.bundleId.utf8)),
+                .text(scope.environment.rawValue), .text(scope.bundleId),
                 .byteStrings(Array(ids[start..<min(start + idsAtOnce, ids.count)])),
             ]
         }

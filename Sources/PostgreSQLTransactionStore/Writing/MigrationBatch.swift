@@ -96,7 +96,7 @@ final class MigrationBatch: Sendable {
         try session.run(
             Self.keep,
             [
-                .bytes(Array(checkpoint.migration.utf8)), .int8(checkpoint.records), .bytes(checkpoint.digest),
+                .text(checkpoint.migration), .int8(checkpoint.records), .bytes(checkpoint.digest),
                 .bytes(checkpoint.state),
             ])
     }
