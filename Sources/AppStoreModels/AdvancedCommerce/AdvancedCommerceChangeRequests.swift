@@ -14,10 +14,8 @@ public struct AdvancedCommerceSubscriptionPriceChangeRequest: Codable, Hashable,
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        items: [AdvancedCommerceSubscriptionPriceChangeItem],
-        requestInfo: AdvancedCommerceRequestInfo,
-        currency: String? = nil,
-        storefront: String? = nil
+        items: [AdvancedCommerceSubscriptionPriceChangeItem], requestInfo: AdvancedCommerceRequestInfo,
+        currency: String? = nil, storefront: String? = nil
     ) {
         self.items = items
         self.requestInfo = requestInfo
@@ -39,11 +37,7 @@ public struct AdvancedCommerceSubscriptionPriceChangeItem: Codable, Hashable, Se
     public var dependentSKUs: [String]?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        SKU: String,
-        price: Int64,
-        dependentSKUs: [String]? = nil
-    ) {
+    public init(SKU: String, price: Int64, dependentSKUs: [String]? = nil) {
         self.SKU = SKU
         self.price = price
         self.dependentSKUs = dependentSKUs
@@ -71,8 +65,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataRequest: Codable, Hashab
     public init(
         requestInfo: AdvancedCommerceRequestInfo,
         descriptors: AdvancedCommerceSubscriptionChangeMetadataDescriptors? = nil,
-        items: [AdvancedCommerceSubscriptionChangeMetadataItem]? = nil,
-        storefront: String? = nil,
+        items: [AdvancedCommerceSubscriptionChangeMetadataItem]? = nil, storefront: String? = nil,
         taxCode: String? = nil
     ) {
         self.requestInfo = requestInfo
@@ -95,11 +88,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataDescriptors: Codable, Ha
     public var displayName: String?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        effective: AdvancedCommerceEffective,
-        description: String? = nil,
-        displayName: String? = nil
-    ) {
+    public init(effective: AdvancedCommerceEffective, description: String? = nil, displayName: String? = nil) {
         self.effective = effective
         self.description = description
         self.displayName = displayName
@@ -126,10 +115,7 @@ public struct AdvancedCommerceSubscriptionChangeMetadataItem: Codable, Hashable,
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        currentSKU: String,
-        effective: AdvancedCommerceEffective,
-        SKU: String? = nil,
-        description: String? = nil,
+        currentSKU: String, effective: AdvancedCommerceEffective, SKU: String? = nil, description: String? = nil,
         displayName: String? = nil
     ) {
         self.currentSKU = currentSKU

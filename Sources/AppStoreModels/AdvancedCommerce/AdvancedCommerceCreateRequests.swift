@@ -21,11 +21,8 @@ public struct AdvancedCommerceOneTimeChargeCreateRequest: Codable, Hashable, Sen
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        currency: String,
-        item: AdvancedCommerceOneTimeChargeItem,
-        requestInfo: AdvancedCommerceRequestInfo,
-        taxCode: String,
-        storefront: String? = nil
+        currency: String, item: AdvancedCommerceOneTimeChargeItem, requestInfo: AdvancedCommerceRequestInfo,
+        taxCode: String, storefront: String? = nil
     ) {
         self.currency = currency
         self.item = item
@@ -60,12 +57,7 @@ public struct AdvancedCommerceOneTimeChargeItem: Codable, Hashable, Sendable {
     public var price: Int64
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        SKU: String,
-        description: String,
-        displayName: String,
-        price: Int64
-    ) {
+    public init(SKU: String, description: String, displayName: String, price: Int64) {
         self.SKU = SKU
         self.description = description
         self.displayName = displayName
@@ -105,14 +97,9 @@ public struct AdvancedCommerceSubscriptionCreateRequest: Codable, Hashable, Send
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        currency: String,
-        descriptors: AdvancedCommerceDescriptors,
-        items: [AdvancedCommerceSubscriptionCreateItem],
-        period: AdvancedCommercePeriod,
-        requestInfo: AdvancedCommerceRequestInfo,
-        taxCode: String,
-        storefront: String? = nil,
-        previousTransactionId: String? = nil
+        currency: String, descriptors: AdvancedCommerceDescriptors, items: [AdvancedCommerceSubscriptionCreateItem],
+        period: AdvancedCommercePeriod, requestInfo: AdvancedCommerceRequestInfo, taxCode: String,
+        storefront: String? = nil, previousTransactionId: String? = nil
     ) {
         self.currency = currency
         self.descriptors = descriptors
@@ -154,11 +141,7 @@ public struct AdvancedCommerceSubscriptionCreateItem: Codable, Hashable, Sendabl
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        SKU: String,
-        description: String,
-        displayName: String,
-        price: Int64,
-        offer: AdvancedCommerceOffer? = nil
+        SKU: String, description: String, displayName: String, price: Int64, offer: AdvancedCommerceOffer? = nil
     ) {
         self.SKU = SKU
         self.description = description

@@ -23,13 +23,9 @@ public struct AdvancedCommerceSubscriptionMigrateRequest: Codable, Hashable, Sen
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        descriptors: AdvancedCommerceDescriptors,
-        items: [AdvancedCommerceSubscriptionMigrateItem],
-        requestInfo: AdvancedCommerceRequestInfo,
-        targetProductId: String,
-        taxCode: String,
-        renewalItems: [AdvancedCommerceSubscriptionMigrateItem]? = nil,
-        storefront: String? = nil
+        descriptors: AdvancedCommerceDescriptors, items: [AdvancedCommerceSubscriptionMigrateItem],
+        requestInfo: AdvancedCommerceRequestInfo, targetProductId: String, taxCode: String,
+        renewalItems: [AdvancedCommerceSubscriptionMigrateItem]? = nil, storefront: String? = nil
     ) {
         self.descriptors = descriptors
         self.items = items
@@ -55,11 +51,7 @@ public struct AdvancedCommerceSubscriptionMigrateItem: Codable, Hashable, Sendab
     public var displayName: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        SKU: String,
-        description: String,
-        displayName: String
-    ) {
+    public init(SKU: String, description: String, displayName: String) {
         self.SKU = SKU
         self.description = description
         self.displayName = displayName

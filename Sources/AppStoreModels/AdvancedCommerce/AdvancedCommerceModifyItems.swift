@@ -21,11 +21,7 @@ public struct AdvancedCommerceSubscriptionModifyAddItem: Codable, Hashable, Send
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        SKU: String,
-        description: String,
-        displayName: String,
-        price: Int64,
-        offer: AdvancedCommerceOffer? = nil,
+        SKU: String, description: String, displayName: String, price: Int64, offer: AdvancedCommerceOffer? = nil,
         proratedPrice: Int64? = nil
     ) {
         self.SKU = SKU
@@ -69,15 +65,8 @@ public struct AdvancedCommerceSubscriptionModifyChangeItem: Codable, Hashable, S
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        currentSKU: String,
-        SKU: String,
-        description: String,
-        displayName: String,
-        effective: AdvancedCommerceEffective,
-        price: Int64,
-        reason: AdvancedCommerceReason,
-        offer: AdvancedCommerceOffer? = nil,
-        proratedPrice: Int64? = nil
+        currentSKU: String, SKU: String, description: String, displayName: String, effective: AdvancedCommerceEffective,
+        price: Int64, reason: AdvancedCommerceReason, offer: AdvancedCommerceOffer? = nil, proratedPrice: Int64? = nil
     ) {
         self.currentSKU = currentSKU
         self.SKU = SKU
@@ -98,9 +87,7 @@ public struct AdvancedCommerceSubscriptionModifyRemoveItem: Codable, Hashable, S
     public var SKU: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        SKU: String
-    ) {
+    public init(SKU: String) {
         self.SKU = SKU
     }
 }
@@ -114,10 +101,7 @@ public struct AdvancedCommerceSubscriptionModifyPeriodChange: Codable, Hashable,
     public var period: AdvancedCommercePeriod
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        effective: AdvancedCommerceEffective,
-        period: AdvancedCommercePeriod
-    ) {
+    public init(effective: AdvancedCommerceEffective, period: AdvancedCommercePeriod) {
         self.effective = effective
         self.period = period
     }
@@ -135,11 +119,7 @@ public struct AdvancedCommerceSubscriptionModifyDescriptors: Codable, Hashable, 
     public var displayName: String?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        effective: AdvancedCommerceEffective,
-        description: String? = nil,
-        displayName: String? = nil
-    ) {
+    public init(effective: AdvancedCommerceEffective, description: String? = nil, displayName: String? = nil) {
         self.effective = effective
         self.description = description
         self.displayName = displayName

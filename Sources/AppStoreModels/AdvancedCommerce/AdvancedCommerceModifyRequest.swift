@@ -39,17 +39,13 @@ public struct AdvancedCommerceSubscriptionModifyInAppRequest: Codable, Hashable,
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        requestInfo: AdvancedCommerceRequestInfo,
-        retainBillingCycle: Bool,
-        transactionId: String,
+        requestInfo: AdvancedCommerceRequestInfo, retainBillingCycle: Bool, transactionId: String,
         addItems: [AdvancedCommerceSubscriptionModifyAddItem]? = nil,
         changeItems: [AdvancedCommerceSubscriptionModifyChangeItem]? = nil,
         removeItems: [AdvancedCommerceSubscriptionModifyRemoveItem]? = nil,
         periodChange: AdvancedCommerceSubscriptionModifyPeriodChange? = nil,
-        descriptors: AdvancedCommerceSubscriptionModifyDescriptors? = nil,
-        currency: String? = nil,
-        storefront: String? = nil,
-        taxCode: String? = nil
+        descriptors: AdvancedCommerceSubscriptionModifyDescriptors? = nil, currency: String? = nil,
+        storefront: String? = nil, taxCode: String? = nil
     ) {
         self.requestInfo = requestInfo
         self.retainBillingCycle = retainBillingCycle

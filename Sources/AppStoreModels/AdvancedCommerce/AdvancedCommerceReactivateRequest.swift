@@ -18,10 +18,8 @@ public struct AdvancedCommerceSubscriptionReactivateInAppRequest: Codable, Hasha
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        requestInfo: AdvancedCommerceRequestInfo,
-        transactionId: String,
-        items: [AdvancedCommerceSubscriptionReactivateItem]? = nil,
-        storefront: String? = nil
+        requestInfo: AdvancedCommerceRequestInfo, transactionId: String,
+        items: [AdvancedCommerceSubscriptionReactivateItem]? = nil, storefront: String? = nil
     ) {
         self.requestInfo = requestInfo
         self.transactionId = transactionId
@@ -46,9 +44,7 @@ public struct AdvancedCommerceSubscriptionReactivateItem: Codable, Hashable, Sen
     public var SKU: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        SKU: String
-    ) {
+    public init(SKU: String) {
         self.SKU = SKU
     }
 }

@@ -7,10 +7,7 @@ public struct AdvancedCommerceSubscriptionCancelRequest: Codable, Hashable, Send
     public var storefront: String?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        requestInfo: AdvancedCommerceRequestInfo,
-        storefront: String? = nil
-    ) {
+    public init(requestInfo: AdvancedCommerceRequestInfo, storefront: String? = nil) {
         self.requestInfo = requestInfo
         self.storefront = storefront
     }
@@ -35,11 +32,8 @@ public struct AdvancedCommerceSubscriptionRevokeRequest: Codable, Hashable, Send
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        refundReason: AdvancedCommerceRefundReason,
-        refundType: AdvancedCommerceRefundType,
-        refundRiskingPreference: Bool,
-        requestInfo: AdvancedCommerceRequestInfo,
-        storefront: String? = nil
+        refundReason: AdvancedCommerceRefundReason, refundType: AdvancedCommerceRefundType,
+        refundRiskingPreference: Bool, requestInfo: AdvancedCommerceRequestInfo, storefront: String? = nil
     ) {
         self.refundReason = refundReason
         self.refundType = refundType
@@ -68,11 +62,8 @@ public struct AdvancedCommerceRequestRefundRequest: Codable, Hashable, Sendable 
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        items: [AdvancedCommerceRequestRefundItem],
-        refundRiskingPreference: Bool,
-        requestInfo: AdvancedCommerceRequestInfo,
-        currency: String? = nil,
-        storefront: String? = nil
+        items: [AdvancedCommerceRequestRefundItem], refundRiskingPreference: Bool,
+        requestInfo: AdvancedCommerceRequestInfo, currency: String? = nil, storefront: String? = nil
     ) {
         self.items = items
         self.refundRiskingPreference = refundRiskingPreference
@@ -102,10 +93,7 @@ public struct AdvancedCommerceRequestRefundItem: Codable, Hashable, Sendable {
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        SKU: String,
-        refundReason: AdvancedCommerceRefundReason,
-        refundType: AdvancedCommerceRefundType,
-        revoke: Bool,
+        SKU: String, refundReason: AdvancedCommerceRefundReason, refundType: AdvancedCommerceRefundType, revoke: Bool,
         refundAmount: Int32? = nil
     ) {
         self.SKU = SKU

@@ -10,11 +10,7 @@ public struct AdvancedCommerceRequestInfo: Codable, Hashable, Sendable {
     public var consistencyToken: String?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        requestReferenceId: String,
-        appAccountToken: String? = nil,
-        consistencyToken: String? = nil
-    ) {
+    public init(requestReferenceId: String, appAccountToken: String? = nil, consistencyToken: String? = nil) {
         self.requestReferenceId = requestReferenceId
         self.appAccountToken = appAccountToken
         self.consistencyToken = consistencyToken

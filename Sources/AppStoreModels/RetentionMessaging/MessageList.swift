@@ -77,9 +77,7 @@ public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
     public var messageIdentifier: String?
 
     /// Nil values are omitted from the JSON.
-    public init(
-        messageIdentifier: String? = nil
-    ) {
+    public init(messageIdentifier: String? = nil) {
         self.messageIdentifier = messageIdentifier
     }
 }

@@ -5,9 +5,7 @@ public struct PerformanceTestRequest: Codable, Hashable, Sendable {
     public var originalTransactionId: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        originalTransactionId: String
-    ) {
+    public init(originalTransactionId: String) {
         self.originalTransactionId = originalTransactionId
     }
 }

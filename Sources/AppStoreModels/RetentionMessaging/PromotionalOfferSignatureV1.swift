@@ -24,13 +24,8 @@ public struct PromotionalOfferSignatureV1: Codable, Hashable, Sendable {
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        encodedSignature: String,
-        productId: String,
-        nonce: String,
-        timestamp: Int64,
-        keyId: String,
-        offerIdentifier: String,
-        appAccountToken: String? = nil
+        encodedSignature: String, productId: String, nonce: String, timestamp: Int64, keyId: String,
+        offerIdentifier: String, appAccountToken: String? = nil
     ) {
         self.encodedSignature = encodedSignature
         self.productId = productId

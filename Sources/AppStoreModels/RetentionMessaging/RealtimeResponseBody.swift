@@ -14,9 +14,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
     /// Nil values are omitted from the JSON.
     public init(
-        message: Message? = nil,
-        alternateProduct: AlternateProduct? = nil,
-        promotionalOffer: PromotionalOffer? = nil,
+        message: Message? = nil, alternateProduct: AlternateProduct? = nil, promotionalOffer: PromotionalOffer? = nil,
         advancedCommerceInfo: AdvancedCommerceInfo? = nil
     ) {
         self.message = message
@@ -31,9 +29,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         public var messageIdentifier: String?
 
         /// Nil values are omitted from the JSON.
-        public init(
-            messageIdentifier: String? = nil
-        ) {
+        public init(messageIdentifier: String? = nil) {
             self.messageIdentifier = messageIdentifier
         }
     }
@@ -51,9 +47,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
         /// Nil values are omitted from the JSON.
         public init(
-            messageIdentifier: String? = nil,
-            productId: String? = nil,
-            billingPlanType: BillingPlanType? = nil
+            messageIdentifier: String? = nil, productId: String? = nil, billingPlanType: BillingPlanType? = nil
         ) {
             self.messageIdentifier = messageIdentifier
             self.productId = productId
@@ -74,8 +68,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
 
         /// Nil values are omitted from the JSON.
         public init(
-            messageIdentifier: String? = nil,
-            promotionalOfferSignatureV2: String? = nil,
+            messageIdentifier: String? = nil, promotionalOfferSignatureV2: String? = nil,
             promotionalOfferSignatureV1: PromotionalOfferSignatureV1? = nil
         ) {
             self.messageIdentifier = messageIdentifier
@@ -93,10 +86,7 @@ public struct RealtimeResponseBody: Codable, Hashable, Sendable {
         public var advancedCommerceData: String?
 
         /// Nil values are omitted from the JSON.
-        public init(
-            messageIdentifier: String? = nil,
-            advancedCommerceData: String? = nil
-        ) {
+        public init(messageIdentifier: String? = nil, advancedCommerceData: String? = nil) {
             self.messageIdentifier = messageIdentifier
             self.advancedCommerceData = advancedCommerceData
         }

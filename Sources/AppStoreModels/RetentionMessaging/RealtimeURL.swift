@@ -4,9 +4,7 @@ public struct RealtimeUrlRequest: Codable, Hashable, Sendable {
     public var realtimeURL: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        realtimeURL: String
-    ) {
+    public init(realtimeURL: String) {
         self.realtimeURL = realtimeURL
     }
 }

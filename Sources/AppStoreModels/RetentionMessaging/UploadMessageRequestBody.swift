@@ -17,10 +17,7 @@ public struct UploadMessageRequestBody: Codable, Hashable, Sendable {
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        header: String,
-        body: String,
-        image: UploadMessageImage? = nil,
-        headerPosition: HeaderPosition? = nil,
+        header: String, body: String, image: UploadMessageImage? = nil, headerPosition: HeaderPosition? = nil,
         bulletPoints: [BulletPoint]? = nil
     ) {
         self.header = header
@@ -40,10 +37,7 @@ public struct UploadMessageImage: Codable, Hashable, Sendable {
     public var altText: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        imageIdentifier: String,
-        altText: String
-    ) {
+    public init(imageIdentifier: String, altText: String) {
         self.imageIdentifier = imageIdentifier
         self.altText = altText
     }
@@ -61,11 +55,7 @@ public struct BulletPoint: Codable, Hashable, Sendable {
     public var altText: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        text: String,
-        imageIdentifier: String,
-        altText: String
-    ) {
+    public init(text: String, imageIdentifier: String, altText: String) {
         self.text = text
         self.imageIdentifier = imageIdentifier
         self.altText = altText

@@ -19,11 +19,8 @@ public struct ConsumptionRequest: Codable, Hashable, Sendable {
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        customerConsented: Bool,
-        deliveryStatus: DeliveryStatus,
-        sampleContentProvided: Bool,
-        consumptionPercentage: Int32? = nil,
-        refundPreference: RefundPreference? = nil
+        customerConsented: Bool, deliveryStatus: DeliveryStatus, sampleContentProvided: Bool,
+        consumptionPercentage: Int32? = nil, refundPreference: RefundPreference? = nil
     ) {
         self.customerConsented = customerConsented
         self.deliveryStatus = deliveryStatus

@@ -40,17 +40,11 @@ public struct ConsumptionRequestV1: Hashable, Sendable {
 
     /// Values that are not given are sent as undeclared.
     public init(
-        customerConsented: Bool,
-        consumptionStatus: ConsumptionStatus = .undeclared,
-        platform: Platform = .undeclared,
-        sampleContentProvided: Bool,
-        deliveryStatus: DeliveryStatusV1,
-        appAccountToken: String? = nil,
-        accountTenure: AccountTenure = .undeclared,
-        playTime: PlayTime = .undeclared,
+        customerConsented: Bool, consumptionStatus: ConsumptionStatus = .undeclared, platform: Platform = .undeclared,
+        sampleContentProvided: Bool, deliveryStatus: DeliveryStatusV1, appAccountToken: String? = nil,
+        accountTenure: AccountTenure = .undeclared, playTime: PlayTime = .undeclared,
         lifetimeDollarsRefunded: LifetimeDollarsRefunded = .undeclared,
-        lifetimeDollarsPurchased: LifetimeDollarsPurchased = .undeclared,
-        userStatus: UserStatus = .undeclared,
+        lifetimeDollarsPurchased: LifetimeDollarsPurchased = .undeclared, userStatus: UserStatus = .undeclared,
         refundPreference: RefundPreferenceV1? = nil
     ) {
         self.customerConsented = customerConsented

@@ -11,11 +11,7 @@ public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
     public var requestIdentifier: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        extendByDays: Int32,
-        extendReasonCode: ExtendReasonCode,
-        requestIdentifier: String
-    ) {
+    public init(extendByDays: Int32, extendReasonCode: ExtendReasonCode, requestIdentifier: String) {
         self.extendByDays = extendByDays
         self.extendReasonCode = extendReasonCode
         self.requestIdentifier = requestIdentifier

@@ -18,10 +18,7 @@ public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        extendByDays: Int32,
-        extendReasonCode: ExtendReasonCode,
-        requestIdentifier: String,
-        productId: String,
+        extendByDays: Int32, extendReasonCode: ExtendReasonCode, requestIdentifier: String, productId: String,
         storefrontCountryCodes: [String]? = nil
     ) {
         self.extendByDays = extendByDays

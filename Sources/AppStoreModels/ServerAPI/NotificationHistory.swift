@@ -22,12 +22,8 @@ public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
     public init(
-        startDate: Int64,
-        endDate: Int64,
-        notificationType: NotificationTypeV2? = nil,
-        notificationSubtype: Subtype? = nil,
-        transactionId: String? = nil,
-        onlyFailures: Bool? = nil
+        startDate: Int64, endDate: Int64, notificationType: NotificationTypeV2? = nil,
+        notificationSubtype: Subtype? = nil, transactionId: String? = nil, onlyFailures: Bool? = nil
     ) {
         self.startDate = startDate
         self.endDate = endDate

@@ -40,10 +40,7 @@ public struct ClaimSeatRequest: Codable, Hashable, Sendable {
     public var appTransactionId: String?
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        requestIdentifier: String,
-        appTransactionId: String? = nil
-    ) {
+    public init(requestIdentifier: String, appTransactionId: String? = nil) {
         self.requestIdentifier = requestIdentifier
         self.appTransactionId = appTransactionId
     }
@@ -80,9 +77,7 @@ public struct AssociateSeatRequest: Codable, Hashable, Sendable {
     public var appTransactionId: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        appTransactionId: String
-    ) {
+    public init(appTransactionId: String) {
         self.appTransactionId = appTransactionId
     }
 }

@@ -31,14 +31,9 @@ public struct TransactionHistoryRequest: Codable, Hashable, Sendable {
 
     /// Nil values are omitted from the JSON.
     public init(
-        startDate: Int64? = nil,
-        endDate: Int64? = nil,
-        productIds: [String]? = nil,
-        productTypes: [TransactionHistoryProductType]? = nil,
-        subscriptionGroupIdentifiers: [String]? = nil,
-        inAppOwnershipType: InAppOwnershipType? = nil,
-        sort: TransactionHistoryOrder? = nil,
-        revoked: Bool? = nil,
+        startDate: Int64? = nil, endDate: Int64? = nil, productIds: [String]? = nil,
+        productTypes: [TransactionHistoryProductType]? = nil, subscriptionGroupIdentifiers: [String]? = nil,
+        inAppOwnershipType: InAppOwnershipType? = nil, sort: TransactionHistoryOrder? = nil, revoked: Bool? = nil,
         excludeRevoked: Bool? = nil
     ) {
         self.startDate = startDate

@@ -4,9 +4,7 @@ public struct UpdateAppAccountTokenRequest: Codable, Hashable, Sendable {
     public var appAccountToken: String
 
     /// Parameters without a default are required. Nil values are omitted from the JSON.
-    public init(
-        appAccountToken: String
-    ) {
+    public init(appAccountToken: String) {
         self.appAccountToken = appAccountToken
     }
 }

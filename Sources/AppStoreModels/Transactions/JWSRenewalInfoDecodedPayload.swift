@@ -164,9 +164,7 @@ extension JWSRenewalInfoDecodedPayload {
     ///   - end: the end of the period, as known now.
     ///   - signedDate: when the information was signed or recorded; nil if unknown, which counts as too old.
     ///   - isExact: whether `signedDate` is exact. A record without a date is at least as new as its purchases.
-    package func isAbout(
-        periodFrom start: Int64, to end: Int64, signedDate: Int64?, isExact: Bool = true
-    ) -> Bool {
+    package func isAbout(periodFrom start: Int64, to end: Int64, signedDate: Int64?, isExact: Bool = true) -> Bool {
         guard let signedDate, signedDate >= start else { return false }
         guard isExact, isInBillingRetryPeriod == true, signedDate < end else { return true }
         return end.subtractingSaturated(signedDate) <= Self.billingLead
