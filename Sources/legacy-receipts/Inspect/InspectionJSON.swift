@@ -8,11 +8,7 @@ enum InspectionJSON {
     static func text(_ inspection: ReceiptInspection) -> String { object { write(inspection, to: &$0) } }
 
     static func object(_ members: (inout JSONWriter) -> Void) -> String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        members(&writer)
-        writer.endObject()
-        return Printable.json(String(decoding: writer.bytes, as: UTF8.self))
+        Printable.json(String(decoding: JSONWriter.object(members), as: UTF8.self))
     }
 
     /// Writes the members of an object.

@@ -79,17 +79,16 @@ struct SignPromotionalOfferV1Command: ParsableCommand {
                 productId: productId, offerIdentifier: offerId, appAccountToken: appAccountToken,
                 nonce: freshness.nonce ?? UUIDText(), timestamp: freshness.clock.now())
         }
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("encodedSignature", offer.encodedSignature)
-        writer.member("productId", offer.productId)
-        writer.member("offerIdentifier", offer.offerIdentifier)
-        writer.member("keyId", offer.keyId)
-        writer.member("nonce", offer.nonce)
-        writer.member("timestamp", offer.timestamp)
-        writer.member("appAccountToken", offer.appAccountToken)
-        writer.endObject()
-        try Terminal.output(String(decoding: writer.bytes, as: UTF8.self))
+        let json = JSONWriter.object { writer in
+            writer.member("encodedSignature", offer.encodedSignature)
+            writer.member("productId", offer.productId)
+            writer.member("offerIdentifier", offer.offerIdentifier)
+            writer.member("keyId", offer.keyId)
+            writer.member("nonce", offer.nonce)
+            writer.member("timestamp", offer.timestamp)
+            writer.member("appAccountToken", offer.appAccountToken)
+        }
+        try Terminal.output(String(decoding: json, as: UTF8.self))
     }
 }
 
@@ -137,11 +136,8 @@ struct SignIntroductoryEligibilityCommand: ParsableCommand {
 enum SignedOutput {
     /// `{"compactJWS":"…"}`.
     static func print(_ sign: () throws -> String) throws {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("compactJWS", try signed(sign))
-        writer.endObject()
-        try Terminal.output(String(decoding: writer.bytes, as: UTF8.self))
+        let json = try JSONWriter.object { $0.member("compactJWS", try signed(sign)) }
+        try Terminal.output(String(decoding: json, as: UTF8.self))
     }
 
     /// - Throws: ``CommandFailure``.

@@ -45,30 +45,29 @@ struct StoreStats {
     }
 
     var json: String {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.objects("apps", scopes) { writer, scope in
-            writer.member("bundleId", scope.bundleId)
-            writer.member("environment", scope.environment.rawValue)
+        let json = JSONWriter.object { writer in
+            writer.objects("apps", scopes) { writer, scope in
+                writer.member("bundleId", scope.bundleId)
+                writer.member("environment", scope.environment.rawValue)
+            }
+            writer.member("customers", counts.customers)
+            writer.member("transactions", counts.transactions)
+            writer.member("renewalInfos", counts.renewalInfos)
+            writer.member("appTransactions", counts.appTransactions)
+            writer.member("receipts", counts.receipts)
+            writer.member("notifications", counts.notifications)
+            writer.member("leftHashes", counts.leftHashes)
+            writer.member("openConsumptionRequests", openConsumptionRequests)
+            writer.member("unknownTransactions", unknownTransactions)
+            writer.objects("ledgerConsumers", consumers) { writer, entry in
+                let (consumer, hasUnread) = entry
+                writer.member("name", consumer.name)
+                writer.member("position", consumer.position)
+                writer.key("hasUnread")
+                writer.boolean(hasUnread)
+            }
         }
-        writer.member("customers", counts.customers)
-        writer.member("transactions", counts.transactions)
-        writer.member("renewalInfos", counts.renewalInfos)
-        writer.member("appTransactions", counts.appTransactions)
-        writer.member("receipts", counts.receipts)
-        writer.member("notifications", counts.notifications)
-        writer.member("leftHashes", counts.leftHashes)
-        writer.member("openConsumptionRequests", openConsumptionRequests)
-        writer.member("unknownTransactions", unknownTransactions)
-        writer.objects("ledgerConsumers", consumers) { writer, entry in
-            let (consumer, hasUnread) = entry
-            writer.member("name", consumer.name)
-            writer.member("position", consumer.position)
-            writer.key("hasUnread")
-            writer.boolean(hasUnread)
-        }
-        writer.endObject()
-        return String(decoding: writer.bytes, as: UTF8.self)
+        return String(decoding: json, as: UTF8.self)
     }
 }
 
