@@ -14,7 +14,7 @@ struct MigrateKillTests {
 
     /// Where the records are.
     enum Source: String, CaseIterable, Sendable, CustomTestStringConvertible {
-        case ndjson, csv, gzip, bzip2, zstd, array, files, pattern, standardInput, sqlite, postgreSQL
+        case ndjson, csv, mysqldump, gzip, bzip2, zstd, array, files, pattern, standardInput, sqlite, postgreSQL
 
         var testDescription: String { rawValue }
 
@@ -206,6 +206,11 @@ struct MigrateKillTests {
             let rows = (0..<records).map { "u\($0),\(receipts[$0 % receipts.count])\n" }
             try folder.write("dump.csv", Array(("user,receipt\n" + rows.joined()).utf8))
             return "dump.csv"
+        case .mysqldump:
+            let rows = (0..<records).map { "('u\($0)','\(receipts[$0 % receipts.count])')" }
+            let insert = "INSERT INTO `r` (`user`,`receipt`) VALUES \(rows.joined(separator: ","));\n"
+            try folder.write("dump.sql", Array(insert.utf8))
+            return "dump.sql"
         case .array:
             let objects = (0..<records).map { "{\"user\":\"u\($0)\",\"receipt\":\"\(receipts[$0 % receipts.count])\"}" }
             try folder.write("dump.json", Array("[\(objects.joined(separator: ",\n"))]".utf8))

@@ -8,7 +8,7 @@ enum DocumentTraces {
     static func arePresent(in text: Bytes) -> Bool {
         guard text.count >= minimumLength else { return false }
         return hasReceipt(text) || beginnings.contains { text.contains($0) } || hasEncodedTwice(text)
-            || hasCompressed(text) || hasHex(text)
+            || hasCompressed(text) || hasHex(text) || hasSignedMessage(text)
     }
 
     /// Base64 of a signed message, anywhere.
@@ -72,6 +72,16 @@ enum DocumentTraces {
             index += 2
         }
         return true
+    }
+
+    /// The bytes of a signed message, also with the escapes of a dump: what begins the object identifier of SignedData has none.
+    private static func hasSignedMessage(_ text: Bytes) -> Bool {
+        var start = 0
+        while let found = text.position(of: 0x2A, from: start) {
+            if text[slice: found..<text.count].starts(with: StoredText.signedMessageIdentifier[2..<6]) { return true }
+            start = found + 1
+        }
+        return false
     }
 
     /// Member names that only documents have, the beginnings of an iOS 6 receipt and of a request in base64, and headers of JWS.

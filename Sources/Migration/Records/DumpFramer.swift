@@ -1,25 +1,37 @@
 import Purchases
 
-/// The records in the text of pg_dump: the rows of `COPY … FROM stdin`, in PostgreSQL's dialect, with the columns that the
-/// statement names. Each row is a line.
+/// The records in a SQL dump: the rows of `COPY … FROM stdin`, which are lines, and of `INSERT … VALUES`, with the columns that
+/// the statement names, or the CREATE TABLE before it. A row of an INSERT counts as a line.
 ///
-/// A dump has all tables of a database. Every row of a table with a column for receipts is a record. Other rows, and
-/// statements such as INSERT, are records only if they seem to contain a document, so that none is lost.
+/// A dump has all tables of a database. Every row of a table with a column for receipts is a record. Other rows and
+/// statements are records only if they seem to contain a document, so that none is lost.
 struct DumpFramer: RecordFramer {
+    private enum State { case statements, copiedRows, values }
+
     let limit: Int
+    /// That of the rows of INSERT statements.
+    private let dialect: TableDialect
     private let input: String
     private let receiptColumn: String?
     private(set) var blankLines = 0
     private var number = 0
+    private var state = State.statements
+    /// Whether all rows of the current table are records.
+    private var areRecords = false
+    /// Whether the first row of the current INSERT has to number the columns, because nothing names them.
+    private var areUnnamed = false
+    /// The columns of the tables that CREATE TABLE defined, and the bytes of these definitions.
+    private var tables: (columns: [String: [String]], bytes: Int) = ([:], 0)
+    /// How many bytes were read ahead to find statements.
+    private var bytesAhead = 0
     /// The properties of the records in the statements, or in the rows of the current table.
     private var current: FrameContext
-    /// Whether the next lines are rows, and whether all of them are records.
-    private var rows: (areRows: Bool, areRecords: Bool) = (false, false)
     /// The context that was given to the batch last.
     private var isBegun = true
 
-    init(input: String, receiptColumn: String?, limit: Int) {
+    init(input: String, dialect: TableDialect, receiptColumn: String?, limit: Int) {
         self.input = input
+        self.dialect = dialect
         self.receiptColumn = receiptColumn
         self.limit = limit
         current = FrameContext(input: input, unit: .line, table: nil)
@@ -28,44 +40,46 @@ struct DumpFramer: RecordFramer {
     var context: FrameContext? { current }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
-        while let line = try input.line(from: 0, limit: limit) {
+        while true {
+            if state == .values {
+                if try readValues(from: input, into: &batch) { return true }
+                continue
+            }
+            if state == .statements, try readStatement(from: input) { continue }
+            guard let line = try input.line(from: 0, limit: limit) else { return false }
             number += 1
             guard case .complete(let content, let next) = line else {
+                if state == .statements { change(to: nil) }
                 begin(&batch)
                 batch.append(try input.consumeOverlongLine(), number: number, limit: limit)
                 return true
             }
             let text = input.window[slice: content]
-            if rows.areRows, TableDialect.isEndMark(text) {
-                rows = (false, false)
-                change(to: nil)
-            } else if !rows.areRows, let columns = Self.columns(text) {
-                let hasReceipts =
-                    receiptColumn.map { columns.contains($0) }
-                    ?? columns.contains { ColumnNames.meaning(of: $0)?.isPayload == true }
-                rows = (true, hasReceipts)
-                change(to: TableLayout(dialect: QueryStream.dialect, columns: columns))
+            let isRow = state == .copiedRows
+            if isRow, TableDialect.isEndMark(text) {
+                state = .statements
             } else if text.isEmpty {
                 blankLines += 1
-            } else if rows.areRecords || (isSearched && DocumentTraces.arePresent(in: text)) {
+            } else if (isRow && areRecords) || isSearched(text) {
+                if !isRow { change(to: nil) }
                 begin(&batch)
                 batch.append(
-                    text, number: number, byteOffset: input.offset, problem: rows.areRows ? nil : Self.statement)
+                    text, number: number, byteOffset: input.offset, problem: isRow ? nil : Self.statement)
                 input.consume(next)
                 return true
             }
             input.consume(next)
         }
-        return false
     }
 
-    /// With a named column, the other tables are left out.
-    private var isSearched: Bool { receiptColumn == nil }
+    /// Whether the text seems to contain a document. With a named column, the other tables are left out.
+    private func isSearched(_ text: Bytes) -> Bool { receiptColumn == nil && DocumentTraces.arePresent(in: text) }
 
     private static let statement = InputProblem(
-        .unknownForm, "A statement of a SQL dump with a document. Dump the table with COPY, without --inserts.")
+        .unknownForm, "A statement of a SQL dump with a document, which is neither COPY nor INSERT … VALUES.")
 
     private mutating func change(to table: TableLayout?) {
+        guard table != nil || current.table != nil else { return }
         current = FrameContext(input: input, unit: table == nil ? .line : .row, table: table)
         isBegun = false
     }
@@ -79,80 +93,213 @@ struct DumpFramer: RecordFramer {
 
     // MARK: Statements
 
-    private static let titleBytes = 4_096
+    /// Reads the beginning of a statement with rows, if one is at the front.
+    private mutating func readStatement(from input: InputBuffer) throws(InputError) -> Bool {
+        try input.fill(upTo: 1)
+        // Statements without an end must not make reading slow.
+        guard let first = input.window.first, DumpStatement.canBegin(with: first),
+            bytesAhead <= input.offset + 64 * DumpStatement.maximumBytes
+        else { return false }
+        try input.fill(upTo: DumpStatement.maximumBytes)
+        let head = Bytes(rebasing: input.window.prefix(DumpStatement.maximumBytes))
+        guard let statement = DumpStatement(head, dialect, cost: &bytesAhead) else { return false }
+        let columns = statement.columns ?? tables.columns[statement.table]
+        if statement.kind == .table {
+            // Most dumps define a table just before its rows.
+            if tables.bytes > 16 * DumpStatement.maximumBytes { tables = ([:], 0) }
+            tables.columns[statement.table] = columns
+            tables.bytes += statement.length
+            state = .statements
+            return false
+        }
+        state = statement.kind == .copy ? .copiedRows : .values
+        areUnnamed = columns == nil
+        enter(columns, statement.kind == .copy ? QueryStream.dialect : dialect)
+        input.consume(statement.length)
+        if statement.kind == .copy {
+            number += 1
+            try consumeEnd(of: input)
+        }
+        return true
+    }
 
-    /// Whether the bytes are the beginning of a dump: the title of pg_dump, or a `COPY … FROM stdin`.
-    static func beginsDump(_ head: Bytes) -> Bool {
-        guard let start = head.firstNonWhiteSpace() else { return false }
-        let end = head.position(of: 0x0A, from: start) ?? head.count
-        if columns(withoutCarriageReturn(head[slice: start..<end])) != nil { return true }
-        var line = start
-        while line < min(head.count, titleBytes) {
-            if head.begins(with: "-- PostgreSQL database dump", at: line) { return true }
-            guard let newline = head.position(of: 0x0A, from: line) else { return false }
-            line = newline + 1
+    /// Begins the rows of a table.
+    private mutating func enter(_ columns: [String]?, _ dialect: TableDialect) {
+        if columns != current.table?.columns || dialect != current.table?.dialect {
+            change(to: columns.map { TableLayout(dialect: dialect, columns: $0) })
+        }
+        areRecords =
+            receiptColumn.map { columns?.contains($0) == true }
+            ?? (current.table?.meanings.contains { $0?.isPayload == true } == true)
+    }
+
+    /// Consumes a semicolon and the end of its line, which is no blank line.
+    private func consumeEnd(of input: InputBuffer) throws(InputError) {
+        try input.fill(upTo: 3)
+        input.consume(input.window.begins(with: ";\r\n") ? 3 : input.window.begins(with: ";\n") ? 2 : 1)
+    }
+
+    // MARK: INSERT
+
+    /// Reads what is at the front of the rows of an INSERT. False if that is no record.
+    private mutating func readValues(
+        from input: InputBuffer, into batch: inout BatchBuilder
+    ) throws(InputError) -> Bool {
+        try input.fill(upTo: 3)
+        switch input.window.first {
+        case nil: state = .statements
+        case UInt8(ascii: ";")?:
+            state = .statements
+            try consumeEnd(of: input)
+        case UInt8(ascii: ",")?, 0x20?, 0x09?, 0x0A?, 0x0D?: input.consume(1)
+        case UInt8(ascii: "(")?: return try readRow(from: input, into: &batch)
+        default:
+            if try readStatement(from: input) || state != .values { return false }
+            // `ON CONFLICT …`, `AS new …`.
+            guard input.window.begins(with: "ON ") || input.window.begins(with: "AS ") else {
+                return try readRow(from: input, into: &batch)
+            }
+            state = .statements
         }
         return false
     }
 
+    private mutating func readRow(
+        from input: InputBuffer, into batch: inout BatchBuilder
+    ) throws(InputError) -> Bool {
+        var row = InsertRow(dialect)
+        var scanned = 0
+        while true {
+            let bytes = Bytes(rebasing: input.window.prefix(limit))
+            while let end = row.next(bytes, from: scanned) {
+                if row.isEnded { return append(end + 1, from: input, into: &batch) }
+                if row.isBroken { return try appendDamaged(from: end, of: input, into: &batch) }
+                scanned = end + 1
+            }
+            scanned = bytes.count
+            if input.count <= limit, try input.fill() { continue }
+            // The rows after a text without an end seem to be in it.
+            let start = row.isInText && input.count <= limit ? row.textStart + 1 : scanned
+            return try appendDamaged(from: start, of: input, into: &batch)
+        }
+    }
+
+    /// Consumes a row that is damaged or too long: up to the next row or line end from a position on.
+    private mutating func appendDamaged(
+        from start: Int, of input: InputBuffer, into batch: inout BatchBuilder
+    ) throws(InputError) -> Bool {
+        var searched = start
+        var end = Self.endOfDamage(input.window, from: searched)
+        // Two more bytes than the limit show whether a row follows.
+        while end == nil, input.count < limit + 2 {
+            searched = max(searched, input.count - 2)
+            end = try input.fill() ? Self.endOfDamage(input.window, from: searched) : input.count
+        }
+        if let end, end <= limit { return append(end, from: input, into: &batch) }
+        number += 1
+        var record = OversizeRecord(byteOffset: input.offset)
+        var last: UInt8?
+        while true {
+            let piece = input.window[slice: 0..<(end ?? max(0, input.count - 2))]
+            record.absorb(piece)
+            last = piece.last(where: { !$0.isWhiteSpace }) ?? last
+            searched = max(0, searched - piece.count)
+            input.consume(piece.count)
+            if end != nil { break }
+            end = try input.fill() ? Self.endOfDamage(input.window, from: searched) : input.count
+        }
+        if last == UInt8(ascii: ";") { state = .statements }
+        begin(&batch)
+        batch.append(record, number: number, limit: limit)
+        return true
+    }
+
+    private static func endsStatement(_ line: Bytes) -> Bool {
+        line[slice: line.trimmed()].last == UInt8(ascii: ";")
+    }
+
+    private static func endOfDamage(_ bytes: Bytes, from start: Int) -> Int? {
+        var index = start
+        while let found = bytes.position(ofEither: UInt8(ascii: ")"), or: 0x0A, from: index) {
+            if bytes[found] == 0x0A { return found }
+            if bytes.begins(with: "),(", at: found) { return found + 1 }
+            index = found + 1
+        }
+        return nil
+    }
+
+    /// Consumes a row, and moves it to the batch if it is a record.
+    private mutating func append(_ length: Int, from input: InputBuffer, into batch: inout BatchBuilder) -> Bool {
+        number += 1
+        let row = input.window[slice: 0..<length]
+        if areUnnamed, let copied = try? InsertRow.copied(row, dialect) {
+            areUnnamed = false
+            let fields = copied.withUnsafeBufferPointer { TableField.split($0, QueryStream.dialect) }
+            enter(TableDetector.numbered(fields.count), dialect)
+        }
+        // What is damaged may be the rest of the statement.
+        if Self.endsStatement(row) { state = .statements }
+        let isRecord = areRecords || isSearched(row)
+        if isRecord {
+            begin(&batch)
+            batch.append(row, number: number, byteOffset: input.offset)
+        }
+        input.consume(length)
+        return isRecord
+    }
+
+    // MARK: Detection
+
+    private static let titles: [(title: StaticString, isMySQL: Bool)] = [
+        ("-- PostgreSQL database dump", false), ("PRAGMA foreign_keys", false), ("-- MySQL dump", true),
+        ("-- MariaDB dump", true), ("-- phpMyAdmin SQL Dump", true),
+    ]
+
+    /// The dialect of the INSERT statements in a dump; nil if the bytes begin none. They begin one with the title of its program,
+    /// or with a statement that names columns, perhaps after comments and other statements.
+    ///
+    /// - Parameter stated: the dialect of tables that the caller states.
+    static func dialect(of head: Bytes, stated: TableOptions.Dialect?) -> TableDialect? {
+        func dialect(isMySQL: Bool) -> TableDialect {
+            let hasBackslashes = stated.map { $0 == .mysql } ?? isMySQL
+            return TableDialect(
+                delimiter: UInt8(ascii: ","), escape: hasBackslashes ? .mysql : .csv, quote: UInt8(ascii: "'"))
+        }
+        var (start, cost) = (0, 0)
+        var areStatements = true
+        while start < min(head.count, 4_096) {
+            for (title, isMySQL) in titles where head.begins(with: title, at: start) {
+                return dialect(isMySQL: isMySQL)
+            }
+            if areStatements,
+                let statement = DumpStatement(head[slice: start..<head.count], dialect(isMySQL: true), cost: &cost)
+            {
+                let names = head[slice: start..<(start + statement.length)]
+                return dialect(isMySQL: names.position(of: UInt8(ascii: "`")) != nil)
+            }
+            let end = head.position(of: 0x0A, from: start) ?? head.count
+            let line = head[slice: start..<end]
+            areStatements =
+                areStatements
+                && (line.firstNonWhiteSpace() == nil || line.begins(with: "--") || line.begins(with: "/*")
+                    || endsStatement(line))
+            start = end + 1
+        }
+        return nil
+    }
+
     /// The columns of each table in the bytes.
-    static func tables(in head: Bytes) -> [[String]] {
+    static func tables(in head: Bytes, _ dialect: TableDialect) -> [[String]] {
         var tables: [[String]] = []
-        var start = 0
-        while let newline = head.position(of: 0x0A, from: start) {
-            if let columns = columns(withoutCarriageReturn(head[slice: start..<newline])) { tables.append(columns) }
-            start = newline + 1
+        var (start, cost) = (0, 0)
+        while start < head.count, cost <= 64 * DumpStatement.maximumBytes {
+            if DumpStatement.canBegin(with: head[start]),
+                let columns = DumpStatement(head[slice: start..<head.count], dialect, cost: &cost)?.columns
+            {
+                tables.append(columns)
+            }
+            start = (head.position(of: 0x0A, from: start) ?? head.count) + 1
         }
         return tables
-    }
-
-    private static func withoutCarriageReturn(_ line: Bytes) -> Bytes {
-        line.last == 0x0D ? line[slice: 0..<(line.count - 1)] : line
-    }
-
-    /// The columns that `COPY table (a, "b c") FROM stdin;` names; nil for any other line.
-    private static func columns(_ line: Bytes) -> [String]? {
-        let ending: StaticString = ") FROM stdin;"
-        guard line.begins(with: "COPY "), line.count > ending.utf8CodeUnitCount,
-            line.begins(with: ending, at: line.count - ending.utf8CodeUnitCount),
-            let start = line.position(of: UInt8(ascii: "("))
-        else { return nil }
-        let end = line.count - ending.utf8CodeUnitCount
-        var columns: [String] = []
-        var index = start + 1
-        while index < end {
-            if line[index] == UInt8(ascii: " ") {
-                index += 1
-                continue
-            }
-            columns.append(name(line, at: &index, end: end))
-            while index < end, line[index] != UInt8(ascii: ",") { index += 1 }
-            index += 1
-        }
-        return columns.isEmpty ? nil : columns
-    }
-
-    /// The identifier at `index`, which is set to the end of it. A quote in a quoted one is doubled (PostgreSQL
-    /// documentation, 4.1.1).
-    private static func name(_ line: Bytes, at index: inout Int, end: Int) -> String {
-        let quote = UInt8(ascii: "\"")
-        var name: [UInt8] = []
-        if line[index] == quote {
-            index += 1
-            while index < end {
-                if line[index] == quote {
-                    guard index + 1 < end, line[index + 1] == quote else { break }
-                    index += 1
-                }
-                name.append(line[index])
-                index += 1
-            }
-        } else {
-            while index < end, line[index] != UInt8(ascii: ","), line[index] != UInt8(ascii: " ") {
-                name.append(line[index])
-                index += 1
-            }
-        }
-        return String(decoding: name, as: UTF8.self)
     }
 }

@@ -8,8 +8,8 @@ enum InputFraming {
     case jsonElements
     case jsonSequence
     case table(TableDetector.Table)
-    /// The text of pg_dump, with any number of tables.
-    case dump
+    /// A SQL dump with any number of tables, and the dialect of its INSERT statements.
+    case dump(TableDialect)
 }
 
 /// Detects how an input is divided into records, from its first bytes.
@@ -49,14 +49,14 @@ struct FormatDetector {
         case .lines, .ndjson: return .lines(joinsWrappedReceipts: false)
         case .json: return jsonDocument()
         case .csv:
-            if try isDump() { return .dump }
+            if let framing = try dump() { return framing }
             return try tableDetector(isCertain: true).detect(head, isWhole: isWhole).map { .table($0) }
                 ?? .lines(joinsWrappedReceipts: false)
         case .auto:
             if isBinary { return .file }
             guard let start = head.firstNonWhiteSpace() else { return .lines(joinsWrappedReceipts: true) }
             if let framing = json(start) { return framing }
-            if try isDump() { return .dump }
+            if let framing = try dump() { return framing }
             // Its comma separates no columns.
             if isDataURL(start) { return .lines(joinsWrappedReceipts: false) }
             do throws(InputError) {
@@ -330,23 +330,23 @@ struct FormatDetector {
         return onlyIDs || lines == 1 || !isWhole ? .lines(joinsWrappedReceipts: true) : .file
     }
 
-    /// Whether the input is the text of pg_dump.
+    /// Nil if the input is no SQL dump.
     ///
     /// - Throws: ``InputError`` if it has no table with the columns that the caller names.
-    private func isDump() throws(InputError) -> Bool {
-        guard DumpFramer.beginsDump(head) else { return false }
-        let tables = DumpFramer.tables(in: head).filter { table in
+    private func dump() throws(InputError) -> InputFraming? {
+        guard let dialect = DumpFramer.dialect(of: head, stated: options.table.dialect) else { return nil }
+        let tables = DumpFramer.tables(in: head, dialect).filter { table in
             table.contains { ColumnNames.meaning(of: $0)?.isPayload == true || $0 == options.receiptColumn }
         }
         let wanted = options.otherColumns + (options.receiptColumn.map { [$0] } ?? [])
         // A table may be beyond the window.
-        guard isWhole, !wanted.isEmpty, let first = tables.first else { return true }
+        guard isWhole, !wanted.isEmpty, let first = tables.first else { return .dump(dialect) }
         for column in wanted where !tables.contains(where: { $0.contains(column) }) {
             throw InputError(
                 code: .columnNotFound, input: input,
                 message: "\(input) \(TableDetector.missing(column, first)).")
         }
-        return true
+        return .dump(dialect)
     }
 
     /// Whether the first line is a `data:` URL with base64.

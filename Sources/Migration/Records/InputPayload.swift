@@ -160,7 +160,8 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case invalidJSON
         /// Text that is not UTF-8.
         case invalidUTF8
-        /// A quoted CSV field that never ends, or that has a quote escaped with a backslash.
+        /// A quoted CSV field that never ends, or that has a quote escaped with a backslash; or a row of an INSERT that is cut
+        /// off, or has a quote that is not escaped.
         case unterminatedQuote
         /// A CSV row with more or fewer fields than the header.
         case columnCount

@@ -175,7 +175,7 @@ final class QueryStream: ByteStream {
     }
 
     /// Appends a value with the escapes of the format.
-    private static func append(_ bytes: Bytes, to line: inout [UInt8]) {
+    static func append(_ bytes: Bytes, to line: inout [UInt8]) {
         var start = 0
         for index in bytes.indices {
             let escape: UInt8

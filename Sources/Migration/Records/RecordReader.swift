@@ -240,7 +240,7 @@ struct RecordReader {
         if bytes.begins(with: "INSERT INTO ") || bytes.begins(with: "-- MySQL dump") {
             return InputProblem(
                 .unknownForm,
-                "INSERT statements are not read. Dump the table with mysqldump --tab, mysql --batch, or as CSV.")
+                "INSERT statements are read in a dump, and not as a single record. Leave --input-format out.")
         }
         if DocumentTraces.arePresent(in: bytes) {
             return InputProblem(
@@ -445,8 +445,20 @@ struct RecordReader {
     // MARK: Tables
 
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout) -> Recognition {
+        guard table.dialect.isInsert else { return readRow(row, table, in: table.dialect) }
+        return row.withUnsafeBufferPointer { bytes -> Recognition in
+            do throws(InputProblem) {
+                let copied = try InsertRow.copied(bytes, table.dialect)
+                return readRow(copied[...], table, in: QueryStream.dialect)
+            } catch {
+                return Recognition(.unrecognized(error))
+            }
+        }
+    }
+
+    private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout, in dialect: TableDialect) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
-            let fields = TableField.split(bytes, table.dialect)
+            let fields = TableField.split(bytes, dialect)
             // With a missing or extra field, values would be in the wrong columns.
             guard fields.count == table.columns.count else {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)

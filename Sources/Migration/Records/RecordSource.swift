@@ -265,8 +265,8 @@ private final class OpenInput {
             let isArray = if case .jsonElements = framing { true } else { false }
             framer = JSONFramer(limit: limit, entersArrays: isArray)
             context = FrameContext(input: name, unit: .element, table: nil)
-        case .dump:
-            framer = DumpFramer(input: name, receiptColumn: receiptColumn, limit: limit)
+        case .dump(let dialect):
+            framer = DumpFramer(input: name, dialect: dialect, receiptColumn: receiptColumn, limit: limit)
             context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)

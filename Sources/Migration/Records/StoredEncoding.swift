@@ -203,7 +203,14 @@ enum StoredEncoding {
             isStated = false
             guard text.begins(with: "30") else { return nil }
         }
-        guard digits.count >= hexBytes * 2 else { return nil }
+        guard digits.count >= hexBytes * 2, let decoded = bytes(ofHex: digits), decoded.count >= hexBytes else {
+            return nil
+        }
+        return isStated || decoded.withUnsafeBufferPointer(StoredText.beginsSignedMessage) ? decoded : nil
+    }
+
+    /// The bytes of digits, with white space and colons between them or without; nil for anything else.
+    static func bytes(ofHex digits: Bytes) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)
         var high: UInt8?
@@ -219,8 +226,7 @@ enum StoredEncoding {
                 high = value
             }
         }
-        guard high == nil, bytes.count >= hexBytes else { return nil }
-        return isStated || bytes.withUnsafeBufferPointer(StoredText.beginsSignedMessage) ? bytes : nil
+        return high == nil ? bytes : nil
     }
 
     // MARK: Base64 around something else than a receipt

@@ -42,11 +42,17 @@ public struct TableOptions: Hashable, Sendable {
 struct TableDialect: Sendable, Hashable {
     let delimiter: UInt8
     let escape: TableOptions.Dialect
+    /// What is around quoted fields.
+    let quote: UInt8
 
-    init(delimiter: UInt8, escape: TableOptions.Dialect = .csv) {
+    init(delimiter: UInt8, escape: TableOptions.Dialect = .csv, quote: UInt8 = UInt8(ascii: "\"")) {
         self.delimiter = delimiter
         self.escape = escape
+        self.quote = quote
     }
+
+    /// Whether a row is an ``InsertRow``. Only SQL has these quotes.
+    var isInsert: Bool { quote == UInt8(ascii: "'") }
 
     var hasBackslashes: Bool { escape != .csv }
     var hasQuotes: Bool { escape != .postgresql }
@@ -57,7 +63,7 @@ struct TableDialect: Sendable, Hashable {
     /// The other dialects in which a row has a number of fields.
     func others(inWhich row: Bytes, has count: Int) -> [TableOptions.Dialect] {
         TableOptions.Dialect.allCases.filter { other in
-            other != escape
+            other != escape && !isInsert
                 && TableField.split(row, TableDialect(delimiter: delimiter, escape: other)).count == count
         }
     }
@@ -79,6 +85,9 @@ struct TableDialect: Sendable, Hashable {
         case (UInt8(ascii: "t"), _): value.append(0x09)
         case (UInt8(ascii: "0"), .mysql): value.append(0)
         case (UInt8(ascii: "Z"), .mysql): value.append(0x1A)
+        // Escapes of patterns, which are themselves in any other text (MySQL Reference Manual, String Literals).
+        case (UInt8(ascii: "%"), .mysql) where isInsert, (UInt8(ascii: "_"), .mysql) where isInsert:
+            value += [UInt8(ascii: "\\"), byte]
         case (UInt8(ascii: "f"), .postgresql): value.append(0x0C)
         case (UInt8(ascii: "v"), .postgresql): value.append(0x0B)
         case (UInt8(ascii: "0")...UInt8(ascii: "7"), .postgresql):

@@ -124,7 +124,7 @@ struct TableDetector {
         text == receiptColumn || ColumnNames.meaning(of: text)?.isPayload == true
     }
 
-    private static func numbered(_ count: Int) -> [String] {
+    static func numbered(_ count: Int) -> [String] {
         (1...max(1, count)).map { "column \($0)" }
     }
 

@@ -74,7 +74,7 @@ struct TableField {
     /// The field without the quotes around it, with its escapes.
     func content(in row: Bytes) -> Range<Int> {
         guard isQuoted else { return range }
-        let closes = range.count >= 2 && row[range.upperBound - 1] == UInt8(ascii: "\"")
+        let closes = range.count >= 2 && row[range.upperBound - 1] == dialect.quote
         return (range.lowerBound + 1)..<(closes ? range.upperBound - 1 : range.upperBound)
     }
 
@@ -83,8 +83,8 @@ struct TableField {
         if dialect.hasBackslashes, row[slice: range].position(of: UInt8(ascii: "\\")) != nil { return nil }
         guard isQuoted else { return range }
         let inner = (range.lowerBound + 1)..<max(range.lowerBound + 1, range.upperBound - 1)
-        let closes = range.count >= 2 && row[range.upperBound - 1] == UInt8(ascii: "\"")
-        return closes && row[slice: inner].position(of: UInt8(ascii: "\"")) == nil ? inner : nil
+        let closes = range.count >= 2 && row[range.upperBound - 1] == dialect.quote
+        return closes && row[slice: inner].position(of: dialect.quote) == nil ? inner : nil
     }
 
     /// Whether the field is null, which differs from an empty text. RFC 4180 has no null.
@@ -104,7 +104,7 @@ struct TableField {
         while index < range.upperBound {
             let byte = row[index]
             index += 1
-            if isInside, byte == UInt8(ascii: "\"") {
+            if isInside, byte == dialect.quote {
                 if index < range.upperBound, row[index] == byte {
                     value.append(byte)
                     index += 1

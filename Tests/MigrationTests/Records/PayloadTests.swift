@@ -736,7 +736,7 @@ struct PayloadTests {
         #expect(try one(#"{"store":"stripe","payment":{"transaction_id":"530001"}}"#).payload.kind == "otherStore")
     }
 
-    @Test("the message about text with a document says that there is one, and that INSERT statements are not read")
+    @Test("the message about text with a document says that there is one, and how INSERT statements are read")
     func documentsAmongText() throws {
         for (text, words) in [
             ("a:1:{s:7:\"receipt\";s:9:\"\(Made.receipt())\";}", "among other text"),

@@ -1,0 +1,148 @@
+/// Divides what stands in the parentheses of a statement, at its commas and across pieces of input: the values of a row, such as
+/// `(1,'it''s',NULL)`, or the definitions of columns.
+///
+/// A row has the literals that mysqldump, pg_dump and SQLite write. It is broken at the first byte that belongs to none, so that
+/// a quote without its escape costs one row and not all that follow.
+struct InsertRow {
+    private enum State { case opening, value, bare, text, escape, quote, closed, ended, broken }
+
+    private let dialect: TableDialect
+    private let isDefinition: Bool
+    private var state = State.opening
+    private var quote: UInt8 = 0
+    /// The number of parentheses that are open in the value.
+    private var depth = 0
+    /// The position of the quote that began the last text.
+    private(set) var textStart = 0
+
+    init(_ dialect: TableDialect, isDefinition: Bool = false) {
+        self.dialect = dialect
+        self.isDefinition = isDefinition
+    }
+
+    /// Whether the bytes so far end inside quotes.
+    var isInText: Bool { state == .text || state == .escape }
+    /// Whether the last position is that of the parenthesis at the end.
+    var isEnded: Bool { state == .ended }
+    /// Whether the last position is that of a byte that cannot be there.
+    var isBroken: Bool { state == .broken }
+
+    /// The position at which the next value ends. Nil if the bytes end before it; then it continues at their end.
+    mutating func next(_ bytes: Bytes, from start: Int) -> Int? {
+        var index = start
+        while index < bytes.count {
+            if state == .text {
+                let end =
+                    dialect.hasBackslashes
+                    ? bytes.position(ofEither: quote, or: UInt8(ascii: "\\"), from: index)
+                    : bytes.position(of: quote, from: index)
+                guard let end else { return nil }
+                state = bytes[end] == quote ? .quote : .escape
+                index = end
+            } else if take(bytes[index], at: index) {
+                return index
+            }
+            index += 1
+        }
+        return nil
+    }
+
+    /// Takes a byte that is not inside a text. True if a value ends there, or the row is broken.
+    private mutating func take(_ byte: UInt8, at index: Int) -> Bool {
+        if state == .escape || (state == .quote && byte == quote) {
+            state = .text
+            return false
+        }
+        // Only a comma or a parenthesis may follow the text of a row.
+        if state == .quote { state = isDefinition ? .bare : .closed }
+        switch byte {
+        case UInt8(ascii: "(") where state == .opening: state = .value
+        case _ where state == .opening: state = .broken
+        case 0x20, 0x09, 0x0A, 0x0D: break
+        case UInt8(ascii: ",") where state != .value:
+            state = .value
+            return depth == 0
+        case UInt8(ascii: ")") where depth > 0:
+            state = isDefinition ? .bare : .closed
+            depth -= 1
+        case UInt8(ascii: ")") where state != .value: state = .ended
+        case UInt8(ascii: ","), UInt8(ascii: ")"), UInt8(ascii: ";"), UInt8(ascii: "\\"): state = .broken
+        case _ where state == .closed: state = .broken
+        case UInt8(ascii: "("):
+            state = .value
+            depth += 1
+        case _ where Self.isQuote(byte, dialect) || (isDefinition && DumpStatement.isQuote(byte)):
+            (state, quote, textStart) = (.text, byte, index)
+        default: state = .bare
+        }
+        return isEnded || isBroken
+    }
+
+    /// MySQL takes texts in double quotes too, as mydumper writes them.
+    private static func isQuote(_ byte: UInt8, _ dialect: TableDialect) -> Bool {
+        byte == UInt8(ascii: "'") || (byte == UInt8(ascii: "\"") && dialect.hasBackslashes)
+    }
+
+    // MARK: Values
+
+    /// The same row in the dialect of ``QueryStream``, which is read like any table.
+    static func copied(_ bytes: Bytes, _ dialect: TableDialect) throws(InputProblem) -> [UInt8] {
+        var row = InsertRow(dialect)
+        var line: [UInt8] = []
+        line.reserveCapacity(bytes.count)
+        var (scanned, start) = (0, 1)
+        while let end = row.next(bytes, from: scanned) {
+            guard !row.isBroken else { throw damaged(end) }
+            if start > 1 { line.append(QueryStream.dialect.delimiter) }
+            guard append(bytes[slice: start..<end], dialect, to: &line) else {
+                throw InputProblem(
+                    .unknownForm, offset: start,
+                    "The value at byte \(start) of the row is an expression, which only its database can compute.")
+            }
+            (scanned, start) = (end + 1, end + 1)
+            guard row.isEnded else { continue }
+            guard start == bytes.count else { throw damaged(start) }
+            return line
+        }
+        throw damaged(row.isInText ? row.textStart : bytes.count)
+    }
+
+    private static func damaged(_ index: Int) -> InputProblem {
+        InputProblem(
+            .unterminatedQuote, offset: index,
+            "The row of the INSERT is damaged at its byte \(index): it is cut off, or a quote is not escaped.")
+    }
+
+    /// Appends a value with the escapes of ``QueryStream``. False if it is an expression.
+    private static func append(_ text: Bytes, _ dialect: TableDialect, to line: inout [UInt8]) -> Bool {
+        let literal = text[slice: text.trimmed()]
+        var value: [UInt8]?
+        if let open = literal.firstIndex(where: { isQuote($0, dialect) }) {
+            guard literal.last == literal[open] else { return false }
+            let field = TableField(
+                range: open..<literal.count, isQuoted: true,
+                dialect: TableDialect(delimiter: dialect.delimiter, escape: dialect.escape, quote: literal[open]),
+                hasBackslashQuote: false)
+            switch literal[0] {
+            // A character set: `_binary '…'`.
+            case literal[open], UInt8(ascii: "_"): value = field.value(in: literal)
+            // Bits, and the texts of national character sets.
+            case UInt8(ascii: "b"), UInt8(ascii: "B"), UInt8(ascii: "n"), UInt8(ascii: "N"):
+                value = open == 1 ? field.value(in: literal) : nil
+            case UInt8(ascii: "x"), UInt8(ascii: "X"):
+                value = open == 1 ? StoredEncoding.bytes(ofHex: literal[slice: field.content(in: literal)]) : nil
+            default: break
+            }
+        } else if literal.begins(with: "0x") {
+            value = StoredEncoding.bytes(ofHex: literal[slice: 2..<literal.count])
+        } else if literal.count == 4, String(decoding: literal, as: UTF8.self).uppercased() == "NULL" {
+            line += [UInt8(ascii: "\\"), UInt8(ascii: "N")]
+            return true
+        } else if literal.position(of: UInt8(ascii: "(")) == nil {
+            value = Array(literal)
+        }
+        guard let value else { return false }
+        value.withUnsafeBufferPointer { QueryStream.append($0, to: &line) }
+        return true
+    }
+}

@@ -1,0 +1,300 @@
+import Migration
+import Testing
+
+@Suite("SQL dumps with INSERT")
+struct InsertDumpTests {
+    private let a = Made.receipt(1)
+    private let b = Made.receipt(2)
+
+    private func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+
+    private var mysqldump: String {
+        """
+        -- MySQL dump 10.13  Distrib 8.0.36, for Linux (x86_64)
+        /*!50503 SET NAMES utf8mb4 */;
+
+        DROP TABLE IF EXISTS `users`;
+        CREATE TABLE `users` (
+          `id` int NOT NULL AUTO_INCREMENT,
+          `name` varchar(64) DEFAULT 'a,b' COMMENT 'it''s (not) \\'one\\'',
+          PRIMARY KEY (`id`),
+          KEY `by_name` (`name`(10))
+        ) ENGINE=InnoDB;
+        LOCK TABLES `users` WRITE;
+        /*!40000 ALTER TABLE `users` DISABLE KEYS */;
+        INSERT INTO `users` VALUES (1,'Ann'),(2,'O\\'Neil, (Bob)');
+        UNLOCK TABLES;
+        CREATE TABLE `receipts` (
+          `id` int NOT NULL,
+          `user id` varchar(64) DEFAULT NULL,
+          `receipt` longtext,
+          `price` decimal(10,2) DEFAULT '0.00',
+          UNIQUE KEY `id` (`id`)
+        ) ENGINE=InnoDB;
+        INSERT INTO `receipts` VALUES (1,'O\\'Neil, (Bob)','\(a)',1.5),(2,NULL,'\(b)',-2);
+        INSERT INTO `receipts` VALUES (3,'',NULL,0.00);
+        CREATE TABLE `log` (
+          `at` date,
+          `line` text
+        );
+        INSERT INTO `log` VALUES ('2024-01-01','nothing'),('2024-01-02','\(a)');
+        UPDATE `old` SET `line` = '\(b)';
+
+        """
+    }
+
+    @Test("mysqldump: the rows of tables with receipts, named by CREATE TABLE, and no document of the others is lost")
+    func tables() {
+        let reading = Reading(mysqldump, name: "dump.sql")
+        #expect(reading.errors.isEmpty)
+        #expect(reading.kinds == ["receipt", "receipt", "empty", "receipt", "unknownForm"])
+        #expect(reading.receipts == [a, b, "-", a, "-"])
+        #expect(
+            reading.places == [
+                "dump.sql, row 23", "dump.sql, row 24", "dump.sql, row 25", "dump.sql, row 31", "dump.sql, line 32",
+            ])
+        #expect(reading.records[0].carried("user id") == .text("O'Neil, (Bob)"))
+        #expect(reading.records[0].carried("price") == .text("1.5"))
+        #expect(reading.records[1].carried("user id") == .json("null"))
+        #expect(reading.records[2].carried("user id") == .text(""))
+        #expect(reading.records[3].carried("at") == .text("2024-01-02"))
+        #expect(reading.originals[1] == "(2,NULL,'\(b)',-2)")
+        let bytes = Array(mysqldump.utf8)
+        for record in reading.records {
+            let start = record.place.byteOffset
+            #expect(Array(bytes[start..<(start + record.length)]) == Array(record.original))
+        }
+        #expect(reading.statistics.blankLines == 1)
+    }
+
+    @Test("With a named column, only the tables that have it are read; a column that none has stops at once")
+    func columns() {
+        #expect(Reading(mysqldump, options: InputOptions(receiptColumn: "line")).receipts == ["-", a])
+        let wrong = Reading(mysqldump, options: InputOptions(receiptColumn: "reciept"))
+        #expect(wrong.records.isEmpty && wrong.errors.first?.code == .columnNotFound)
+        #expect(wrong.errors.first?.message.contains("id, user id, receipt, price") == true)
+        let user = Reading(mysqldump, options: InputOptions(otherColumns: ["user"]))
+        #expect(user.errors.first?.code == .columnNotFound)
+        #expect(Reading(mysqldump, options: InputOptions(otherColumns: ["user id"])).records.count == 5)
+    }
+
+    @Test("The forms of the statement: one row each, with the names of the columns, in any layout")
+    func forms() {
+        let rows = ["('u1','\(a)')", "('u2','\(b)')"]
+        for text in [
+            rows.map { "INSERT INTO `r` (`user_id`,`receipt`) VALUES \($0);\n" }.joined(),
+            "CREATE TABLE `r` (`user_id` text, `receipt` text);\n"
+                + rows.map { "INSERT INTO `r` VALUES \($0);" }.joined(),
+            "INSERT  IGNORE INTO `shop`.`r` (`user_id`,`receipt`) VALUES \(rows[0]),\(rows[1]);\n",
+            "REPLACE INTO r (user_id, receipt) VALUES\n\t\(rows[0]),\n\t\(rows[1])\nON DUPLICATE KEY UPDATE a = 'x';\n",
+            "-- by hand\n\ninsert into r (user_id, receipt) values \(rows[0]) , \(rows[1])",
+            "SET NAMES utf8;\r\nINSERT INTO `r` (`user_id`,`receipt`) VALUES\r\n\(rows[0]),\r\n\(rows[1]);\r\n",
+            "INSERT INTO `r`(`user_id`,`receipt`) VALUES(\"u1\",\"\(a)\")\n,(\"u2\",\"\(b)\");\n",
+        ] {
+            let reading = Reading(text)
+            #expect(reading.receipts == [a, b], "\(text.prefix(60))")
+            #expect(reading.records.map { $0.carried("user_id") } == [.text("u1"), .text("u2")])
+        }
+        // Nothing names the columns.
+        for column in [nil, "column 2"] {
+            let reading = Reading(
+                "INSERT INTO `r` VALUES \(rows[0]),\(rows[1]);\n", options: InputOptions(receiptColumn: column))
+            #expect(reading.receipts == [a, b])
+            #expect(reading.records.map { $0.carried("column 1") } == [.text("u1"), .text("u2")])
+        }
+    }
+
+    /// What one value of a row is read as.
+    private func value(_ literal: String, dialect: TableOptions.Dialect? = .mysql) -> CarriedColumn.Value? {
+        let text = "INSERT INTO r (note, receipt) VALUES (\(literal),'\(a)');\n"
+        let reading = Reading(text, options: InputOptions(table: TableOptions(dialect: dialect)))
+        return reading.receipts == [a] ? reading.records[0].carried("note") : nil
+    }
+
+    @Test("MySQL's escapes, null, numbers, hexadecimal and introducers")
+    func values() {
+        #expect(
+            value(#"'a\0b\'c\"d\be\nf\rg\th\Zi\\j\%k\_l''m\x,(n)"o'"#)
+                == .text("a\0b'c\"d\u{8}e\nf\rg\th\u{1A}i\\j\\%k\\_l'mx,(n)\"o"))
+        #expect(value("''") == .text(""))
+        #expect(value("'\\\\'") == .text("\\"))
+        #expect(value("\"say \"\"it's\"\"\"") == .text("say \"it's\""))
+        #expect(value("NULL") == .json("null") && value("null") == .json("null"))
+        #expect(value("'NULL'") == .text("NULL") && value("'\\\\N'") == .text("\\N"))
+        #expect(value("-1.5e10") == .text("-1.5e10"))
+        #expect(value("0x7531") == .text("u1") && value("x'7531'") == .text("u1") && value("X''") == .text(""))
+        #expect(value("_binary 'u\\n1'") == .text("u\n1") && value("_utf8mb4'u1'") == .text("u1"))
+        #expect(value("b'101'") == .text("101") && value("N'u1'") == .text("u1"))
+        // Without backslashes.
+        #expect(value(#"'C:\new ''x'''"#, dialect: nil) == .text(#"C:\new 'x'"#))
+        for expression in ["NOW()", "concat('a','b')", "DATE '2020-01-01'", "0x753", "x'7g'"] {
+            #expect(value(expression) == nil, "\(expression)")
+        }
+    }
+
+    @Test("Receipts in their own bytes, in hexadecimal and with MySQL's escapes, also in a column of any name")
+    func blobs() {
+        let der = Made.der(7)
+        var escaped: [UInt8] = []
+        for byte in der {
+            let names: [UInt8: Character] = [0: "0", 0x0A: "n", 0x0D: "r", 0x1A: "Z"]
+            if let name = names[byte]?.asciiValue {
+                escaped += [0x5C, name]
+            } else if [0x22, 0x27, 0x5C].contains(byte) || byte >= 0xC2 {
+                // mysqldump escapes what could begin a character of several bytes.
+                escaped += [0x5C, byte]
+            } else {
+                escaped.append(byte)
+            }
+        }
+        for column in ["receipt", "stuff"] {
+            let text = "INSERT INTO `r` (`id`,`\(column)`) VALUES (1,0x\(hex(der))),(2,X'\(hex(der))'),(3,_binary '"
+            let bytes = Array(text.utf8) + escaped + Array("');\n".utf8)
+            let reading = Reading([.bytes(bytes, name: "dump.sql")])
+            let receipt = InputPayload.receipt(der[...], wrapping: .none)
+            #expect(reading.records.map(\.payload) == [receipt, receipt, receipt])
+        }
+    }
+
+    @Test("SQLite and pg_dump --inserts: doubled quotes, backslashes that mean nothing, line ends in texts")
+    func otherDialects() {
+        let sqlite = Reading(
+            """
+            PRAGMA foreign_keys=OFF;
+            BEGIN TRANSACTION;
+            CREATE TABLE IF NOT EXISTS "the ""order"" items"(id INTEGER, key TEXT, receipt BLOB, CHECK (key <> ','));
+            INSERT INTO "the ""order"" items" VALUES(1,'C:\\new\\','\(a)');
+            INSERT INTO "the ""order"" items" VALUES(2,'two
+            INSERT INTO lines VALUES (''1'');
+            ',X'\(hex(Made.der(2)))');
+            INSERT INTO "the ""order"" items" VALUES(3,replace('a\\nb','\\n',char(10)),'\(b)');
+            COMMIT;
+
+            """)
+        #expect(sqlite.kinds == ["receipt", "receipt", "unknownForm"])
+        #expect(sqlite.records[0].carried("key") == .text("C:\\new\\"))
+        #expect(sqlite.records[1].carried("key") == .text("two\nINSERT INTO lines VALUES ('1');\n"))
+        #expect(sqlite.originals[2].hasSuffix(",'\(b)')"))
+        let postgreSQL = Reading(
+            """
+            --
+            -- PostgreSQL database dump
+            --
+
+            CREATE TABLE public.receipts (
+                id integer DEFAULT nextval('public."a,b"'::regclass) NOT NULL,
+                key text,
+                receipt text,
+                CONSTRAINT one CHECK ((key <> ALL (ARRAY['x'::text, 'y'::text])))
+            );
+
+            INSERT INTO public.receipts VALUES (1, 'a\\b''c', '\(a)');
+            INSERT INTO public.receipts (receipt, key) OVERRIDING SYSTEM VALUE VALUES ('\(b)', 'x') ON CONFLICT DO NOTHING;
+
+            """)
+        #expect(postgreSQL.receipts == [a, b])
+        #expect(postgreSQL.records.map { $0.carried("key") } == [.text("a\\b'c"), .text("x")])
+    }
+
+    @Test("A damaged row costs itself, says at which byte, and is in the quarantine with all of its bytes")
+    func damage() {
+        let head = "INSERT INTO `r` (`user_id`,`receipt`) VALUES "
+        func check(_ rows: String, _ expected: [String], byte: Int? = nil) {
+            let reading = Reading(head + rows)
+            #expect(reading.kinds == expected, "\(rows.count)")
+            var rest = rows
+            for original in reading.originals {
+                #expect(rest.contains(original))
+                rest = rest.replacing(original, with: "")
+            }
+            #expect(!rest.contains("MII"))
+            for record in reading.records {
+                guard let byte, case .unrecognized(let problem) = record.payload else { continue }
+                #expect(problem.offset == byte && problem.message.contains("byte \(byte)"))
+            }
+        }
+        check("('it's','\(a)'),('u2','\(b)');\n", ["unterminatedQuote", "receipt"], byte: 5)
+        check("('u1','\(a)'),('it's','\(b)');\nUNLOCK TABLES;\n", ["receipt", "unterminatedQuote"], byte: 5)
+        check("('u1','\(a)),('u2','\(b)'),('u3','\(a)');\n", ["unterminatedQuote", "receipt"])
+        check("('u1',,'\(a)'),('u2','\(b)');\n", ["unterminatedQuote", "receipt"], byte: 6)
+        check("('u1','\(a)';\nINSERT INTO `r` (`receipt`) VALUES ('\(b)');\n", ["unterminatedQuote", "receipt"])
+        check("('u1','\(a)',2),('\(b)'),('u3','\(b)');\n", ["columnCount", "columnCount", "receipt"])
+        check("('u1','\(a)'),oops,\n('u2','\(b)');\n", ["receipt", "unterminatedQuote", "receipt"], byte: 0)
+        check("('u1','\(a)'),(2,'\(b)", ["receipt", "unterminatedQuote"], byte: 3)
+        check("('u1','\(a)'),(2,12345", ["receipt", "unterminatedQuote"], byte: 8)
+        check("('u1','\(a)'),('u2,'),(3,'\(b)),(4,NULL);\n", ["receipt", "columnCount", "unterminatedQuote", "empty"])
+    }
+
+    @Test("A row that is longer than the limit costs itself; the statement may be of any length")
+    func limit() {
+        let long = String(repeating: "y", count: 5_000)
+        let rows = ["('u1','\(a)')", "('u2','\(long)')", "('u3','\(b)')"]
+        let text = "INSERT INTO `r` (`user_id`,`receipt`) VALUES \(rows.joined(separator: ","));\nUNLOCK TABLES;\n"
+        for limit in [3_000, rows[1].utf8.count - 1] {
+            let reading = Reading(text, options: InputOptions(maximumRecordSize: limit))
+            #expect(reading.kinds == ["receipt", "tooLarge", "receipt"])
+            #expect(reading.records.map(\.length) == rows.map(\.utf8.count))
+        }
+        let fitting = Reading(text, options: InputOptions(maximumRecordSize: rows[1].utf8.count))
+        #expect(fitting.records.map(\.length) == rows.map(\.utf8.count) && fitting.kinds[1] != "tooLarge")
+        let last = "INSERT INTO `r` (`user_id`,`receipt`) VALUES \(rows[0]),\(rows[1]);\nUNLOCK TABLES;\n"
+        #expect(Reading(last, options: InputOptions(maximumRecordSize: 3_000)).kinds == ["receipt", "tooLarge"])
+    }
+
+    /// Rows of every kind after so many bytes that they do not arrive together with the beginning of the statement.
+    private var longDump: String {
+        let padding = String(repeating: "x", count: InputLimits.detectionWindow + 64)
+        let long = String(repeating: "y", count: 3_000)
+        return """
+            INSERT INTO `r` (`user_id`,`receipt`) VALUES ('\(padding)',NULL),('a\\'b''c\\\\','\(a)'),
+              (0x7531 , _binary '\(b)') ,('it's','\(a)'),('\(long)',NULL),(NULL,'\(b)'),('),(',''),oops),(7,1000000001
+            , 8),('','\(a)');\r
+            UNLOCK TABLES;
+
+            INSERT INTO `r` (`receipt`) VALUES ('\(b)') ;INSERT INTO `r` (`id`,`receipt`) VALUES (2,'u,
+            ('u3,'\(a)
+            """
+    }
+
+    @Test("A dump is read alike however the bytes arrive", arguments: [1, 61, 4_099])
+    func chunks(size: Int) {
+        for limit in [InputLimits.recordSize, 2_000] {
+            let options = InputOptions(maximumRecordSize: limit)
+            let whole = Reading(longDump, options: options)
+            #expect(whole.receipts.filter { $0 != "-" } == [a, b, b, a, b])
+            #expect(whole.kinds.contains("unterminatedQuote") && whole.kinds.contains("columnCount"))
+            #expect(whole.kinds.contains("tooLarge") == (limit == 2_000))
+            let pieces = Reading(longDump, options: options, chunkSize: size)
+            #expect(pieces.originals == whole.originals && pieces.kinds == whole.kinds)
+            #expect(pieces.places == whole.places && pieces.records.map(\.length) == whole.records.map(\.length))
+            #expect(pieces.records.map(\.carried) == whole.records.map(\.carried))
+        }
+    }
+
+    @Test("Damaged dumps are read alike in any chunks, and every receipt is in a record")
+    func damagedDumps() {
+        var state: UInt64 = 11
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        /// The padding has none.
+        func receipts(_ text: String) -> Int { text.suffix(20_000).split(separator: "MII").count }
+        let original = Array(longDump.utf8)
+        let alphabet = Array("'\"\\(),;\n x0".utf8)
+        for _ in 0..<20 {
+            var bytes = original
+            for _ in 0..<3 {
+                bytes[InputLimits.detectionWindow + random(original.count - InputLimits.detectionWindow)] =
+                    alphabet[random(alphabet.count)]
+            }
+            let whole = Reading([.bytes(bytes, name: "x")])
+            let pieces = Reading([.bytes(bytes, name: "x")], chunkSize: 40 + random(3_000))
+            #expect(pieces.originals == whole.originals && pieces.kinds == whole.kinds)
+            let text = String(decoding: bytes, as: UTF8.self)
+            #expect(receipts(whole.originals.joined(separator: "\n")) == receipts(text))
+        }
+    }
+}
