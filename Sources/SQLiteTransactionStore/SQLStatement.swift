@@ -78,7 +78,7 @@ struct SQLStatement {
         try check(code)
     }
 
-    fileprivate func bindNull(_ index: Int32) throws { try check(sqlite3_bind_null(handle, index)) }
+    func bindNull(_ index: Int32) throws { try check(sqlite3_bind_null(handle, index)) }
 
     /// Binds the first parameters.
     func set<each Value: SQLValue>(_ values: repeat each Value) throws {

@@ -76,7 +76,7 @@ package struct SQLiteTableSession {
         for row in rows {
             for (place, value) in zip(Int32(1)..., row) {
                 switch value {
-                case .null: try statement.bind(place, nil as String?)
+                case .null: try statement.bindNull(place)
                 case .integer(let number): try statement.bind(place, number)
                 case .text(let text): try statement.bind(place, text)
                 }
