@@ -79,6 +79,7 @@ struct Erasure {
             """)
     private static let deleteTransactions = erasing("transactions", by: "purchase")
     private static let deleteRenewalInfos = erasing("renewal_infos", by: "purchase")
+    private static let deleteEndings = erasing("ledger_endings", by: "purchase")
     private static let deleteTerms = erasing("term_bases", by: "purchase")
     private static let deleteAppTransactions = erasing("app_transactions", by: "customer")
     private static let deleteReceipts = erasing("receipts", by: "customer")
@@ -228,6 +229,9 @@ struct Erasure {
         let ofPurchases = Parameter.int8s(purchases.sorted())
         let ofCustomers = Parameter.int8s(customers.sorted())
         let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
+        // Before the entries: a look that holds the row of a purchase is about to append some, and one that does not leaves
+        // the purchase out.
+        _ = try delete(Self.deleteEndings, [ofPurchases])
         // Before the transactions, whose ids select the rows.
         erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
         erased.unknownTransactions = try delete(

@@ -20,7 +20,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
 
     /// Reads entries with the facts of their transactions, in the order of the positions. Finds the event before with the rule
     /// of `LedgerEntry.Event.decidingEvent(after:)`: the last state (1 to 4), or a later event about billing or expiry (7 to
-    /// 11), unless that state is `revoked` (2) or `upgraded` (3).
+    /// 11, 15), unless that state is `revoked` (2) or `upgraded` (3).
     /// - Parameter entries: a query of rows of the ledger.
     private static func reading(_ name: String, _ entries: String) -> Statement {
         Statement(
@@ -35,7 +35,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     coalesce((
                         SELECT b.event FROM ledger AS b
                         WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number
-                            AND (b.event <= 4 OR b.event BETWEEN 7 AND 11 AND (
+                            AND (b.event <= 4 OR b.event IN (7, 8, 9, 10, 11, 15) AND (
                                 SELECT d.event FROM ledger AS d
                                 WHERE d.transaction_id = b.transaction_id AND d.scope = b.scope
                                     AND d.number < b.number AND d.event <= 4
@@ -237,7 +237,7 @@ extension PostgreSQLTransactionStore {
     /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
     /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
-    /// increases (7 to 13) after that: they decide the state before the next entry, and none of them comes again.
+    /// increases (7 to 13, 15) after that: they decide the state before the next entry, and none of them comes again.
     private static let deleteSuperseded = Statement(
         name: "delete_superseded_ledger_entries",
         sql: """

@@ -47,7 +47,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
             try session.execute(
                 """
                 ANALYZE scopes, identities, transactions, renewal_infos, app_transactions, receipts, notifications, \
-                user_claims, verified_receipts, quarantine, term_bases
+                user_claims, verified_receipts, quarantine, term_bases, ledger_endings
                 """)
         }
     }

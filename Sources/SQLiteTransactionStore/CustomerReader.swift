@@ -113,10 +113,11 @@ extension SQLiteTransactionStore {
         return assembler.joinedTransactions()
     }
 
-    /// The transactions and the signed renewal information of one original transaction id; nil without the latter.
+    /// The transactions and the signed renewal information of one original transaction id.
+    /// - Parameter needsRenewalInfo: whether the result is nil without renewal information.
     static func renewedPurchase(
         _ original: String, _ scopeId: Int64, in scope: StoreScope, _ findRenewalInfo: SQLStatement,
-        _ findSubscription: SQLStatement
+        _ findSubscription: SQLStatement, needsRenewalInfo: Bool = true
     ) throws -> Customer? {
         var assembler = CustomerAssembler(scope: scope)
         var isRenewed = false
@@ -124,7 +125,7 @@ extension SQLiteTransactionStore {
             isRenewed = true
             try assembler.addRenewalInfo(row($0), payload: $0.bytes(3))
         }
-        guard isRenewed else { return nil }
+        guard isRenewed || !needsRenewalInfo else { return nil }
         try findSubscription.forEachRow(scopeId, original) {
             try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
         }
@@ -133,7 +134,7 @@ extension SQLiteTransactionStore {
         return assembler.customer()
     }
 
-    /// The statement for ``renewedPurchase(_:_:in:_:_:)``.
+    /// The statement for ``renewedPurchase(_:_:in:_:_:needsRenewalInfo:)``.
     static let findSignedRenewalInfo = """
         SELECT kind, source, signed_date, payload FROM renewal_infos
         WHERE scope_id = ?1 AND original_transaction_id = ?2 AND kind = \(FactKind.signedTransaction.rawValue)

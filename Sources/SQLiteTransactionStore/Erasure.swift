@@ -138,6 +138,7 @@ struct Erasure {
         erased.transactions = try delete("DELETE FROM transactions \(ofPurchase)", originals)
         erased.renewalInfos = try delete("DELETE FROM renewal_infos \(ofPurchase)", originals)
         _ = try delete("DELETE FROM term_bases \(ofPurchase)", originals)
+        _ = try delete("DELETE FROM ledger_endings \(ofPurchase)", originals)
         erased.consumptionTasks = try delete("DELETE FROM consumption_requests \(ofPurchase)", originals)
         for customer in customers {
             erased.appTransactions += try delete(from: "app_transactions", customer)

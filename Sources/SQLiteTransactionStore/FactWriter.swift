@@ -16,6 +16,7 @@ final class FactWriter {
     private var terms: TermWriter?
     private var seats: SeatWriter?
     private var renewals: RenewalWriter?
+    private var endings: EndingWriter?
     private let insertTransaction: SQLStatement
     private let insertRenewalInfo: SQLStatement
     private let insertAppTransaction: SQLStatement
@@ -126,6 +127,11 @@ final class FactWriter {
             renewed.insert(set.transactions[place].storedOriginalTransactionId)
         }
         try recordRenewals(of: renewed, NotifiedEvent(of: set), scopeId)
+        if !renewed.isEmpty {
+            let writer = try endings ?? EndingWriter(db)
+            endings = writer
+            try writer.keep(LedgerEndings.dates(in: set), scopeId)
+        }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
     }

@@ -85,7 +85,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
     }
 
     /// Finds the event before with the rule of `LedgerEntry.Event.decidingEvent(after:)`: the last state (1 to 4), or a
-    /// later event about billing or expiry (7 to 11), unless that state is `revoked` (2) or `upgraded` (3).
+    /// later event about billing or expiry (7 to 11, 15), unless that state is `revoked` (2) or `upgraded` (3).
     private static func rows(
         _ db: Database, from tables: String, bind: (SQLStatement) throws -> Void
     ) throws -> [Row] {
@@ -101,7 +101,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 COALESCE((
                     SELECT b.event FROM ledger b
                     WHERE b.scope_id = l.scope_id AND b.transaction_id = l.transaction_id AND b.number < l.number
-                        AND (b.event <= 4 OR b.event BETWEEN 7 AND 11 AND (
+                        AND (b.event <= 4 OR b.event IN (7, 8, 9, 10, 11, 15) AND (
                             SELECT d.event FROM ledger d
                             WHERE d.scope_id = b.scope_id AND d.transaction_id = b.transaction_id
                                 AND d.number < b.number AND d.event <= 4
@@ -239,7 +239,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
     /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
     /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
-    /// increases (7 to 13) after that: they decide the state before the next entry, and none of them comes again.
+    /// increases (7 to 13, 15) after that: they decide the state before the next entry, and none of them comes again.
     /// The last entry of the whole ledger is kept too, so that SQLite does not give its position out again.
     private static let deleteSuperseded = """
         DELETE FROM ledger

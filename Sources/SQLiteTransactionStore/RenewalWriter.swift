@@ -3,7 +3,8 @@ import GRDB
 import Purchases
 import TransactionStore
 
-/// Appends the entries of `RenewalEntries`, after all other entries of a set and within the same transaction.
+/// Appends the entries of `RenewalEntries`, after all other entries of a set and within the same transaction, and those of
+/// `EndedEntries`.
 struct RenewalWriter {
     private let findRenewalInfo: SQLStatement
     private let findSubscription: SQLStatement
@@ -36,13 +37,31 @@ struct RenewalWriter {
         let purchase = try SQLiteTransactionStore.renewedPurchase(
             original, scopeId, in: .placeholder, findRenewalInfo, findSubscription)
         guard purchase != nil || event != nil else { return }
+        let due = RenewalEntries(
+            of: original, in: purchase, notified: event.map { [$0] } ?? [], history: try history(original, scopeId))
+        try append(due.entries, original, scopeId)
+    }
+
+    /// Appends the entries that are due because time has passed.
+    func recordEndings(_ original: String, at dates: LookDates, _ scopeId: Int64) throws -> EndedEntries? {
+        let purchase = try SQLiteTransactionStore.renewedPurchase(
+            original, scopeId, in: .placeholder, findRenewalInfo, findSubscription, needsRenewalInfo: false)
+        guard let purchase else { return nil }
+        let ended = EndedEntries(of: original, in: purchase, at: dates, history: try history(original, scopeId))
+        try append(ended.entries, original, scopeId)
+        return ended
+    }
+
+    private func history(_ original: String, _ scopeId: Int64) throws -> [String: [LedgerEntry.Event]] {
         var history: [String: [LedgerEntry.Event]] = [:]
         try findEvents.forEachRow(scopeId, original) { row in
             guard let event = LedgerEntry.Event(rawValue: row.integer(1)) else { return }
             history[row.text(0), default: []].append(event)
         }
-        let due = RenewalEntries(
-            of: original, in: purchase, notified: event.map { [$0] } ?? [], history: history)
-        for entry in due.entries { try append.run(scopeId, entry.transactionId, entry.event.rawValue, original) }
+        return history
+    }
+
+    private func append(_ entries: [RenewalEntries.Entry], _ original: String, _ scopeId: Int64) throws {
+        for entry in entries { try append.run(scopeId, entry.transactionId, entry.event.rawValue, original) }
     }
 }

@@ -40,8 +40,36 @@ enum SQLiteSchema {
             try db.execute(sql: requestBudgets)
             try db.execute(sql: leftHashes)
         }
+        migrator.registerMigration("10") { db in try db.execute(sql: version10) }
         return migrator
     }
+
+    /// When to look at each purchase (`LedgerEndings`), and the dates of the looks (`LookDates`), in milliseconds since
+    /// 1970. Known purchases are looked at when a period ends that ends later than 90 days ago; the bytes are
+    /// `"expiresDate":`, and the payload contains the date behind them.
+    private static let version10 = """
+        CREATE TABLE ledger_endings (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            due_at INTEGER NOT NULL,
+            PRIMARY KEY (scope_id, original_transaction_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE ledger_looks (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            began_at INTEGER NOT NULL,
+            looked_at INTEGER NOT NULL
+        );
+        INSERT INTO ledger_endings
+        SELECT scope_id, original_transaction_id, MIN(ends_at) FROM (
+            SELECT scope_id, original_transaction_id, CAST(
+                substr(payload, instr(payload, X'226578706972657344617465223A') + 14, 20) AS INTEGER) AS ends_at
+            FROM transactions
+            WHERE kind IN (1, 2) AND instr(payload, X'226578706972657344617465223A') > 0
+        )
+        WHERE ends_at > \(SQLiteTransactionStore.now) - 7776000000
+        GROUP BY scope_id, original_transaction_id;
+        CREATE INDEX ledger_endings_due ON ledger_endings (due_at);
+        """
 
     /// Of version 9: the transactions that the App Store does not know (`UnknownTransaction`). The date is in
     /// milliseconds since 1970. They have no scope id: a scope is an app that the store has documents of.

@@ -54,6 +54,9 @@ struct ForeignEngineTests {
         func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
             try await store.removeEntries(before: date, evenUnread: evenUnread)
         }
+        func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
+            try await store.recordEndings(by: date, limit: limit)
+        }
         func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
             try await store.removeNotifications(signedBefore: date)
         }

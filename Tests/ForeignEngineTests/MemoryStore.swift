@@ -60,6 +60,8 @@ actor MemoryPlace {
     /// What the terms of non-renewing subscriptions rest on, by customer; nil for a customer who never had one.
     private var termBases: [Int: [String: Int64]] = [:]
     private var unclaimedSeats: Set<[String]> = []
+    private var lookDates: [Filing: Int64] = [:]
+    private var lastLook: LookDates?
     private var acknowledged: [String: Int64] = [:]
     /// Entries up to this position are kept, and read by no one.
     private var removed: Int64 = 0
@@ -138,6 +140,11 @@ actor MemoryPlace {
             try recordRenewal(
                 Filing(scope: set.scope, original: original),
                 event?.originalTransactionId == original ? event : nil)
+        }
+        let history = LedgerEndings.history(before: lastLook?.beginning, now: Self.now)
+        for (original, date) in LedgerEndings.dates(in: set) where date > history && renewed.contains(original) {
+            let filing = Filing(scope: set.scope, original: original)
+            lookDates[filing] = LedgerEndings.merged(date, with: lookDates[filing])
         }
         if let fact = set.appTransaction {
             _ = result.count(FactRow(fact), &appTransactions[customer, default: [:]])
@@ -225,26 +232,54 @@ actor MemoryPlace {
 
     /// Appends what the notification of a set announces about a purchase, and what its renewal information shows.
     private func recordRenewal(_ filing: Filing, _ event: NotifiedEvent?) throws {
-        var purchase: Customer?
-        if let row = renewalInfos[filing]?[Int64(FactKind.signedTransaction.rawValue)] {
-            var assembler = CustomerAssembler(scope: filing.scope)
-            let identity = CustomerIdentity(.originalTransactionId, filing.original)
-            try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
-            try assembler.addRenewalInfo(row)
-            try add(filing, to: &assembler)
-            purchase = assembler.customer()
+        let isRenewed = renewalInfos[filing]?[Int64(FactKind.signedTransaction.rawValue)] != nil
+        guard isRenewed || event != nil else { return }
+        let due = RenewalEntries(
+            of: filing.original, in: try isRenewed ? purchase(filing) : nil, notified: event.map { [$0] } ?? [],
+            history: events(filing))
+        for entry in due.entries {
+            try append(Entry(event: entry.event, filing: filing, id: entry.transactionId))
         }
-        guard purchase != nil || event != nil else { return }
+    }
+
+    func recordEndings(by date: Int64, limit: Int) throws -> RecordedEndings {
+        let dates = LookDates(after: lastLook, asked: date)
+        lastLook = dates
+        let due = lookDates.filter { $0.value <= dates.date }.sorted { $0.value < $1.value }
+        var result = RecordedEndings()
+        for filing in due.prefix(LedgerEndings.purchases(limit)).map(\.key) {
+            result.purchases += 1
+            guard let purchase = try purchase(filing) else { continue }
+            let ended = EndedEntries(of: filing.original, in: purchase, at: dates, history: events(filing))
+            for entry in ended.entries {
+                try append(Entry(event: entry.event, filing: filing, id: entry.transactionId))
+            }
+            result.entries += ended.entries.count
+            lookDates[filing] = ended.nextDate
+        }
+        return result
+    }
+
+    /// The transactions and the signed renewal information under one original transaction id.
+    private func purchase(_ filing: Filing) throws -> Customer? {
+        var assembler = CustomerAssembler(scope: filing.scope)
+        let identity = CustomerIdentity(.originalTransactionId, filing.original)
+        try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
+        if let row = renewalInfos[filing]?[Int64(FactKind.signedTransaction.rawValue)] {
+            try assembler.addRenewalInfo(row)
+        }
+        try add(filing, to: &assembler)
+        return assembler.customer()
+    }
+
+    /// The events in the ledger by transaction id.
+    private func events(_ filing: Filing) -> [String: [LedgerEntry.Event]] {
         var events: [String: [LedgerEntry.Event]] = [:]
         let ids = transactions[filing] ?? [:]
         for entry in ledger where entry.filing.scope == filing.scope && ids[entry.id] != nil && !entry.isErased {
             events[entry.id, default: []].append(entry.event)
         }
-        let due = RenewalEntries(
-            of: filing.original, in: purchase, notified: event.map { [$0] } ?? [], history: events)
-        for entry in due.entries {
-            try append(Entry(event: entry.event, filing: filing, id: entry.transactionId))
-        }
+        return events
     }
 
     /// Appends an entry that leaves the state of the transaction as it is.
@@ -278,12 +313,12 @@ actor MemoryPlace {
     ) -> ErasedRows {
         let purchases = (transactions, renewalInfos, users, unknown, consumptionTasks)
         let owners = (customers, identities, appTransactions, receipts, termBases)
-        let entries = (ledger, histories, unclaimedSeats)
+        let entries = (ledger, histories, unclaimedSeats, lookDates)
         let documents = (notifications, verified, quarantined, leftHashes)
         defer {
             (transactions, renewalInfos, users, unknown, consumptionTasks) = purchases
             (customers, identities, appTransactions, receipts, termBases) = owners
-            (ledger, histories, unclaimedSeats) = entries
+            (ledger, histories, unclaimedSeats, lookDates) = entries
             (notifications, verified, quarantined, leftHashes) = documents
         }
         return erase(asked, in: scope, quarantined: keys, leavingHashes: leavingHashes)
@@ -342,6 +377,7 @@ actor MemoryPlace {
             }
             erased.transactions += Int64(known.values.reduce(0) { $0 + $1.count })
             erased.renewalInfos += Int64(renewalInfos.removeValue(forKey: filing)?.count ?? 0)
+            lookDates[filing] = nil
             for id in known.keys { histories[TransactionKey(scope: scope, id: id)] = nil }
             for place in ledger.indices where ledger[place].filing == filing && !ledger[place].isErased {
                 ledger[place].isErased = true
@@ -745,6 +781,10 @@ actor MemoryStore: CompleteTransactionStore {
 
     func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
         try await opened.removeEntries(before: date, evenUnread: evenUnread)
+    }
+
+    func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
+        try await opened.recordEndings(by: date, limit: limit)
     }
 
     func removeNotifications(signedBefore date: Int64) async throws -> Int64 {

@@ -19,6 +19,7 @@ struct Schema: Sendable {
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
+        Migration(version: 10, sql: endings),
     ]
 
     /// The version that this program reads and writes.
@@ -196,6 +197,33 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// When to look at each purchase (`LedgerEndings`), and the dates of the looks (`LookDates`), in milliseconds since
+    /// 1970. Known purchases are looked at when a period ends that ends later than 90 days ago. The lock keeps writers out
+    /// meanwhile.
+    private static let endings = """
+        LOCK TABLE transactions IN SHARE ROW EXCLUSIVE MODE;
+        CREATE TABLE ledger_endings (
+            purchase int8 PRIMARY KEY,
+            due_at int8 NOT NULL
+        );
+        CREATE TABLE ledger_looks (
+            id int2 PRIMARY KEY CHECK (id = 1),
+            began_at int8 NOT NULL,
+            looked_at int8 NOT NULL
+        );
+        INSERT INTO ledger_endings (purchase, due_at)
+        SELECT purchase, min(ends_at) FROM (
+            SELECT purchase, substring(
+                encode(substring(payload FROM position('"expiresDate":'::bytea IN payload) + 14 FOR 18), 'escape')
+                FROM '^[0-9]+')::int8 AS ends_at
+            FROM transactions
+            WHERE kind IN (1, 2) AND position('"expiresDate":'::bytea IN payload) > 0
+        ) AS known
+        WHERE ends_at > (extract(epoch FROM now()) * 1000)::int8 - 7776000000
+        GROUP BY purchase;
+        CREATE INDEX ledger_endings_due_at ON ledger_endings (due_at)
         """
 
     /// Of version 9: the transactions that the App Store does not know (`UnknownTransaction`). The date is in

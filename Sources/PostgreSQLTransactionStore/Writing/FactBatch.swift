@@ -32,6 +32,8 @@ final class FactBatch: Sendable {
         var isNonRenewing = false
         /// `storedProduct` of a transaction; empty if it has none.
         var product: Range<Int> = 0..<0
+        /// `lookDate` of a transaction or a renewal info.
+        var lookDate: Int64?
         /// The transaction id; empty for rows without one.
         let id: Range<Int>
         let payload: Range<Int>

@@ -52,6 +52,7 @@ struct FactBatchBuilder {
             row.isPlainPurchase = fact.isPlainPurchase
             row.revokes = fact.revokes
             row.isNonRenewing = fact.isNonRenewingSubscription
+            row.lookDate = fact.lookDate
             if let product = fact.storedProduct {
                 let start = bytes.count
                 bytes.append(contentsOf: product)
@@ -63,7 +64,9 @@ struct FactBatchBuilder {
         for fact in set.renewalInfos {
             encoder.encode(fact)
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.payload.originalTransactionId ?? ""))
-            renewalInfos.append(row(owner, fact.origin, call, id: ""))
+            var row = row(owner, fact.origin, call, id: "")
+            row.lookDate = fact.lookDate
+            renewalInfos.append(row)
             count += 1
         }
         if let fact = set.appTransaction {

@@ -253,6 +253,7 @@ struct FactWriter {
         try TermWriter(session: session).record(batch, owners, scopeIds)
         if hasSeats { try SeatWriter(session: session).record(batch) }
         try RenewalWriter(session: session).record(batch, owners, scopeIds)
+        if hasNewTransactions || isRenewed { try EndingWriter(session: session).keep(batch, owners.identities) }
         return changed
     }
 

@@ -1,8 +1,8 @@
 import Purchases
 import TransactionStore
 
-/// Appends the entries of `RenewalEntries`, after all other entries of a batch. Runs under the lock of
-/// ``LedgerWriter``.
+/// Appends the entries of `RenewalEntries`, after all other entries of a batch, and those of `EndedEntries`. Runs under the
+/// lock of ``LedgerWriter``.
 struct RenewalWriter {
     let session: PostgreSQLSession
 
@@ -44,53 +44,91 @@ struct RenewalWriter {
             ORDER BY given.place
             """)
 
-    /// An original transaction id of the batch.
-    private struct Purchase {
+    /// An original transaction id.
+    struct Purchase {
         let id: Int64
         let scope: Int32
         let original: String
-        let notified: [NotifiedEvent]
+        var notified: [NotifiedEvent] = []
     }
 
     func record(_ batch: FactBatch, _ owners: FactWriter.Owners, _ scopeIds: [Int32]) throws {
         let purchases = purchases(batch, owners, scopeIds)
         guard !purchases.isEmpty else { return }
+        let customers = try customers(of: purchases, needsRenewalInfo: true)
+        let asked = purchases.indices.filter { customers[$0] != nil || !purchases[$0].notified.isEmpty }
+        guard !asked.isEmpty else { return }
+        let histories = try histories(of: asked.map { purchases[$0] })
+        var due: [(scope: Int32, entry: RenewalEntries.Entry)] = []
+        for (index, place) in asked.enumerated() {
+            let purchase = purchases[place]
+            let entries = RenewalEntries(
+                of: purchase.original, in: customers[place], notified: purchase.notified,
+                history: histories[index] ?? [:]
+            ).entries
+            due += entries.map { (scope: purchase.scope, entry: $0) }
+        }
+        try append(due)
+    }
+
+    /// Appends the entries that are due because time has passed. The result is nil for a purchase that cannot be read.
+    func recordEndings(of purchases: [Purchase], at dates: LookDates) throws -> [EndedEntries?] {
+        let ended = try endings(of: purchases, at: dates)
+        var due: [(scope: Int32, entry: RenewalEntries.Entry)] = []
+        for (purchase, ended) in zip(purchases, ended) {
+            due += (ended?.entries ?? []).map { (scope: purchase.scope, entry: $0) }
+        }
+        try append(due)
+        return ended
+    }
+
+    private func endings(of purchases: [Purchase], at dates: LookDates) throws -> [EndedEntries?] {
+        do {
+            let customers = try customers(of: purchases, needsRenewalInfo: false)
+            let histories = try histories(of: purchases)
+            return purchases.indices.map { place in
+                customers[place].map {
+                    EndedEntries(of: purchases[place].original, in: $0, at: dates, history: histories[place] ?? [:])
+                }
+            }
+        } catch let error as TransactionStoreError where error.code == .corrupt {
+            // The others are readable.
+            return try purchases.count > 1 ? purchases.flatMap { try endings(of: [$0], at: dates) } : [nil]
+        }
+    }
+
+    private func append(_ due: [(scope: Int32, entry: RenewalEntries.Entry)]) throws {
+        guard !due.isEmpty else { return }
+        try session.run(
+            Self.append,
+            [
+                .int4s(due.map { $0.scope }), .byteStrings(due.map { Array($0.entry.transactionId.utf8) }),
+                .int2s(due.map { Int16(truncatingIfNeeded: $0.entry.event.rawValue) }),
+            ])
+    }
+
+    /// By place, the transactions and the signed renewal information of purchases.
+    /// - Parameter needsRenewalInfo: whether purchases without renewal information are left out.
+    private func customers(of purchases: [Purchase], needsRenewalInfo: Bool) throws -> [Int: Customer] {
         var assemblers: [Int: CustomerAssembler] = [:]
         let infos = try session.run(Self.findRenewalInfos, [.int8s(purchases.map(\.id))])
         for row in 0..<infos.count {
             let place = Int(try infos.integer(row, 0, as: Int32.self)) - 1
             try add(row, of: infos, to: &assemblers[place, default: CustomerAssembler(scope: .placeholder)])
         }
-        let renewed = assemblers.keys.sorted().filter { purchases.indices.contains($0) }
+        let wanted = purchases.indices.filter { !needsRenewalInfo || assemblers[$0] != nil }
+        guard !wanted.isEmpty else { return [:] }
         var known: [Int: CustomerAssembler] = [:]
-        for (index, place) in renewed.enumerated() { known[index] = assemblers[place] }
-        if !renewed.isEmpty {
-            try StoredFacts.addTransactions(of: renewed.map { purchases[$0].id }, session, to: &known)
-        }
+        for (index, place) in wanted.enumerated() { known[index] = assemblers[place] }
+        try StoredFacts.addTransactions(of: wanted.map { purchases[$0].id }, session, to: &known)
         var customers: [Int: Customer] = [:]
-        for (index, place) in renewed.enumerated() {
-            guard var assembler = known[index] else { continue }
+        for (index, place) in wanted.enumerated() {
+            var assembler = known[index] ?? CustomerAssembler(scope: .placeholder)
             try assembler.addIdentity(
                 kind: Int64(CustomerIdentity.Kind.originalTransactionId.rawValue), value: purchases[place].original)
             customers[place] = assembler.customer()
         }
-        let asked = purchases.indices.filter { customers[$0] != nil || !purchases[$0].notified.isEmpty }
-        guard !asked.isEmpty else { return }
-        let histories = try histories(of: asked.map { purchases[$0] })
-        var (scopes, ids, events): ([Int32], [[UInt8]], [Int16]) = ([], [], [])
-        for (index, place) in asked.enumerated() {
-            let purchase = purchases[place]
-            let due = RenewalEntries(
-                of: purchase.original, in: customers[place], notified: purchase.notified,
-                history: histories[index] ?? [:])
-            for entry in due.entries {
-                scopes.append(purchase.scope)
-                ids.append(Array(entry.transactionId.utf8))
-                events.append(Int16(truncatingIfNeeded: entry.event.rawValue))
-            }
-        }
-        guard !ids.isEmpty else { return }
-        try session.run(Self.append, [.int4s(scopes), .byteStrings(ids), .int2s(events)])
+        return customers
     }
 
     /// The purchases whose renewal the batch can have changed: those of notifications in the order of the documents,

@@ -17,19 +17,27 @@ package struct RenewalState: Sendable {
     /// Whether the App Store states that the subscription expired. That a known period is over is not enough, because
     /// the App Store may be renewing it.
     private let statesExpiry: Bool
+    /// Whether the state is that at a time, not that at the date of a document.
+    private let countsTime: Bool
 
     /// Nil if there is no signed renewal information about the subscription, or no signed period of it.
     package init?(of originalTransactionId: String, in customer: Customer) {
-        let stored = customer.renewalInfos.first { $0.payload.originalTransactionId == originalTransactionId }
-        guard let stored, stored.isSigned, let statedDate = stored.statedDate else { return nil }
-        var history = customer.purchaseHistory(catalog: nil)
-        history.entries.removeAll { !$0.isSigned || $0.subscriptionId != originalTransactionId }
-        // A subscription stays in its group, which receipts do not state.
-        let group = history.entries.lazy.compactMap(\.transaction.subscriptionGroupIdentifier).first
-        for place in history.entries.indices {
-            history.entries[place].transaction.subscriptionGroupIdentifier = group
-        }
+        guard let statedDate = Self.signedInfo(of: originalTransactionId, in: customer)?.statedDate else { return nil }
+        let history = Self.history(of: originalTransactionId, in: customer)
         let date = max(statedDate, history.coverage[originalTransactionId]?.currentThrough ?? statedDate)
+        self.init(originalTransactionId, customer, history, date, countsTime: false)
+    }
+
+    /// The state at a time, by all that is known. Nil if no signed period had begun.
+    package init?(of originalTransactionId: String, in customer: Customer, at date: Int64) {
+        let history = Self.history(of: originalTransactionId, in: customer)
+        self.init(originalTransactionId, customer, history, date, countsTime: true)
+    }
+
+    private init?(
+        _ originalTransactionId: String, _ customer: Customer, _ history: PurchaseHistory, _ date: Int64,
+        countsTime: Bool
+    ) {
         let standing = history.subscriptions(at: date).first { $0.subscriptionId == originalTransactionId }
         guard let standing, let id = standing.transactionId else { return nil }
         transactionId = id
@@ -38,12 +46,48 @@ package struct RenewalState: Sendable {
         priceIncrease = standing.renewalInfo?.priceIncreaseStatus
         hasGracePeriod = standing.renewalInfo?.gracePeriodExpiresDate != nil
         statesExpiry = standing.restsOnRenewalInfo || standing.renewalInfo?.expirationIntent != nil
+        self.countsTime = countsTime
 
         let earlier = history.entries.map(\.transaction).filter {
             $0.isSubscription && ($0.purchaseDate ?? .max) < standing.periodStart
         }
         let end = earlier.max { ($0.purchaseDate ?? .min) < ($1.purchaseDate ?? .min) }?.expiresDate
         previousTransactionIds = earlier.filter { $0.expiresDate == end }.compactMap(\.transactionId)
+    }
+
+    private static func signedInfo(of originalTransactionId: String, in customer: Customer) -> StoredRenewalInfo? {
+        let stored = customer.renewalInfos.first { $0.payload.originalTransactionId == originalTransactionId }
+        return stored?.isSigned == true ? stored : nil
+    }
+
+    /// The signed documents about the subscription.
+    private static func history(of originalTransactionId: String, in customer: Customer) -> PurchaseHistory {
+        var history = customer.purchaseHistory(catalog: nil)
+        if signedInfo(of: originalTransactionId, in: customer) == nil { history.renewalInfos.removeAll() }
+        history.entries.removeAll { !$0.isSigned || $0.subscriptionId != originalTransactionId }
+        // A subscription stays in its group, which receipts do not state.
+        let group = history.entries.lazy.compactMap(\.transaction.subscriptionGroupIdentifier).first
+        for place in history.entries.indices {
+            history.entries[place].transaction.subscriptionGroupIdentifier = group
+        }
+        return history
+    }
+
+    /// Whether another state has the same status of the same period.
+    package func equals(_ other: RenewalState?) -> Bool {
+        transactionId == other?.transactionId && status == other?.status
+    }
+
+    /// When time can change the state next, after a date: at the end of a period, of a grace period, or of the time
+    /// in which billing is retried. Nil if it cannot.
+    package static func nextEnd(of originalTransactionId: String, in customer: Customer, after date: Int64) -> Int64? {
+        var ends = customer.transactions.filter(\.isSigned).compactMap(\.payload.expiresDate)
+        let info = signedInfo(of: originalTransactionId, in: customer)?.payload
+        if info?.isInBillingRetryPeriod == true {
+            if let last = ends.max() { ends.append(last.addingSaturated(PurchaseHistory.billingRetry)) }
+            if let grace = info?.gracePeriodExpiresDate { ends.append(grace) }
+        }
+        return ends.filter { $0 > date }.min()
     }
 
     /// What is known from before.
@@ -54,13 +98,17 @@ package struct RenewalState: Sendable {
         package let previousStatus: SubscriptionStatus
         /// The last status of a price increase of the subscription; nil if there was none.
         package let priceIncrease: PriceIncreaseStatus?
+        /// Whether the period is known as expired only because it was over.
+        package let isEndedByTime: Bool
 
         package init(
-            status: SubscriptionStatus, previousStatus: SubscriptionStatus, priceIncrease: PriceIncreaseStatus?
+            status: SubscriptionStatus, previousStatus: SubscriptionStatus, priceIncrease: PriceIncreaseStatus?,
+            isEndedByTime: Bool = false
         ) {
             self.status = status
             self.previousStatus = previousStatus
             self.priceIncrease = priceIncrease
+            self.isEndedByTime = isEndedByTime
         }
     }
 
@@ -73,7 +121,14 @@ package struct RenewalState: Sendable {
     /// | expired, as the App Store states | another status | `expired` |
     /// | active, by a renewal | the period before in its grace period or in billing retry | `billingRecovered` |
     ///
-    /// A price increase counts until the subscription ends.
+    /// Of the state at a time:
+    ///
+    /// | status | known before | change |
+    /// |---|---|---|
+    /// | expired, but the App Store does not state it | another status | `endedByTime` |
+    /// | active | ended by time | `billingRecovered` |
+    ///
+    /// A price increase counts until the subscription ends. Time does not change it.
     package func changes(since known: Known) -> [RenewalChange] {
         var changes: [RenewalChange] = []
         let wasUnpaid = [SubscriptionStatus.billingGracePeriod, .billingRetry].contains(known.previousStatus)
@@ -83,10 +138,11 @@ package struct RenewalState: Sendable {
             let hadGracePeriod = hasGracePeriod || known.status == .billingGracePeriod
             changes.append(hadGracePeriod ? .gracePeriodExpired : .billingFailed)
         case .expired where known.status != status && statesExpiry: changes.append(.expired)
-        case .active where isRenewal && wasUnpaid: changes.append(.billingRecovered)
+        case .expired where known.status != status && countsTime: changes.append(.endedByTime)
+        case .active where known.isEndedByTime || isRenewal && wasUnpaid: changes.append(.billingRecovered)
         default: break
         }
-        if status != .expired, status != .revoked, priceIncrease != known.priceIncrease {
+        if !countsTime, status != .expired, status != .revoked, priceIncrease != known.priceIncrease {
             switch priceIncrease {
             case .pending?: changes.append(.priceIncreasePending)
             case .consentedOrNotified?: changes.append(.priceIncreaseAccepted)
@@ -109,6 +165,8 @@ package enum RenewalChange: Hashable, Sendable, CaseIterable {
     case billingRecovered
     /// The subscription expired.
     case expired
+    /// The period is over, and no document states what became of the subscription.
+    case endedByTime
     /// The customer must agree to a price increase.
     case priceIncreasePending
     /// The customer agreed to a price increase, or it needs no consent.

@@ -110,7 +110,8 @@ public struct LedgerEntry: Sendable {
         case billingFailed = 8
         /// The billing grace period ended without a renewal (GRACE_PERIOD_EXPIRED).
         case gracePeriodExpired = 9
-        /// A renewal that had failed succeeded (DID_RENEW with BILLING_RECOVERY). The transaction is that of the new period.
+        /// A renewal that had failed succeeded (DID_RENEW with BILLING_RECOVERY). The transaction is that of the new
+        /// period. Or a document shows that a period that had ended by time goes on.
         case billingRecovered = 10
         /// The subscription expired (EXPIRED).
         case expired = 11
@@ -120,6 +121,10 @@ public struct LedgerEntry: Sendable {
         case priceIncreaseAccepted = 13
         /// The App Store requests consumption information for a refund (CONSUMPTION_REQUEST). Answer within 12 hours.
         case consumptionRequested = 14
+        /// The subscription expired, as far as the store knows: its period is over, and no document states what became
+        /// of it. Only ``PurchaseEndings`` adds this event. A later document that shows that the period goes on, or that
+        /// billing is retried, gets an entry too.
+        case endedByTime = 15
 
         /// Whether the event changes whether the transaction is granted. Documents about the transaction cause these
         /// events.
@@ -133,7 +138,7 @@ public struct LedgerEntry: Sendable {
         public func decidingEvent(after last: Self?) -> Self? {
             switch self {
             case .purchased, .revoked, .upgraded, .reinstated: self
-            case .gracePeriodEntered, .billingFailed, .gracePeriodExpired, .billingRecovered, .expired:
+            case .gracePeriodEntered, .billingFailed, .gracePeriodExpired, .billingRecovered, .expired, .endedByTime:
                 last == .revoked || last == .upgraded ? last : self
             case .termMoved, .seatUnclaimed, .priceIncreasePending, .priceIncreaseAccepted, .consumptionRequested: last
             }
@@ -212,4 +217,4 @@ public enum LedgerLimits {
 /// All protocols that an engine implements.
 public typealias CompleteTransactionStore = TransactionStore & DeliveryLedger & CustomerDirectory & MigrationStore
     & CustomerEraser & StoreRetention & ConsumptionTasks & UnknownTransactions
-    & RequestBudgets
+    & RequestBudgets & PurchaseEndings

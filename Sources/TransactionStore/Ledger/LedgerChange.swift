@@ -32,7 +32,7 @@ extension LedgerEntry {
         case gracePeriodExpired
         /// ``LedgerEntry/Event/billingRecovered``
         case billingRecovered
-        /// ``LedgerEntry/Event/expired``
+        /// ``LedgerEntry/Event/expired``, ``LedgerEntry/Event/endedByTime``
         case expired
         /// ``LedgerEntry/Event/priceIncreasePending``
         case priceIncreasePending
@@ -42,10 +42,10 @@ extension LedgerEntry {
         case consumptionRequested
     }
 
-    /// The state of a purchase, as far as documents state it. Time alone adds no entry: compare `expiresDate` of the
-    /// transaction. The raw values are the names in JSON.
+    /// The state of a purchase, as far as documents state it, and time where ``PurchaseEndings`` adds entries. Otherwise
+    /// compare `expiresDate` of the transaction. The raw values are the names in JSON.
     public enum State: String, Hashable, Sendable, CaseIterable {
-        /// Neither refunded, revoked nor upgraded, and no document states one of the other states.
+        /// Neither refunded, revoked nor upgraded, and no entry states one of the other states.
         case active
         /// The renewal failed, and access continues.
         case inGracePeriod
@@ -77,7 +77,7 @@ extension LedgerEntry {
         case .billingFailed: .billingFailed
         case .gracePeriodExpired: .gracePeriodExpired
         case .billingRecovered: .billingRecovered
-        case .expired: .expired
+        case .expired, .endedByTime: .expired
         case .priceIncreasePending: .priceIncreasePending
         case .priceIncreaseAccepted: .priceIncreaseAccepted
         case .consumptionRequested: .consumptionRequested
@@ -107,7 +107,7 @@ extension LedgerEntry {
         case .upgraded: .upgraded
         case .gracePeriodEntered: .inGracePeriod
         case .billingFailed, .gracePeriodExpired: .inBillingRetry
-        case .expired: .expired
+        case .expired, .endedByTime: .expired
         case .termMoved, .seatUnclaimed, .priceIncreasePending, .priceIncreaseAccepted, .consumptionRequested: nil
         }
     }

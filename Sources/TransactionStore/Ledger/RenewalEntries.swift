@@ -44,7 +44,7 @@ public struct RenewalEntries: Sendable {
 }
 
 /// The events of a purchase, by period.
-private struct PeriodEvents {
+struct PeriodEvents {
     private var history: [String: [LedgerEntry.Event]]
     /// ``Customer/sharedPeriods``
     private let periods: [String: [String]]
@@ -58,16 +58,39 @@ private struct PeriodEvents {
     /// Adds an entry if it is due.
     mutating func add(_ event: LedgerEntry.Event, of id: String) {
         guard history[id]?.isEmpty == false, event.isDue(after: current(in: id)) else { return }
+        append(event, of: id)
+    }
+
+    /// Adds an entry, also after a later event of the period.
+    mutating func append(_ event: LedgerEntry.Event, of id: String) {
         history[id, default: []].append(event)
         entries.append(RenewalEntries.Entry(transactionId: id, event: event))
     }
 
-    /// The events of the period of a transaction, each since its transaction was last granted, revoked or upgraded.
-    private func current(in id: String) -> [LedgerEntry.Event] {
-        (periods[id] ?? [id]).flatMap { id -> ArraySlice<LedgerEntry.Event> in
-            let events = history[id] ?? []
-            return events.lastIndex(where: \.isState).map { events[($0 + 1)...] } ?? events[...]
-        }
+    /// Whether the last entry about the state of a transaction granted it.
+    func isGranted(_ id: String) -> Bool {
+        let state = history[id]?.last(where: \.isState)
+        return state == .purchased || state == .reinstated
+    }
+
+    /// The transaction whose last event says that the period of a transaction ended by time; nil if none does.
+    func endedByTime(in id: String) -> String? {
+        (periods[id] ?? [id]).first { course(of: $0).last(where: { $0.billingStage != nil }) == .endedByTime }
+    }
+
+    /// The events of the period of a transaction.
+    private func current(in id: String) -> [LedgerEntry.Event] { (periods[id] ?? [id]).flatMap { course(of: $0) } }
+
+    /// The events of a transaction since it was last granted, revoked or upgraded. Those about its billing and expiry
+    /// count from its last recovery, and an end by time only until another one corrects it.
+    private func course(of id: String) -> [LedgerEntry.Event] {
+        let all = history[id] ?? []
+        let events = all.lastIndex(where: \.isState).map { all[($0 + 1)...] } ?? all[...]
+        let recovery = events.lastIndex(of: .billingRecovered) ?? events.startIndex
+        let last = events.lastIndex { $0.billingStage != nil }
+        return events.indices.filter { place in
+            events[place].billingStage == nil || place >= recovery && (events[place] != .endedByTime || place == last)
+        }.map { events[$0] }
     }
 
     func status(of ids: [String]) -> SubscriptionStatus {
@@ -75,7 +98,7 @@ private struct PeriodEvents {
         switch events.max(by: { $0.billingStage ?? -1 < $1.billingStage ?? -1 }) {
         case .gracePeriodEntered?: return .billingGracePeriod
         case .billingFailed?, .gracePeriodExpired?: return .billingRetry
-        case .expired?: return .expired
+        case .expired?, .endedByTime?: return .expired
         default: return .active
         }
     }
@@ -93,13 +116,14 @@ private struct PeriodEvents {
 }
 
 extension LedgerEntry.Event {
-    fileprivate init(_ change: RenewalChange) {
+    init(_ change: RenewalChange) {
         switch change {
         case .gracePeriodEntered: self = .gracePeriodEntered
         case .billingFailed: self = .billingFailed
         case .gracePeriodExpired: self = .gracePeriodExpired
         case .billingRecovered: self = .billingRecovered
         case .expired: self = .expired
+        case .endedByTime: self = .endedByTime
         case .priceIncreasePending: self = .priceIncreasePending
         case .priceIncreaseAccepted: self = .priceIncreaseAccepted
         }
@@ -111,7 +135,7 @@ extension LedgerEntry.Event {
         case .billingRecovered: 0
         case .gracePeriodEntered: 1
         case .billingFailed, .gracePeriodExpired: 2
-        case .expired: 3
+        case .expired, .endedByTime: 3
         case .purchased, .revoked, .upgraded, .reinstated, .termMoved, .seatUnclaimed, .priceIncreasePending,
             .priceIncreaseAccepted, .consumptionRequested:
             nil

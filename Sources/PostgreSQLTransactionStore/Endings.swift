@@ -1,0 +1,119 @@
+public import TransactionStore
+
+/// Keeps when to look at purchases (`LedgerEndings`), within the transaction that writes their facts, under the lock of
+/// ``LedgerWriter``.
+struct EndingWriter {
+    let session: PostgreSQLSession
+
+    private static let findHistory = Statement(
+        name: "find_ledger_endings_history",
+        sql: "SELECT (SELECT began_at FROM ledger_looks), \(PostgreSQLTransactionStore.now)")
+    /// As `LedgerEndings.merged`.
+    private static let keep = Statement(
+        name: "keep_ledger_endings",
+        sql: """
+            INSERT INTO ledger_endings AS known (purchase, due_at)
+            SELECT given.purchase, min(given.due_at) FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at)
+            GROUP BY given.purchase ORDER BY given.purchase
+            ON CONFLICT (purchase) DO UPDATE SET due_at =
+                CASE known.due_at WHEN \(LedgerEndings.whenChanged) THEN 0 ELSE least(known.due_at, excluded.due_at) END
+            """)
+
+    /// - Parameter numbers: for each identity, its database id.
+    func keep(_ batch: FactBatch, _ numbers: [Int64]) throws {
+        let rows = (batch.transactions + batch.renewalInfos).filter { $0.lookDate != nil }
+        guard !rows.isEmpty else { return }
+        let found = try session.run(Self.findHistory)
+        let began: Int64? = found.isNull(0, 0) ? nil : try found.integer(0, 0)
+        let history = LedgerEndings.history(before: began, now: try found.integer(0, 1))
+        let kept = rows.filter { $0.lookDate ?? history > history }
+        guard !kept.isEmpty else { return }
+        try session.run(
+            Self.keep, [.int8s(kept.map { numbers[$0.owner] }), .int8s(kept.compactMap(\.lookDate))])
+    }
+}
+
+extension PostgreSQLTransactionStore: PurchaseEndings {
+    private static let findDue = Statement(
+        name: "find_due_ledger_endings", sql: "SELECT FROM ledger_endings WHERE due_at <= $1::int8 LIMIT 1")
+    /// Leaves out purchases that are being erased.
+    private static let takeDue = Statement(
+        name: "take_due_ledger_endings",
+        sql: """
+            SELECT due.purchase, i.scope, i.value FROM (
+                SELECT purchase FROM ledger_endings WHERE due_at <= $1::int8 ORDER BY due_at LIMIT $2::int4
+                FOR UPDATE SKIP LOCKED
+            ) AS due LEFT JOIN identities AS i ON i.id = due.purchase
+            """)
+    private static let lookAgain = Statement(
+        name: "keep_next_ledger_endings",
+        sql: """
+            UPDATE ledger_endings AS known SET due_at = given.due_at
+            FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at) WHERE known.purchase = given.purchase
+            """)
+    private static let lookNoMore = Statement(
+        name: "remove_ledger_endings", sql: "DELETE FROM ledger_endings WHERE purchase = ANY ($1::int8[])")
+    private static let findLook = Statement(
+        name: "find_ledger_look", sql: "SELECT began_at, looked_at FROM ledger_looks")
+    private static let keepLook = Statement(
+        name: "keep_ledger_look",
+        sql: """
+            INSERT INTO ledger_looks (id, began_at, looked_at) VALUES (1, $1::int8, $2::int8)
+            ON CONFLICT (id) DO UPDATE SET began_at = excluded.began_at, looked_at = excluded.looked_at
+            """)
+
+    public func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
+        try await perform { [schema] session in
+            // Read first, because no writer waits for a reader.
+            if let last = try Self.lastLook(session) {
+                let next = LookDates(after: last, asked: date)
+                if try session.run(Self.findDue, [.int8(next.date)]).count == 0 { return RecordedEndings() }
+            }
+            return try session.transaction {
+                try LedgerWriter(session: session, lockClass: schema.lockClass).lock()
+                let dates = LookDates(after: try Self.lastLook(session), asked: date)
+                try session.run(Self.keepLook, [.int8(dates.beginning), .int8(dates.date)])
+                return try Self.look(at: dates, Int32(LedgerEndings.purchases(limit)), session)
+            }
+        }
+    }
+
+    private static func lastLook(_ session: PostgreSQLSession) throws -> LookDates? {
+        let rows = try session.run(findLook)
+        return rows.count == 0 ? nil : LookDates(beginning: try rows.integer(0, 0), date: try rows.integer(0, 1))
+    }
+
+    private static func look(
+        at dates: LookDates, _ limit: Int32, _ session: PostgreSQLSession
+    ) throws -> RecordedEndings {
+        let due = try session.run(takeDue, [.int8(dates.date), .int4(limit)])
+        var purchases: [RenewalWriter.Purchase] = []
+        var ended: [Int64] = []
+        var next: [(purchase: Int64, date: Int64)] = []
+        for row in 0..<due.count {
+            let id = try due.integer(row, 0, as: Int64.self)
+            if due.isNull(row, 1) {
+                ended.append(id)
+            } else {
+                purchases.append(
+                    .init(id: id, scope: try due.integer(row, 1), original: try due.text(row, 2)))
+            }
+        }
+        var result = RecordedEndings()
+        result.purchases = due.count
+        for (purchase, found) in zip(
+            purchases, try RenewalWriter(session: session).recordEndings(of: purchases, at: dates))
+        {
+            if found == nil { result.unreadable += 1 }
+            result.entries += found?.entries.count ?? 0
+            if let date = found == nil ? LedgerEndings.afterDamage(at: dates.date) : found?.nextDate {
+                next.append((purchase: purchase.id, date: date))
+            } else {
+                ended.append(purchase.id)
+            }
+        }
+        try session.run(lookAgain, [.int8s(next.map { $0.purchase }), .int8s(next.map { $0.date })])
+        try session.run(lookNoMore, [.int8s(ended)])
+        return result
+    }
+}

@@ -1,0 +1,178 @@
+internal import AppStoreModels
+public import Purchases
+
+/// Adds to the ledger what no document states: that a subscription, its grace period, or the time in which its billing is
+/// retried has ended.
+///
+/// The store keeps for each subscription when to look at it next. Writers set the date (``LedgerEndings``), and a look
+/// appends the entries of ``EndedEntries`` and sets the next date, in one database transaction. So each ending has one
+/// entry, with any number of programs that look, and whether its document comes before or after the look. Only purchases
+/// whose date has come are read.
+///
+/// Endings before the first look have no entry: what a migration brings is history.
+public protocol PurchaseEndings: Sendable {
+    /// Looks at the purchases whose date has come, those of the oldest dates first, in one database transaction. Other
+    /// writers wait for it, so it must not take long.
+    /// - Parameters:
+    ///   - date: what ended at this time or before it has ended, in milliseconds since 1970-01-01T00:00:00Z. At the first
+    ///     call, the beginning of all entries.
+    ///   - limit: how many purchases to look at, see ``LedgerEndings/purchases(_:)``.
+    /// - Throws: ``TransactionStoreError``.
+    func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings
+}
+
+extension PurchaseEndings {
+    /// Looks at all purchases whose date has come. Others write between two batches. Ends early if the task is cancelled.
+    public func recordAllEndings(by date: Int64) async throws -> RecordedEndings {
+        var all = RecordedEndings()
+        while !Task.isCancelled {
+            let batch = try await recordEndings(by: date, limit: LedgerEndings.batch)
+            all.purchases += batch.purchases
+            all.entries += batch.entries
+            all.unreadable += batch.unreadable
+            if batch.purchases < LedgerEndings.batch { break }
+        }
+        return all
+    }
+}
+
+/// What looks at purchases have done.
+public struct RecordedEndings: Hashable, Sendable {
+    /// How many purchases were looked at.
+    public var purchases = 0
+    /// How many entries were added.
+    public var entries = 0
+    /// How many of the purchases have damaged rows. They are looked at again a day later, so that they do not keep the
+    /// others from their turn.
+    public var unreadable = 0
+
+    public init() {}
+}
+
+/// The dates of the looks. An engine keeps both, and replaces them at each look.
+public struct LookDates: Hashable, Sendable {
+    /// When the looks began: endings up to then have no entry.
+    public let beginning: Int64
+    /// The date of this look.
+    public let date: Int64
+
+    /// The dates that an engine has kept.
+    public init(beginning: Int64, date: Int64) {
+        self.beginning = beginning
+        self.date = date
+    }
+
+    /// The dates of the next look. Two programs may have clocks that differ, or wait longer for documents. The later one
+    /// must not find that a purchase goes on which the other one found ended, so a look goes back by more than a day only:
+    /// then a clock was wrong.
+    /// - Parameters:
+    ///   - last: the dates of the look before; nil for the first one.
+    ///   - date: the date that the caller asks for.
+    public init(after last: LookDates?, asked date: Int64) {
+        let isBehind = last.map { $0.date > date && $0.date.subtractingSaturated(date) <= 86_400_000 } ?? false
+        self.date = isBehind ? last?.date ?? date : date
+        beginning = min(last?.beginning ?? date, self.date)
+    }
+}
+
+/// When to look at purchases. An engine keeps one date for each purchase, and none for one that time cannot change.
+public enum LedgerEndings {
+    /// How many purchases one call looks at. The writers of a server wait for that long.
+    public static let batch = 100
+
+    /// The number of purchases to look at for `limit`: 1 to 1,000.
+    public static func purchases(_ limit: Int) -> Int { max(1, min(limit, 1_000)) }
+
+    /// The date of a purchase that ended by time alone: it is looked at again when a document changes it.
+    public static let whenChanged = Int64.max
+
+    /// Dates up to this one need not be kept, because whatever ends because of them ended before the first look. Billing is
+    /// retried for 60 days after a period.
+    /// - Parameters:
+    ///   - beginning: ``LookDates/beginning``; nil if there was no look.
+    ///   - now: the clock of the database, in milliseconds since 1970.
+    public static func history(before beginning: Int64?, now: Int64) -> Int64 {
+        (beginning ?? now).subtractingSaturated(historyMargin)
+    }
+
+    /// 90 days.
+    package static let historyMargin: Int64 = 7_776_000_000
+
+    /// The dates that a set states, by original transaction id. After an engine has written changed facts of the set, it
+    /// keeps ``merged(_:with:)`` for each date after ``history(before:now:)``.
+    public static func dates(in set: FactSet) -> [String: Int64] {
+        var dates: [String: Int64] = [:]
+        func add(_ date: Int64?, _ id: String) {
+            if let date { dates[id] = min(dates[id] ?? date, date) }
+        }
+        for fact in set.transactions { add(fact.lookDate, fact.storedOriginalTransactionId) }
+        for fact in set.renewalInfos { add(fact.lookDate, fact.payload.originalTransactionId ?? "") }
+        return dates
+    }
+
+    /// The date to keep instead of a known one. A purchase that ended by time is looked at at once.
+    public static func merged(_ date: Int64, with known: Int64?) -> Int64 {
+        guard let known else { return date }
+        return known == whenChanged ? 0 : min(known, date)
+    }
+
+    /// The next date of a purchase whose rows cannot be read.
+    public static func afterDamage(at date: Int64) -> Int64 { date.addingSaturated(86_400_000) }
+}
+
+extension TransactionFact {
+    /// When time can end what the fact states; nil if it cannot.
+    package var lookDate: Int64? { origin.source.kind.isSigned ? payload.expiresDate : nil }
+}
+
+extension RenewalInfoFact {
+    /// At once, if billing is being retried: the look finds out how long. Nil if it is not.
+    package var lookDate: Int64? {
+        origin.source.kind == .signedTransaction && payload.isInBillingRetryPeriod == true ? origin.signedDate : nil
+    }
+}
+
+/// The entries that are due at a look at one purchase, because time has passed.
+///
+/// A period, a grace period and the time of billing retry end once, and the notification about an end adds no second
+/// entry. A document can show that a period which ended by time goes on or is unpaid: then an entry says so, and the new
+/// end has an entry of its own.
+public struct EndedEntries: Sendable {
+    /// In the order in which an engine appends them.
+    public let entries: [RenewalEntries.Entry]
+    /// The date to keep; nil for none.
+    public let nextDate: Int64?
+
+    /// - Parameters:
+    ///   - originalTransactionId: the id that the purchase is stored under.
+    ///   - purchase: a customer with the transactions and the signed renewal info of this purchase.
+    ///   - dates: the dates of the look.
+    ///   - history: as in ``RenewalEntries``.
+    public init(
+        of originalTransactionId: String, in purchase: Customer, at dates: LookDates,
+        history: [String: [LedgerEntry.Event]]
+    ) {
+        var ledger = PeriodEvents(purchase, history)
+        var isEndedByTime = false
+        if let state = RenewalState(of: originalTransactionId, in: purchase, at: dates.date) {
+            let id = state.transactionId
+            let ended = ledger.endedByTime(in: id)
+            let known = RenewalState.Known(
+                status: ledger.status(of: [id]), previousStatus: ledger.status(of: state.previousTransactionIds),
+                priceIncrease: nil, isEndedByTime: ended != nil)
+            let changes = ledger.isGranted(id) ? state.changes(since: known) : []
+            if let ended {
+                for change in changes { ledger.append(LedgerEntry.Event(change), of: ended) }
+            } else if !changes.isEmpty,
+                !state.equals(RenewalState(of: originalTransactionId, in: purchase, at: dates.beginning))
+            {
+                for change in changes { ledger.add(LedgerEntry.Event(change), of: id) }
+            }
+            isEndedByTime = ledger.endedByTime(in: id) != nil
+        }
+        entries = ledger.entries
+        nextDate =
+            RenewalState.nextEnd(of: originalTransactionId, in: purchase, after: dates.date)
+            ?? (isEndedByTime ? LedgerEndings.whenChanged : nil)
+    }
+}
