@@ -15,7 +15,8 @@ public enum StoreConformance {
     /// Every rule. Each rule creates its own place, so rules may run at the same time.
     public static let rules: [StoreRule] =
         facts + order + refunds + customers + kept + hostile + concurrency + ledger + terms + seats
-        + notifiedEvents + renewals + consumptionTasks + ledgerConsumers + leases + ledgerRemoval + erasure + leftHashes
+        + notifiedEvents + renewals + endings + consumptionTasks + ledgerConsumers + leases + ledgerRemoval + erasure
+        + leftHashes
         + retention
         + directory
         + migration + unknownTransactions + requestBudgets

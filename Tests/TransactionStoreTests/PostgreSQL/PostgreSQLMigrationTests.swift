@@ -21,8 +21,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 8 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...8)
+        "A database of schema 1 to 9 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...9)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -58,7 +58,48 @@ struct PostgreSQLMigrationTests {
             #expect(erased.transactions == 2 && erased.leftHashes == 1)
             #expect(try await new.apply([Samples.set(Samples.fact("1"))]).erased == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "9")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "10")
+        }
+    }
+
+    @Test("An upgraded database knows when what it holds ends, and does not look at what ended long ago")
+    func endings() async throws {
+        try await TestSchema.with { schema in
+            let now = Int64(Date().timeIntervalSince1970 * 1_000)
+            func subscription(_ id: String, until day: Int64) -> TransactionFact {
+                Samples.fact(id, at: now) {
+                    $0.purchaseDate = now - 1_100 * Samples.day
+                    $0.expiresDate = now + day * Samples.day
+                }
+            }
+            let old = try await schema.open()
+            _ = try await old.apply([Samples.set(subscription("1", until: 1), subscription("2", until: -1_000))])
+            try await old.close()
+            try schema.downgrade(to: 9)
+            let new = try await schema.open()
+            #expect(try await new.recordAllEndings(by: now) == RecordedEndings())
+            #expect(try await new.recordAllEndings(by: now + 2 * Samples.day).entries == 1)
+            #expect(try await new.text == "1 purchased, 2 purchased, 1 endedByTime")
+            try await new.close()
+        }
+    }
+
+    @Test("An erasure waits for a look at the purchase, and removes its entry too")
+    func erasureAndLook() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.recordEndings(by: Samples.june, limit: 1)
+            let end = Samples.june + Samples.day
+            for round in 1...20 {
+                _ = try await store.apply([Samples.set(Samples.fact("\(round)") { $0.expiresDate = end })])
+                async let looked = store.recordAllEndings(by: end)
+                async let erased = store.erase(
+                    [Samples.original("\(round)")], in: Samples.scope, quarantined: [], leavingHashes: false)
+                _ = try await (looked, erased)
+            }
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).ledger") == "0")
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).ledger_endings") == "0")
+            try await store.close()
         }
     }
 

@@ -189,6 +189,31 @@ struct SQLiteUpgradeTests {
         INSERT INTO grdb_migrations VALUES ('8');
         """
 
+    /// As version 9 upgraded a file of version 8.
+    private static let schema9 = """
+        CREATE TABLE unknown_transactions (
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            transaction_id TEXT NOT NULL,
+            answered_at INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundle_id, transaction_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE request_budgets (
+            environment TEXT NOT NULL,
+            bundle_id TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            full_at INTEGER NOT NULL,
+            PRIMARY KEY (environment, bundle_id, endpoint)
+        ) WITHOUT ROWID;
+        CREATE TABLE left_hashes (
+            secret BLOB NOT NULL,
+            hash BLOB NOT NULL,
+            scope_id INTEGER NOT NULL,
+            PRIMARY KEY (secret, hash)
+        ) WITHOUT ROWID;
+        INSERT INTO grdb_migrations VALUES ('9');
+        """
+
     private static let contents = """
         INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
         INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
@@ -265,13 +290,14 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 8 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...8)
+        "A file of schema 1 to 9 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...9)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
         let upgrades = [
             Self.schema2, Self.schema3, Self.schema4, Self.schema5, Self.schema6, Self.schema7, Self.schema8,
+            Self.schema9,
         ]
         try await makeFile(path, and: upgrades.prefix(version - 1).joined())
         var store = try SQLiteTransactionStore.open(path: path)
@@ -310,6 +336,30 @@ struct SQLiteUpgradeTests {
             [StoreSamples.original("5")], in: StoreSamples.scope, quarantined: [], leavingHashes: true)
         #expect(erased.userClaims == 1 && erased.leftHashes == 1)
         #expect(try await store.apply([StoreSamples.set(StoreSamples.fact("5"))]).erased == 1)
+        #expect(try await store.recordAllEndings(by: StoreSamples.june) == RecordedEndings())
+        try await store.close()
+    }
+
+    @Test("An upgraded file knows when what it holds ends, and does not look at what ended long ago")
+    func endings() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        func subscription(_ id: String, until day: Int64) -> String {
+            """
+            INSERT INTO identities VALUES (1, 1, '\(id)', \(id));
+            INSERT INTO transactions
+                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+            VALUES (1, '\(id)', '\(id)', 2, 4, 2000, CAST(
+                '{"expiresDate":\(now + day * StoreSamples.day),"originalTransactionId":"\(id)","productId":"monthly",'
+                || '"purchaseDate":\(now - 1_100 * StoreSamples.day),"transactionId":"\(id)"}' AS BLOB), x'');
+            """
+        }
+        try await makeFile(path, and: subscription("20", until: 1) + subscription("21", until: -1_000))
+        let store = try SQLiteTransactionStore.open(path: path)
+        #expect(try await store.recordAllEndings(by: now) == RecordedEndings())
+        #expect(try await store.recordAllEndings(by: now + 2 * StoreSamples.day).entries == 1)
+        #expect(try await store.text.hasSuffix("21 purchased, 20 endedByTime"))
         try await store.close()
     }
 

@@ -1,0 +1,254 @@
+import AppStoreModels
+import Foundation
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
+
+    /// A period of 30 days, unless it is extended.
+    private static func period(
+        _ id: String, of original: String = "1", from start: Int64 = 0, to end: Int64? = nil, signed day: Int64 = 0,
+        source: FactSource = .receipt
+    ) -> TransactionFact {
+        Samples.fact(id, original: original, source: source, at: date(day)) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = date(start)
+            $0.expiresDate = date(end ?? start + 30)
+        }
+    }
+
+    /// An answer or a notification about the first period.
+    private static func document(
+        signed day: Int64, to end: Int64? = nil, by notification: (type: String, subtype: String?)? = nil,
+        _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
+    ) -> FactSet {
+        let source = notification == nil ? FactSource.appStoreServerAPI : .notificationV2
+        return Samples.set(
+            period("1", to: end, signed: day, source: source),
+            renewals: [Samples.renewal("1", source: source, at: date(day), configure)],
+            notification: notification.map {
+                ProcessedNotification(
+                    notificationUUID: "\($0.type) \(day)", notificationType: $0.type, subtype: $0.subtype,
+                    signedDate: date(day), body: Array("{}".utf8))
+            })
+    }
+
+    private static func unpaid(_ info: inout JWSRenewalInfoDecodedPayload) {
+        info.isInBillingRetryPeriod = true
+        info.expirationIntent = .billingError
+    }
+
+    /// In the grace period until day 36.
+    private static func inGrace(_ info: inout JWSRenewalInfoDecodedPayload) {
+        unpaid(&info)
+        info.gracePeriodExpiresDate = date(36)
+    }
+
+    private static func lapsed(_ info: inout JWSRenewalInfoDecodedPayload) {
+        info.isInBillingRetryPeriod = false
+        info.expirationIntent = .billingError
+    }
+
+    /// The entries after everything that has ended by a day has its entry.
+    private static func changes(
+        _ store: any CompleteTransactionStore, after day: Int64, _ sets: FactSet...
+    ) async throws -> String {
+        for set in sets { _ = try await store.apply([set]) }
+        _ = try await store.recordAllEndings(by: date(day))
+        return LedgerAudit.changes(try await LedgerAudit.check(store))
+    }
+
+    static let endings: [StoreRule] = [
+        StoreRule(opened: "a period that ends without a document has one entry, at its end and not before") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            try await expect(changes(store, after: 29, Samples.set(period("1"))), equals: "1 started - active")
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 30), equals: ended)
+            try await expect(changes(store, after: 400), equals: ended)
+            try await expect(changes(store, after: 400, Samples.set(period("1", signed: 31))), equals: ended)
+            try await expect(store.recordEndings(by: date(400), limit: 10).purchases, equals: 0)
+        },
+        StoreRule(opened: "the notification about an expiry adds one entry, before the end by time or after it") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            try await expect(changes(store, after: 1, document(signed: 1)), equals: "1 started - active")
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31), equals: ended)
+            let expired = document(signed: 30, by: ("EXPIRED", "BILLING_RETRY"), lapsed)
+            try await expect(changes(store, after: 32, expired), equals: ended)
+            try await expect(changes(store, after: 32, document(signed: 32, lapsed)), equals: ended)
+        },
+        StoreRule(opened: "an expiry that a notification stated has no entry by time") { store in
+            let expired = document(signed: 30, by: ("EXPIRED", "VOLUNTARY")) { $0.expirationIntent = .customerCanceled }
+            try await expect(changes(store, after: 0), equals: "")
+            try await expect(changes(store, after: 1, document(signed: 1)), equals: "1 started - active")
+            try await expect(
+                changes(store, after: 40, expired), equals: "1 started - active, 1 expired active expired")
+        },
+        StoreRule(opened: "a grace period, and then the time of billing retry, end by time") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            let entered = "1 started - active, 1 gracePeriodEntered active inGracePeriod"
+            try await expect(changes(store, after: 35, document(signed: 30, inGrace)), equals: entered)
+            let over = entered + ", 1 gracePeriodExpired inGracePeriod inBillingRetry"
+            try await expect(changes(store, after: 36), equals: over)
+            let notified = document(signed: 36, by: ("GRACE_PERIOD_EXPIRED", nil), inGrace)
+            try await expect(changes(store, after: 89, notified), equals: over)
+            try await expect(changes(store, after: 90), equals: over + ", 1 expired inBillingRetry expired")
+            try await expect(
+                changes(store, after: 95, document(signed: 90, by: ("EXPIRED", "BILLING_RETRY"), lapsed)),
+                equals: over + ", 1 expired inBillingRetry expired")
+        },
+        StoreRule(opened: "a failed renewal that was known before the end of the period has its entry at the end") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            try await expect(changes(store, after: 29, document(signed: 29, unpaid)), equals: "1 started - active")
+            try await expect(
+                changes(store, after: 30), equals: "1 started - active, 1 billingFailed active inBillingRetry")
+        },
+        StoreRule(opened: "a renewed period does not end by time, and the new one does") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            let renewed = Samples.set(period("1"), period("2", from: 30))
+            let entries = "1 started - active, 2 renewed - active"
+            try await expect(changes(store, after: 59, renewed), equals: entries)
+            try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
+        },
+        StoreRule(opened: "a renewal that is learned after the end by time has its entry, and so has its end") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31, Samples.set(period("1"))), equals: ended)
+            let late = Samples.set(period("2", from: 30, signed: 32))
+            try await expect(changes(store, after: 59, late), equals: ended + ", 2 renewed - active")
+            try await expect(
+                changes(store, after: 60), equals: ended + ", 2 renewed - active, 2 expired active expired")
+        },
+        StoreRule(opened: "an end by time is corrected when a document moves the end, and the new end has its entry") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31, document(signed: 1)), equals: ended)
+            let recovered = ended + ", 1 billingRecovered expired active"
+            try await expect(changes(store, after: 32, document(signed: 32, to: 45)), equals: recovered)
+            try await expect(changes(store, after: 44), equals: recovered)
+            try await expect(changes(store, after: 45), equals: recovered + ", 1 expired active expired")
+            try await expect(changes(store, after: 90), equals: recovered + ", 1 expired active expired")
+        },
+        StoreRule(opened: "a grace period that is learned after the end by time has its entry, and so has its end") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31, document(signed: 1)), equals: ended)
+            let late = document(signed: 30, by: ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"), inGrace)
+            let corrected = ended + ", 1 gracePeriodEntered expired inGracePeriod"
+            try await expect(changes(store, after: 32, late), equals: corrected)
+            try await expect(
+                changes(store, after: 37), equals: corrected + ", 1 gracePeriodExpired inGracePeriod inBillingRetry")
+        },
+        StoreRule(opened: "a document from before the end, and a look of a slower clock, do not take an end back") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 30, document(signed: 1)), equals: ended)
+            _ = try await store.apply([document(signed: 29)])
+            _ = try await store.recordAllEndings(by: date(30) - 3_600_000)
+            try await expect(changes(store, after: 31), equals: ended)
+        },
+        StoreRule(opened: "what ended before the first look is history, whenever a document brings it") { store in
+            try await expect(changes(store, after: 40, Samples.set(period("1"))), equals: "1 started - active")
+            let history = Samples.set(
+                period("2", of: "2", from: 5), period("3", of: "3", from: -900), period("4", of: "4", from: 20))
+            let started = "1 started - active, 2 started - active, 3 started - active, 4 started - active"
+            try await expect(changes(store, after: 49, history), equals: started)
+            try await expect(changes(store, after: 60), equals: started + ", 4 expired active expired")
+        },
+        StoreRule(opened: "purchases of before the first look end by time afterwards") { store in
+            let now = Int64(Foundation.Date().timeIntervalSince1970 * 1_000)
+            func subscription(_ id: String, until day: Int64) -> TransactionFact {
+                Samples.fact(id, at: now) {
+                    $0.type = .autoRenewableSubscription
+                    $0.purchaseDate = now - 30 * Samples.day
+                    $0.expiresDate = now + day * Samples.day
+                }
+            }
+            _ = try await store.apply([Samples.set(subscription("1", until: -1), subscription("2", until: 1))])
+            try await expect(store.recordAllEndings(by: now).entries, equals: 0)
+            try await expect(store.recordAllEndings(by: now + 2 * Samples.day).entries, equals: 1)
+            try await expect(store.text, equals: "1 purchased, 2 purchased, 2 endedByTime")
+        },
+        StoreRule(opened: "refunded, upgraded and unsigned purchases do not end by time") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            func revoked(_ id: String, _ configure: (inout JWSTransactionDecodedPayload) -> Void) -> TransactionFact {
+                Samples.fact(id, source: .appStoreServerAPI) {
+                    $0.type = .autoRenewableSubscription
+                    $0.expiresDate = date(30)
+                    configure(&$0)
+                }
+            }
+            try await expect(
+                changes(
+                    store, after: 90, Samples.set(revoked("1") { $0.revocationDate = date(20) }),
+                    Samples.set(revoked("2") { $0.isUpgraded = true }),
+                    Samples.set(period("3", of: "3", source: .recordedReply))),
+                equals: "1 refunded - refunded, 2 upgraded - upgraded")
+        },
+        StoreRule(opened: "one call looks at no more purchases than asked for, and at none twice") { store in
+            _ = try await store.recordEndings(by: date(0), limit: 1)
+            // All end at the same time.
+            for id in 1...7 { _ = try await store.apply([Samples.set(period("\(id)", of: "\(id)"))]) }
+            var found: [Int] = []
+            for _ in 0..<4 { found.append(try await store.recordEndings(by: date(30), limit: 3).purchases) }
+            try expect(found, equals: [3, 3, 1, 0])
+            try await expect(store.changes(after: 0, limit: 100).count { $0.event == .endedByTime }, equals: 7)
+        },
+        StoreRule("several programs that look at once, beside writers, add each entry once") { place in
+            let stores = [try await place.open(), try await place.open(), try await place.open()]
+            _ = try await stores[0].recordEndings(by: date(0), limit: 1)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<6 {
+                    let store = stores[number % 3]
+                    group.addTask {
+                        for id in stride(from: number, to: 60, by: 6) {
+                            _ = try await store.apply([Samples.set(period("\(id + 1)", of: "\(id + 1)"))])
+                        }
+                    }
+                    group.addTask {
+                        for _ in 0..<10 { _ = try await store.recordEndings(by: date(31), limit: 7) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for store in stores { _ = try await store.recordAllEndings(by: date(31)) }
+            let entries = try await LedgerAudit.check(stores[0])
+            try expect(entries.count { $0.event == .endedByTime }, equals: 60)
+            try expect(entries.count, equals: 120)
+            for store in stores { try await store.close() }
+        },
+        StoreRule(opened: "an end by time does not come again after the removal of its entry") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            _ = try await changes(store, after: 31, document(signed: 1))
+            let last = try await store.changes(after: 0, limit: 10).last?.position ?? 0
+            _ = try await store.apply([
+                notified("c", "CONSUMPTION_REQUEST", nil, "1", at: 40 * Samples.day) {
+                    $0.expiresDate = date(30)
+                    $0.type = .autoRenewableSubscription
+                }
+            ])
+            let removed = try await store.removeEntries(before: .max, evenUnread: true).position
+            try expect(removed > last)
+            _ = try await store.apply([document(signed: 41, lapsed)])
+            _ = try await store.recordAllEndings(by: date(90))
+            try await expect(store.changes(after: removed, limit: 10).count, equals: 0)
+        },
+        StoreRule(opened: "an erased purchase does not end, and one that is learned again does") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            _ = try await store.apply([Samples.set(period("1"))])
+            _ = try await store.erase(
+                [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: false)
+            try await expect(store.recordEndings(by: date(31), limit: 10).purchases, equals: 0)
+            try await expect(
+                changes(store, after: 31, Samples.set(period("1"))),
+                equals: "1 started - active, 1 expired active expired")
+        },
+    ]
+}
