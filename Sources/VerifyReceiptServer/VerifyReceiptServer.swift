@@ -42,6 +42,7 @@ public final class VerifyReceiptServer: Service {
     private let adminChannel: HTTP1Channel
     private let lookUp: (responder: LookUpResponder, channel: HTTP1Channel)?
     private let consumption: ConsumptionRounds?
+    private let endings: EndingRounds?
     private let readiness: Readiness
     private let hasMetricsBackend: Bool
     private let shadow: ShadowForwarder?
@@ -58,7 +59,8 @@ public final class VerifyReceiptServer: Service {
     /// - Parameters:
     ///   - configuration: sockets, limits, apps and replies.
     ///   - store: the store of purchases; nil to answer from receipts alone. If it is a `RequestBudgets`, the server shares
-    ///     the rate limits of the App Store Server API with the other programs that use it.
+    ///     the rate limits of the App Store Server API with the other programs that use it. If it is a `PurchaseEndings`,
+    ///     the server adds the entries of purchases that end by time.
     ///   - spool: stores receipts that the store does not write in time; nil to answer without storing them. The server does
     ///     not close it.
     ///   - logger: receives a line per request, and messages for operators.
@@ -77,6 +79,7 @@ public final class VerifyReceiptServer: Service {
     ) throws {
         let metrics = ServerMetrics(backend: metricsFactory)
         let budgets = store as? any RequestBudgets
+        let endings = store as? any PurchaseEndings
         let store = store.map { Self.bounded($0, configuration, logger) }
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
@@ -123,6 +126,9 @@ public final class VerifyReceiptServer: Service {
                     $0, interval: settings.interval, credentials: configuration.appStore, metrics: metrics,
                     logger: logger, clock: clock)
             }
+        }
+        self.endings = endings.map {
+            EndingRounds($0, configuration.endings, metrics: metrics, logger: logger, clock: clock)
         }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)
@@ -205,6 +211,8 @@ public final class VerifyReceiptServer: Service {
         // Not awaited either: a request that was sent and not closed is sent again by the next start.
         let answering = Task { [consumption] in await consumption?.run() }
         defer { answering.cancel() }
+        let ending = Task { [endings] in await endings?.run() }
+        defer { ending.cancel() }
         let measuring = Task { if hasMetricsBackend { await measure() } }
         defer { measuring.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
@@ -393,6 +401,7 @@ extension VerifyReceiptServer {
         if new.spool != configuration.spool { names.append("spool") }
         if new.shadow != configuration.shadow { names.append("shadow") }
         if new.consumption != configuration.consumption { names.append("consumption") }
+        if new.endings != configuration.endings { names.append("ledger") }
         return names
     }
 }

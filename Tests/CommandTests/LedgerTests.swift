@@ -54,6 +54,30 @@ struct LedgerTests {
         #expect(words(after) == words(rest))
     }
 
+    @Test("sweep adds the entry of a subscription that ended without a document, once, and none of what ended before")
+    func sweep() async throws {
+        let folder = try Folder()
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        func subscription(_ id: String, endedBefore seconds: Int64) -> FactSet {
+            FactSet(
+                scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+                transactions: [StoredPurchases.fact(id, original: id, 0, 1) { $0.expiresDate = now - seconds * 1_000 }])
+        }
+        try await StoredPurchases.makeStore(
+            [subscription("1", endedBefore: 90_000), subscription("2", endedBefore: 3_600)], in: folder)
+        let first = try await ledger("sweep", "--delay-seconds", "86400", in: folder)
+        #expect(first.output == "Purchases that were due: 1. Entries added: 0.\n", "\(first.error)")
+        let second = try await ledger("sweep", in: folder)
+        #expect(second.output == "Purchases that were due: 1. Entries added: 1.\n", "\(second.error)")
+        let third = try await ledger("sweep", in: folder)
+        #expect(third.output == "Purchases that were due: 0. Entries added: 0.\n", "\(third.error)")
+        let all = try entries(try await ledger("read", in: folder))
+        #expect(words(all) == ["1 started", "2 started", "2 expired"])
+        #expect(all.last?["before"] as? String == "active" && all.last?["after"] as? String == "expired")
+        let refused = try await ledger("sweep", "--delay-seconds", "-1", in: folder)
+        #expect(refused.status != 0)
+    }
+
     @Test("Each line names its app and environment, and a consumer can leave out the others")
     func scopes() async throws {
         let folder = try Folder()

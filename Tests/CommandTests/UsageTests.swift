@@ -19,7 +19,7 @@ struct UsageTests {
             ["enrich"],
             ["offers"], ["ledger"], ["ledger", "read"],
             ["ledger", "acknowledge"], ["ledger", "follow"],
-            ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
+            ["ledger", "sweep"], ["ledger", "prune"], ["ledger", "consumers"], ["ledger", "forget"], ["sign"],
             ["sign", "promotional-offer"],
             ["sign", "promotional-offer-v1"],
             ["sign", "introductory-eligibility"], ["sign", "advanced-commerce"],

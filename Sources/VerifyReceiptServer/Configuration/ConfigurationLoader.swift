@@ -78,6 +78,8 @@ struct ConfigurationLoader {
         if configuration.consumption != nil, configuration.storeURL == nil {
             values.note("consumption.rules", "there is no store that keeps requests")
         }
+        configuration.endings = .init(
+            interval: values.duration("ledger.endings-interval"), delay: values.duration("ledger.endings-delay"))
         configuration.spool = spool(storeURL: configuration.storeURL)
         configuration.limits = limits()
         configuration.timeouts = timeouts()

@@ -105,6 +105,8 @@ package struct Setting: Sendable {
         Setting("consumption.customer-consented", .path),
         Setting("consumption.consumer", .text),
         Setting("consumption.interval", .seconds(1...3_600), "300"),
+        Setting("ledger.endings-interval", .seconds(0...3_600), "60"),
+        Setting("ledger.endings-delay", .seconds(0...86_400), "300"),
         Setting("notifications.enabled", .boolean, "true"),
         Setting("notifications.v1", .boolean, "false"),
         Setting("trust.roots", .paths),

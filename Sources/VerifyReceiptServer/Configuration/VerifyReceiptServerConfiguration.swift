@@ -196,6 +196,19 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         }
     }
 
+    /// When the ledger gets entries of purchases that ended without a document (`PurchaseEndings`).
+    public struct Endings: Sendable, Hashable {
+        /// The time between two rounds; zero for none.
+        public var interval: Duration
+        /// How long after an end a document may still come.
+        public var delay: Duration
+
+        public init(interval: Duration = .seconds(60), delay: Duration = .seconds(300)) {
+            self.interval = interval
+            self.delay = delay
+        }
+    }
+
     public var listeners = [Listener()]
     public var admin: AdminListener? = AdminListener()
     /// Nil for no look-up.
@@ -223,6 +236,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public var appStore: [AppStoreCredentials] = []
     /// Nil to keep consumption requests as open tasks.
     public var consumption: ConsumptionAnswers?
+    public var endings = Endings()
     /// Warnings about valid but unsafe settings, for the log.
     public var warnings: [String] = []
 

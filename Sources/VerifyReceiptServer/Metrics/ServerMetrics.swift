@@ -29,6 +29,8 @@ final class ServerMetrics: Sendable {
     /// By HTTP status.
     let lookUps: LabeledCounter
     let consumptionRequests: LabeledCounter
+    /// By outcome.
+    let ledgerEndings: LabeledCounter
     /// By kind of difference.
     private let shadowFields: LabeledCounter
     /// By which reply grants access.
@@ -96,6 +98,10 @@ final class ServerMetrics: Sendable {
         consumptionRequests = registry.counters(
             prefix + "consumption_requests_total",
             "Consumption requests that were answered, and rounds that failed, by outcome.", labels: "outcome")
+        ledgerEndings = registry.counters(
+            prefix + "ledger_endings_total",
+            "Purchases that ended by time, by outcome: recorded (entries of the ledger), unreadable (damaged rows); and "
+                + "rounds that failed.", labels: "outcome")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")

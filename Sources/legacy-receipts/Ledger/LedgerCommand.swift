@@ -22,7 +22,7 @@ struct LedgerCommand: AsyncParsableCommand {
                 --consumer shop --acknowledge-on-exit-0 ./deliver
             """,
         subcommands: [
-            LedgerReadCommand.self, LedgerFollowCommand.self, LedgerAcknowledgeCommand.self,
+            LedgerReadCommand.self, LedgerFollowCommand.self, LedgerAcknowledgeCommand.self, LedgerSweepCommand.self,
             LedgerPruneCommand.self, LedgerConsumersCommand.self, LedgerForgetCommand.self,
         ])
 }

@@ -1,0 +1,42 @@
+import AppStoreModels
+import AppStoreServer
+import ArgumentParser
+import TransactionStore
+
+struct LedgerSweepCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sweep",
+        abstract: "Add the entries of subscriptions that ended without a document.",
+        discussion: """
+            'serve' does this by itself. Without a server, run it as often as you want to know of such ends, such as \
+            every minute. Any number of programs may do it at once: each end has one entry. What ended before the \
+            first run on a store has none.
+
+            EXAMPLES:
+              legacy-receipts ledger sweep --store sqlite:purchases.sqlite
+            """)
+
+    @OptionGroup var store: StoreOption
+
+    @Option(
+        help: ArgumentHelp(
+            "How long after an end a document may still come (default: 300).", valueName: "seconds"))
+    var delaySeconds: Int = 300
+
+    func validate() throws {
+        guard (0...86_400).contains(delaySeconds) else {
+            throw ValidationError("--delay-seconds takes a number from 0 to 86400.")
+        }
+    }
+
+    func run() async throws {
+        let date = ServerClock.system.now() - Int64(delaySeconds) * 1_000
+        try await StoreOpener.withExisting(store.url) { store in
+            let found = try await store.recordAllEndings(by: date)
+            if found.unreadable > 0 {
+                Terminal.error("Warning: \(found.unreadable) purchases cannot be read. They are tried again in a day.")
+            }
+            try Terminal.output("Purchases that were due: \(found.purchases). Entries added: \(found.entries).")
+        }
+    }
+}

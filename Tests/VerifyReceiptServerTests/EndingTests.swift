@@ -1,0 +1,84 @@
+import AppStoreModels
+import Purchases
+import SQLiteTransactionStore
+import Synchronization
+import TestSupport
+import Testing
+import TransactionStore
+import VerifyReceiptServer
+
+@Suite("The ledger of a server says what ended by time")
+struct EndingTests {
+    private static let day: Int64 = 86_400_000
+    private static let june: Int64 = 1_717_243_200_000
+
+    private static func subscription(_ id: String, until day: Int64) -> FactSet {
+        var payload = JWSTransactionDecodedPayload()
+        payload.transactionId = id
+        payload.originalTransactionId = id
+        payload.productId = "monthly"
+        payload.type = .autoRenewableSubscription
+        payload.purchaseDate = june - 30 * Self.day
+        payload.expiresDate = june + day * Self.day
+        let origin = FactOrigin(source: .notificationV2, signedDate: june - 30 * Self.day)
+        return FactSet(
+            scope: StoreScope(environment: .production, bundleId: "com.example.app"),
+            transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
+    }
+
+    private static func events(_ store: SQLiteTransactionStore) async throws -> [LedgerEntry.Event] {
+        try await store.changes(after: 0, limit: 10).map(\.event)
+    }
+
+    private static func configuration(delay: Duration) -> VerifyReceiptServerConfiguration {
+        .testing {
+            $0.endings.interval = .milliseconds(20)
+            $0.endings.delay = delay
+        }
+    }
+
+    @Test("A subscription that ends has its entry, and the metric counts it")
+    func ends() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
+        let now = Mutex(Self.june)
+        _ = try await store.recordEndings(by: Self.june - 2 * Self.day, limit: 1)
+        _ = try await store.apply([Self.subscription("1", until: 1), Self.subscription("2", until: 9)])
+        let clock: @Sendable () -> Int64 = { now.withLock { $0 } }
+        try await TestServer.run(Self.configuration(delay: .seconds(86_400)), store: store, clock: clock) { server in
+            // Over, but documents may still come.
+            now.withLock { $0 = Self.june + Self.day }
+            try await Task.sleep(for: .milliseconds(200))
+            #expect(try await Self.events(store) == [.purchased, .purchased])
+            now.withLock { $0 = Self.june + 2 * Self.day }
+            try await eventually("it has ended") { try await Self.events(store).count == 3 }
+            #expect(try await Self.events(store).last == .endedByTime)
+            try await eventually("it is counted") {
+                server.server.metricsText.contains(
+                    "legacy_receipts_ledger_endings_total{outcome=\"recorded\"} 1\n")
+            }
+        }
+        try await store.close()
+    }
+
+    @Test("A store that cannot be written to fails the round, not the readiness, and the next round makes up for it")
+    func failure() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
+        _ = try await store.recordEndings(by: Self.june - 2 * Self.day, limit: 1)
+        _ = try await store.apply([Self.subscription("1", until: -1)])
+        try await store.setReadOnly(true)
+        let clock: @Sendable () -> Int64 = { Self.june }
+        try await TestServer.run(Self.configuration(delay: .zero), store: store, clock: clock) { server in
+            try await eventually("it fails") {
+                server.server.metricsText.contains("legacy_receipts_ledger_endings_total{outcome=\"failed\"}")
+            }
+            let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz")).status
+            #expect(ready == 200)
+            #expect(server.log.text.contains("the ledger does not get what ended by time"))
+            try await store.setReadOnly(false)
+            try await eventually("it has ended") { try await Self.events(store).count == 2 }
+        }
+        try await store.close()
+    }
+}
