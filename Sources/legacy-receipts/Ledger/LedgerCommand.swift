@@ -8,8 +8,8 @@ struct LedgerCommand: AsyncParsableCommand {
         discussion: """
             The store keeps an ordered ledger of the events of each transaction: started or renewed (once per transaction \
             id), refunded, revoked (Family Sharing ended), upgraded, reinstated, termMoved (of a non-renewing \
-            subscription), seatUnclaimed (of a subscription with seats), and what notifications and renewal information \
-            state: gracePeriodEntered, billingFailed, gracePeriodExpired, billingRecovered, expired, \
+            subscription), seatUnclaimed (of a subscription with seats), and what notifications, renewal information and \
+            time ('ledger sweep') state: gracePeriodEntered, billingFailed, gracePeriodExpired, billingRecovered, expired, \
             priceIncreasePending, priceIncreaseAccepted, consumptionRequested. A consumer reads the entries after its \
             position, processes them, and acknowledges them.
 

@@ -19,9 +19,8 @@ struct LedgerSweepCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
 
     @Option(
-        help: ArgumentHelp(
-            "How long after an end a document may still come (default: 300).", valueName: "seconds"))
-    var delaySeconds: Int = 300
+        help: ArgumentHelp("How long after an end a document may still come, 0 to 86400.", valueName: "seconds"))
+    var delaySeconds = 300
 
     func validate() throws {
         guard (0...86_400).contains(delaySeconds) else {
