@@ -80,7 +80,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 32, document(signed: 32, lapsed)), equals: ended)
         },
         StoreRule(opened: "an expiry that a notification stated has no entry by time") { store in
-            let expired = document(signed: 30, by: ("EXPIRED", "VOLUNTARY")) { $0.expirationIntent = .customerCanceled }
+            let expired = document(signed: 30, by: ("EXPIRED", "VOLUNTARY")) { $0.expirationIntent = .cancelled }
             try await expect(changes(store, after: 0), equals: "")
             try await expect(changes(store, after: 1, document(signed: 1)), equals: "1 started - active")
             try await expect(
