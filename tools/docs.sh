@@ -13,8 +13,12 @@ targets=(
     VerifyReceipt ReplyComparison AppStoreSync VerifyReceiptServer
 )
 
-swift build --build-tests
-binaries=$(swift build --show-bin-path)
+# DOCUMENTED_BUILD names the folder of a debug build that is up to date.
+binaries=${DOCUMENTED_BUILD:-}
+if [ -z "$binaries" ]; then
+    swift build --build-tests
+    binaries=$(swift build --show-bin-path)
+fi
 output=.build/documentation
 rm -rf "$output"
 mkdir -p "$output"

@@ -16,6 +16,27 @@ width=(--experimental-maximum-parallelization-width 24)
 # apart: what they measure while a server is away needs a machine that is not busy with all other tests.
 database=(--filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
+# Without debug information, which a tenth of the compiler's time goes into. Failed tests name file and line without it.
+build() { swift build -Xswiftc -gnone "$@"; }
+
+# beside NAME COMMAND…: runs a step beside those that follow. `ended NAME` waits for it and prints what it printed.
+declare -A running
+beside() {
+    local name=$1
+    shift
+    mkdir -p .build
+    "$@" >".build/$name.log" 2>&1 &
+    running[$name]=$!
+}
+ended() {
+    local status=0
+    wait "${running[$1]}" || status=$?
+    unset "running[$1]"
+    cat ".build/$1.log"
+    [ "$status" -eq 0 ] || { echo "Failed: $1, exit status $status."; return 1; }
+}
+trap '[ "${#running[@]}" -eq 0 ] || kill "${running[@]}" 2>/dev/null || true' EXIT
+
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
 # Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
@@ -49,25 +70,36 @@ venv=.build/judges
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/requirements.txt
 export LEGACY_RECEIPTS_PYTHON="$PWD/$venv/bin/python3"
 
+step "Build, debug"
+beside minimal bash tools/minimal.sh
+build --build-tests
+debug=$(build --show-bin-path)
+
 step "What one library alone fetches"
-bash tools/minimal.sh
+ended minimal
 
 step "Tests, debug"
-swift build --build-tests
 tests 1500 swift test --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
 tests 1200 bash tools/postgres.sh run swift test --skip-build "${width[@]}" "${database[@]}"
 
-step "Documentation"
-bash tools/docs.sh
+# With what is built: a build with the flags of demo.sh would compile everything again. Beside the release build, which has
+# only one module to compile for much of its time.
+documents() {
+    step "Documentation"
+    DOCUMENTED_BUILD=$debug bash tools/docs.sh
 
-step "Demonstration"
-# With the command that is built: a build with the flags of demo.sh would compile everything again.
-DEMO_COMMAND=$(swift build --show-bin-path)/legacy-receipts bash tools/demo.sh
+    step "Demonstration"
+    DEMO_COMMAND=$debug/legacy-receipts bash tools/demo.sh
+}
 
 step "Build, release"
-swift build -c release --build-tests
-command=$(swift build -c release --show-bin-path)/legacy-receipts
+beside documents documents
+build -c release --build-tests
+command=$(build -c release --show-bin-path)/legacy-receipts
+
+step "Documentation and demonstration, beside the build"
+ended documents
 
 # What other programs say about the command.
 judges() {
@@ -107,9 +139,7 @@ judges() {
 }
 
 # The judges wait for servers, browsers and Java most of the time, and the tests for time limits. So they run together.
-judges >.build/judges.log 2>&1 &
-judges=$!
-trap 'kill "$judges" 2>/dev/null || true' EXIT
+beside judges judges
 
 step "Tests, release"
 released=0
@@ -117,8 +147,7 @@ tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
 
 step "Judges of the release"
 judged=0
-wait "$judges" || judged=1
-cat .build/judges.log
+ended judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
 tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${width[@]}" "${database[@]}"
@@ -127,4 +156,4 @@ tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${widt
 # libraries of the debug tests.
 step "Benchmark compiles"
 cp Package.resolved tools/benchmark/Package.resolved
-swift build --package-path tools/benchmark --scratch-path .build
+build --package-path tools/benchmark --scratch-path .build

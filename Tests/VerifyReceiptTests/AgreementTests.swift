@@ -18,7 +18,12 @@ import VerifyReceipt
 /// with stores of its own.
 @Suite struct AgreementTests {
     private static let count =
-        ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) } ?? 200
+        ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) } ?? fewCustomers
+    #if DEBUG
+        private static let fewCustomers = 50
+    #else
+        private static let fewCustomers = 200
+    #endif
     private static let batchSize = 1_000
 
     /// Every answer about a customer at the end, without the history of how a store came to know.
