@@ -22,6 +22,9 @@ struct DumpFramer: RecordFramer {
     private var areUnnamed = false
     /// The columns of the tables that CREATE TABLE defined, and the bytes of these definitions.
     private var tables: (columns: [String: [String]], bytes: Int) = ([:], 0)
+    /// The columns of a table, probably of the one with receipts. Nil if there was none, or if one has the named column.
+    private var otherColumns: [String]?
+    private var hasReceiptColumn = false
     /// How many bytes were read ahead to find statements.
     private var bytesAhead = 0
     /// The properties of the records in the statements, or in the rows of the current table.
@@ -38,6 +41,14 @@ struct DumpFramer: RecordFramer {
     }
 
     var context: FrameContext? { current }
+
+    /// What is wrong if no table so far has the named column, so that no row was a record.
+    var columnNotFound: InputError? {
+        guard let receiptColumn, let otherColumns else { return nil }
+        return InputError(
+            code: .columnNotFound, input: input,
+            message: "\(input) \(TableDetector.missing(receiptColumn, otherColumns)).")
+    }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         while true {
@@ -104,6 +115,7 @@ struct DumpFramer: RecordFramer {
         let head = Bytes(rebasing: input.window.prefix(DumpStatement.maximumBytes))
         guard let statement = DumpStatement(head, dialect, cost: &bytesAhead) else { return false }
         let columns = statement.columns ?? tables.columns[statement.table]
+        if let columns { note(columns) }
         if statement.kind == .table {
             // Most dumps define a table just before its rows.
             if tables.bytes > 16 * DumpStatement.maximumBytes { tables = ([:], 0) }
@@ -121,6 +133,17 @@ struct DumpFramer: RecordFramer {
             try consumeEnd(of: input)
         }
         return true
+    }
+
+    /// Notes whether a table has the named column.
+    private mutating func note(_ columns: [String]) {
+        guard let receiptColumn, !hasReceiptColumn else { return }
+        hasReceiptColumn = columns.contains(receiptColumn)
+        if hasReceiptColumn {
+            otherColumns = nil
+        } else if otherColumns == nil || columns.contains(where: { ColumnNames.meaning(of: $0)?.isPayload == true }) {
+            otherColumns = columns
+        }
     }
 
     /// Begins the rows of a table.
@@ -235,7 +258,9 @@ struct DumpFramer: RecordFramer {
         if areUnnamed, let copied = try? InsertRow.copied(row, dialect) {
             areUnnamed = false
             let fields = copied.withUnsafeBufferPointer { TableField.split($0, QueryStream.dialect) }
-            enter(TableDetector.numbered(fields.count), dialect)
+            let columns = TableDetector.numbered(fields.count)
+            note(columns)
+            enter(columns, dialect)
         }
         // What is damaged may be the rest of the statement.
         if Self.endsStatement(row) { state = .statements }

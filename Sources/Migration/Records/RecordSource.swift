@@ -55,6 +55,9 @@ package final class RecordSource {
     private var folder: FolderWalk?
     private var current: OpenInput?
     private var pendingError: InputError?
+    /// The first dump in which no table has the column of the receipts. In a folder with a file for each table, it can be in
+    /// another one.
+    private var columnNotFound: InputError?
     /// The query that was opened last.
     private(set) var query: QueryStream?
 
@@ -98,7 +101,10 @@ package final class RecordSource {
                     current = opened
                     batch.begin(opened.context)
                 case .unreadable(let error)?: append(error, to: &batch)
-                case nil: return
+                case nil:
+                    guard statistics.records == 0, let error = columnNotFound else { return }
+                    columnNotFound = nil
+                    throw error
                 }
                 continue
             }
@@ -133,6 +139,7 @@ package final class RecordSource {
         guard let input = current else { return }
         current = nil
         statistics.blankLines += input.framer.blankLines
+        if columnNotFound == nil { columnNotFound = (input.framer as? DumpFramer)?.columnNotFound }
         if input.records == 0 { statistics.emptyInputs += 1 }
     }
 

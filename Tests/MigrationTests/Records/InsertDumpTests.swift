@@ -80,6 +80,28 @@ struct InsertDumpTests {
         #expect(Reading(mysqldump, options: InputOptions(otherColumns: ["user id"])).records.count == 5)
     }
 
+    @Test("A column that no table of a long dump has stops at its end; in a folder, one dump with it is enough")
+    func columnOfLongDump() {
+        let padding = "-- " + String(repeating: "x", count: InputLimits.detectionWindow) + "\n"
+        func read(_ texts: [String], column: String) -> Reading {
+            let inputs = texts.enumerated().map { InputArgument.bytes(Array($1.utf8), name: "\($0).sql") }
+            return Reading(inputs, options: InputOptions(receiptColumn: column))
+        }
+        for text in [mysqldump + padding, "-- MySQL dump\n" + padding + mysqldump] {
+            let wrong = read([text], column: "reciept")
+            #expect(wrong.records.isEmpty && wrong.errors.map(\.code) == [.columnNotFound])
+            #expect(wrong.errors.first?.message.contains("id, user id, receipt, price") == true)
+            #expect(read([text], column: "line").errors.isEmpty)
+        }
+        let users = "CREATE TABLE `users` (`id` int);\nINSERT INTO `users` VALUES (1);\n"
+        let folder = read([users, mysqldump + padding], column: "line")
+        #expect(folder.errors.isEmpty && folder.receipts == ["-", a])
+        // A table without rows.
+        #expect(read(["CREATE TABLE `r` (`line` text);\n" + padding], column: "line").errors.isEmpty)
+        let unnamed = read(["INSERT INTO `r` VALUES ('u1','\(a)');\n"], column: "2")
+        #expect(unnamed.records.isEmpty && unnamed.errors.first?.message.contains("column 1, column 2") == true)
+    }
+
     @Test("The forms of the statement: one row each, with the names of the columns, in any layout")
     func forms() {
         let rows = ["('u1','\(a)')", "('u2','\(b)')"]
