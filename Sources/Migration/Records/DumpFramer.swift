@@ -278,6 +278,8 @@ struct DumpFramer: RecordFramer {
     private static let titles: [(title: StaticString, isMySQL: Bool)] = [
         ("-- PostgreSQL database dump", false), ("PRAGMA foreign_keys", false), ("-- MySQL dump", true),
         ("-- MariaDB dump", true), ("-- phpMyAdmin SQL Dump", true),
+        // Comments that only MySQL and MariaDB execute; with --compact, they are the only sign.
+        ("/*!40", true), ("/*!50", true), ("/*M!", true),
     ]
 
     /// The dialect of the INSERT statements in a dump; nil if the bytes begin none. They begin one with the title of its program,

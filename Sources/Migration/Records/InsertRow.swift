@@ -135,7 +135,7 @@ struct InsertRow {
             }
         } else if literal.begins(with: "0x") {
             value = StoredEncoding.bytes(ofHex: literal[slice: 2..<literal.count])
-        } else if literal.count == 4, String(decoding: literal, as: UTF8.self).uppercased() == "NULL" {
+        } else if isNull(literal) {
             line += [UInt8(ascii: "\\"), UInt8(ascii: "N")]
             return true
         } else if literal.position(of: UInt8(ascii: "(")) == nil {
@@ -144,5 +144,11 @@ struct InsertRow {
         guard let value else { return false }
         value.withUnsafeBufferPointer { QueryStream.append($0, to: &line) }
         return true
+    }
+
+    /// DEFAULT is the value of a generated column in pg_dump: the dump does not have it.
+    private static func isNull(_ literal: Bytes) -> Bool {
+        guard literal.count <= 7, let first = literal.first, !first.isDigit else { return false }
+        return ["NULL", "DEFAULT"].contains(String(decoding: literal, as: UTF8.self).uppercased())
     }
 }

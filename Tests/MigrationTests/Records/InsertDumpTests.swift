@@ -128,6 +128,26 @@ struct InsertDumpTests {
         }
     }
 
+    @Test("Comments with versions show the dialect of MySQL, where names are in double quotes and no title is there")
+    func compactANSI() {
+        let text = """
+            /*!40101 SET character_set_client = utf8mb4 */;
+            CREATE TABLE "receipts" (
+              "user_id" varchar(64) DEFAULT NULL,
+              "receipt" longtext,
+              KEY "u" ("user_id")
+            );
+            INSERT INTO "receipts" VALUES ('O\\'Neil','\(a)'),
+            ('\\\\','\(b)');
+
+            """
+        for beginning in ["", "/*M!999999\\- enable the sandbox mode */ \n", "/*!50503 SET NAMES utf8mb4 */;\n"] {
+            let reading = Reading(beginning + text)
+            #expect(reading.receipts == [a, b])
+            #expect(reading.records.map { $0.carried("user_id") } == [.text("O'Neil"), .text("\\")])
+        }
+    }
+
     /// What one value of a row is read as.
     private func value(_ literal: String, dialect: TableOptions.Dialect? = .mysql) -> CarriedColumn.Value? {
         let text = "INSERT INTO r (note, receipt) VALUES (\(literal),'\(a)');\n"
@@ -144,6 +164,8 @@ struct InsertDumpTests {
         #expect(value("'\\\\'") == .text("\\"))
         #expect(value("\"say \"\"it's\"\"\"") == .text("say \"it's\""))
         #expect(value("NULL") == .json("null") && value("null") == .json("null"))
+        // A generated column in pg_dump --inserts.
+        #expect(value("DEFAULT") == .json("null") && value("'DEFAULT'") == .text("DEFAULT"))
         #expect(value("'NULL'") == .text("NULL") && value("'\\\\N'") == .text("\\N"))
         #expect(value("-1.5e10") == .text("-1.5e10"))
         #expect(value("0x7531") == .text("u1") && value("x'7531'") == .text("u1") && value("X''") == .text(""))
