@@ -109,7 +109,7 @@ extension TableLayout {
             return nil
         }
         let escape = value?["dialect"]?.string.flatMap(TableOptions.Dialect.init(rawValue:)) ?? .csv
-        let quote = value?["quote"]?.string?.utf8.first ?? UInt8(ascii: "\"")
+        let quote = value?["quote"]?.string.map { $0.utf8.first ?? TableDialect.noQuote } ?? UInt8(ascii: "\"")
         let dialect = TableDialect(delimiter: delimiter, escape: escape, quote: quote)
         self.init(dialect: dialect, columns: columns.map { $0.string ?? "" })
     }
@@ -119,6 +119,7 @@ extension TableLayout {
         writer.member("delimiter", String(decoding: [dialect.delimiter], as: UTF8.self))
         if dialect.escape != .csv { writer.member("dialect", dialect.escape.rawValue) }
         if dialect.isInsert { writer.member("quote", "'") }
+        if dialect.quote == TableDialect.noQuote { writer.member("quote", "") }
         writer.array("columns", columns) { $0.string($1) }
         writer.endObject()
     }

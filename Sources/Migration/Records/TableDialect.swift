@@ -7,7 +7,8 @@ public struct TableOptions: Hashable, Sendable {
         /// RFC 4180: a field can be quoted, and a quote in it is doubled.
         case csv
         /// MySQL's `SELECT … INTO OUTFILE` and `mysqldump --tab`: a backslash escapes delimiters, line feeds, quotes and itself;
-        /// `\N` is null. Quotes are optional (MySQL Reference Manual, LOAD DATA).
+        /// `\N` is null. Quotes are optional (MySQL Reference Manual, LOAD DATA): between tabs they mean nothing if no column has
+        /// them throughout.
         case mysql
         /// PostgreSQL's `COPY … TO` in the text format: a backslash escapes, `\N` is null, quotes mean nothing, and `\.` ends the
         /// data (PostgreSQL documentation, COPY).
@@ -42,8 +43,10 @@ public struct TableOptions: Hashable, Sendable {
 struct TableDialect: Sendable, Hashable {
     let delimiter: UInt8
     let escape: TableOptions.Dialect
-    /// What is around quoted fields.
+    /// What is around quoted fields; ``noQuote`` if nothing is.
     let quote: UInt8
+
+    static let noQuote: UInt8 = 0
 
     init(delimiter: UInt8, escape: TableOptions.Dialect = .csv, quote: UInt8 = UInt8(ascii: "\"")) {
         self.delimiter = delimiter
@@ -55,7 +58,7 @@ struct TableDialect: Sendable, Hashable {
     var isInsert: Bool { quote == UInt8(ascii: "'") }
 
     var hasBackslashes: Bool { escape != .csv }
-    var hasQuotes: Bool { escape != .postgresql }
+    var hasQuotes: Bool { escape != .postgresql && quote != Self.noQuote }
 
     /// Whether a line is `\.`, which ends the data of PostgreSQL's COPY. It is no row in any dialect.
     static func isEndMark(_ line: Bytes) -> Bool { line.count == 2 && line.begins(with: "\\.") }

@@ -66,7 +66,14 @@ struct TableDetector {
             }
             return samples.max { $0.score < $1.score }.flatMap { $0.rows.isEmpty ? nil : $0 }
         }
-        if let dialect = options.dialect { return best(dialect) }
+        if let dialect = options.dialect {
+            let sample = best(dialect)
+            guard dialect == .mysql, (sample?.dialect.delimiter ?? stated) == 0x09 else { return sample }
+            // By itself MySQL writes no quotes. One at the beginning of a value must not join rows.
+            let unquoted = Sample(
+                head, TableDialect(delimiter: 0x09, escape: dialect, quote: TableDialect.noQuote), isWhole: isWhole)
+            return unquoted.rows.isEmpty || unquoted.hasEnclosedColumn ? sample : unquoted
+        }
         let plain = best(.csv)
         // Any value can contain backslashes. They are escapes only if the rows fit with them, and do not fit without.
         if plain?.isRegular != true, head.position(of: UInt8(ascii: "\\")) != nil, let escaped = best(.mysql),
@@ -198,6 +205,23 @@ private struct Sample {
     /// dialect.
     var isRegular: Bool { isEven && rows.count >= 3 && !hasBackslashQuote }
     var hasBackslashQuote: Bool { rows.contains { $0.fields.contains(where: \.hasBackslashQuote) } }
+
+    /// Whether some column has quotes around all of its values, nulls and the first row aside, which can be a header.
+    var hasEnclosedColumn: Bool {
+        (0..<width).contains { column in
+            var count = 0
+            for (row, fields) in rows.dropFirst(rows.count > 1 ? 1 : 0) where column < fields.count {
+                let text = head[slice: row]
+                let value = text[slice: fields[column].range]
+                if fields[column].isNull(in: text) { continue }
+                guard value.count > 1, value.first == UInt8(ascii: "\""), value.last == UInt8(ascii: "\"") else {
+                    return false
+                }
+                count += 1
+            }
+            return count > 0
+        }
+    }
 
     /// Prefers several columns to one, then the delimiter that splits most rows alike, then the one with more columns.
     var score: (Int, Int, Int) { (width > 1 ? 1 : 0, regularRows, width) }

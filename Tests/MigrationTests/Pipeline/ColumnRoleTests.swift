@@ -21,12 +21,13 @@ struct ColumnRoleTests {
     }
 
     private static func migration(
-        trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], columns: DocumentColumns = .init()
+        trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], columns: DocumentColumns = .init(),
+        table: TableOptions = TableOptions()
     ) throws -> StoreMigration {
         StoreMigration(
             options: StoreMigration.Options(
                 migration: MigrationOptions(
-                    trust: try trust ?? FixtureTrust.withIntermediates(), documentColumns: columns),
+                    trust: try trust ?? FixtureTrust.withIntermediates(), documentColumns: columns, table: table),
                 userColumn: user, carriedColumns: carry, date: date))
     }
 
@@ -85,6 +86,18 @@ struct ColumnRoleTests {
         #expect(summary.records.migrated == 1)
         let users = try Self.users(files)
         #expect(users.keys.sorted() == ["k1"] && users["k1"]?.first?["signed_up"]?.string == "2020")
+    }
+
+    @Test("A retry knows that the quotes in a table of MySQL are parts of its values")
+    func retryWithoutQuotes() async throws {
+        let table = "konto\tsigned_up\treceipt\n\"k1\t2020\t\(try Self.receipt())\nk2\t2021\t\(try Self.receipt())\n"
+        let first = try Self.migration(
+            trust: .apple, user: "konto", carry: ["signed_up"],
+            table: TableOptions(dialect: .mysql, delimiter: "\t"))
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.txt", first, retry: try Self.migration())
+        #expect(summary.records.migrated == 2)
+        #expect(try Self.users(files).keys.sorted() == ["\"k1", "k2"])
     }
 
     @Test("A quarantined row of mysqldump is read again with its columns and escapes; a damaged one stays")

@@ -35,6 +35,26 @@ struct TableDialectTests {
         #expect(reading.records[2].carried("note") == .json("null"))
     }
 
+    @Test("MySQL without quotes: one at the beginning of a value is a part of it, and joins no rows")
+    func mysqlWithoutQuotes() {
+        let options = self.options(.mysql, delimiter: "\t", hasHeader: false, column: "column 2")
+        let values = ["\"open", "12\" disc", "\"", "\"x\"", "y"]
+        let text = values.enumerated().map { "u\($0)\t\(Made.receipt($0))\t\($1)\n" }.joined()
+        // Also if the quote is never closed.
+        for text in [text, "u\t\(a)\t\"open\nv\t\(b)\ty\n"] {
+            let reading = Reading(text, options: options)
+            #expect(reading.errors.isEmpty && reading.records.count == text.split(separator: "\n").count)
+            #expect(reading.records[0].carried("column 3") == .text("\"open"))
+        }
+        #expect(Reading(text, options: options).records.map { $0.carried("column 3") } == values.map { .text($0) })
+        // A column that always has them shows that they are none of the values.
+        let enclosed = Reading(
+            "1\t\"\(a)\"\t\"say \\\"hi\\\"\"\n2\t\\N\t\"a\tb\"\n3\t\"\(b)\"\t\\N\n", options: options)
+        #expect(enclosed.receipts == [a, "-", b])
+        #expect(enclosed.records[0].carried("column 3") == .text("say \"hi\""))
+        #expect(enclosed.records[1].carried("column 3") == .text("a\tb"))
+    }
+
     @Test("JSON with backslashes before its quotes is detected; the same rows with doubled quotes stay RFC 4180")
     func detection() {
         let rows = (1...34).map { number in
