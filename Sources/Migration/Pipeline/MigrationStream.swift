@@ -44,10 +44,7 @@ public struct MigrationStream: Sendable {
             throw failure ?? error
         }
         try options.check(records: summary.recordsRead)
-        summary.inputs = source.statistics.inputs
-        summary.bytesRead = source.statistics.bytes
-        summary.blankLines = source.statistics.blankLines
-        summary.emptyInputs = source.statistics.emptyInputs
+        summary.finish(source.statistics)
         return summary
     }
 

@@ -81,6 +81,8 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var inputs = 0
     public internal(set) var bytesRead = 0
     public internal(set) var blankLines = 0
+    /// Rows of SQL dumps that are no records: of tables without a column for receipts, and without a document.
+    public internal(set) var rowsOfOtherTables = 0
     /// Files and streams without a record.
     public internal(set) var emptyInputs = 0
 
@@ -152,8 +154,18 @@ public struct MigrationSummary: Sendable, Equatable {
         .number("inputs", \.inputs),
         .number("bytesRead", \.bytesRead),
         .number("blankLines", \.blankLines),
+        .number("rowsOfOtherTables", \.rowsOfOtherTables),
         .number("emptyInputs", \.emptyInputs),
     ]
+
+    /// Takes the numbers that are known when everything was read.
+    mutating func finish(_ statistics: InputStatistics) {
+        inputs = statistics.inputs
+        bytesRead = statistics.bytes
+        blankLines = statistics.blankLines
+        rowsOfOtherTables = statistics.rowsOfOtherTables
+        emptyInputs = statistics.emptyInputs
+    }
 
     mutating func add(_ other: MigrationSummary) {
         for member in Self.layout {

@@ -292,10 +292,7 @@ public struct StoreMigration: Sendable {
         }
 
         mutating func finish(_ statistics: InputStatistics, _ position: ResumedSource.Position) {
-            progress.summary.inputs = statistics.inputs
-            progress.summary.bytesRead = statistics.bytes
-            progress.summary.blankLines = statistics.blankLines
-            progress.summary.emptyInputs = statistics.emptyInputs
+            progress.summary.finish(statistics)
             self.position = position
         }
 

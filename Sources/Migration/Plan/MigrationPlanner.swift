@@ -85,10 +85,7 @@ public struct MigrationPlanner: Sendable {
             read += count
         }
         let statistics = source.statistics
-        counts.inputs = statistics.inputs
-        counts.bytesRead = statistics.bytes
-        counts.blankLines = statistics.blankLines
-        counts.emptyInputs = statistics.emptyInputs
+        counts.finish(statistics)
         work.summary.add(counts)
         let isWhole = maximum > 0 && statistics.records <= maximum
         let bytes = Self.size(of: arguments)

@@ -14,6 +14,7 @@ struct DumpFramer: RecordFramer {
     private let input: String
     private let receiptColumn: String?
     private(set) var blankLines = 0
+    private(set) var rowsOfOtherTables = 0
     private var number = 0
     private var state = State.statements
     /// Whether all rows of the current table are records.
@@ -78,6 +79,8 @@ struct DumpFramer: RecordFramer {
                     text, number: number, byteOffset: input.offset, problem: isRow ? nil : Self.statement)
                 input.consume(next)
                 return true
+            } else if isRow {
+                rowsOfOtherTables += 1
             }
             input.consume(next)
         }
@@ -268,6 +271,8 @@ struct DumpFramer: RecordFramer {
         if isRecord {
             begin(&batch)
             batch.append(row, number: number, byteOffset: input.offset)
+        } else {
+            rowsOfOtherTables += 1
         }
         input.consume(length)
         return isRecord

@@ -4,12 +4,15 @@ protocol RecordFramer {
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool
     /// The number of skipped blank lines so far.
     var blankLines: Int { get }
+    /// The number of rows so far that are no records, because their tables hold something else.
+    var rowsOfOtherTables: Int { get }
     /// The properties of the next records, if they differ within the input.
     var context: FrameContext? { get }
 }
 
 extension RecordFramer {
     var blankLines: Int { 0 }
+    var rowsOfOtherTables: Int { 0 }
     var context: FrameContext? { nil }
 }
 

@@ -36,6 +36,8 @@ package struct InputStatistics: Sendable, Equatable {
     package var records = 0
     /// The number of empty lines and rows, which are not records.
     package var blankLines = 0
+    /// The number of rows of SQL dumps that are no records: of tables without a column for receipts, and without a document.
+    package var rowsOfOtherTables = 0
     /// The number of inputs without any record.
     package var emptyInputs = 0
     /// The number of compressed inputs, whose files have fewer bytes than were read.
@@ -139,6 +141,7 @@ package final class RecordSource {
         guard let input = current else { return }
         current = nil
         statistics.blankLines += input.framer.blankLines
+        statistics.rowsOfOtherTables += input.framer.rowsOfOtherTables
         if columnNotFound == nil { columnNotFound = (input.framer as? DumpFramer)?.columnNotFound }
         if input.records == 0 { statistics.emptyInputs += 1 }
     }

@@ -14,6 +14,7 @@ enum SummaryText {
         if summary.documentsQuarantined > 0 { lines.append("\(summary.documentsQuarantined) documents quarantined.") }
         if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
         if summary.valuesNotUTF8 > 0 { lines.append(notUTF8(summary)) }
+        lines += otherTables(summary)
         return lines.joined(separator: "\n")
     }
 
@@ -31,7 +32,7 @@ enum SummaryText {
         lines.append("Merged in \(Printable.text(store)).")
         if records.documentsNotRead > 0 { lines.append(notRead(records)) }
         if records.valuesNotUTF8 > 0 { lines.append(notUTF8(records)) }
-        lines += unread(records)
+        lines += unread(records) + otherTables(records)
         if records.quarantined + records.documentsQuarantined > 0 {
             lines.append("The store has the quarantined records and the reasons; migrate --retry reads them again.")
         }
@@ -43,6 +44,17 @@ enum SummaryText {
             "  legacy-receipts export --store \(address)",
         ]
         return lines.joined(separator: "\n")
+    }
+
+    /// What was left out of SQL dumps, so that a table whose column for receipts has an unusual name is not lost without a message.
+    static func otherTables(_ summary: MigrationSummary) -> [String] {
+        guard summary.rowsOfOtherTables > 0 else { return [] }
+        return [
+            """
+            \(summary.rowsOfOtherTables) rows of other tables in SQL dumps are no records: their tables have no column for \
+            receipts, and no document is seen in them (--column names a column).
+            """
+        ]
     }
 
     /// The caller's own columns with values that do not count, so that no user and no date is lost without a message.

@@ -37,7 +37,7 @@ struct PlanText {
         if summary.documentsNotRead > 0 {
             lines += ["", "\(summary.documentsNotRead) values look like documents and would not be read."]
         }
-        let unread = SummaryText.unread(summary)
+        let unread = SummaryText.unread(summary) + SummaryText.otherTables(summary)
         if !unread.isEmpty { lines += [""] + unread }
         lines += [""] + table(expectations)
         lines += ["", "Next:", "  " + Printable.text(command.line)]

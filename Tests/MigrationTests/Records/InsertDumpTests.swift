@@ -67,11 +67,13 @@ struct InsertDumpTests {
             #expect(Array(bytes[start..<(start + record.length)]) == Array(record.original))
         }
         #expect(reading.statistics.blankLines == 1)
+        #expect(reading.statistics.rowsOfOtherTables == 3)
     }
 
     @Test("With a named column, only the tables that have it are read; a column that none has stops at once")
     func columns() {
-        #expect(Reading(mysqldump, options: InputOptions(receiptColumn: "line")).receipts == ["-", a])
+        let line = Reading(mysqldump, options: InputOptions(receiptColumn: "line"))
+        #expect(line.receipts == ["-", a] && line.statistics.rowsOfOtherTables == 5)
         let wrong = Reading(mysqldump, options: InputOptions(receiptColumn: "reciept"))
         #expect(wrong.records.isEmpty && wrong.errors.first?.code == .columnNotFound)
         #expect(wrong.errors.first?.message.contains("id, user id, receipt, price") == true)
