@@ -11,6 +11,12 @@ enum DocumentTraces {
             || hasCompressed(text) || hasHex(text) || hasSignedMessage(text)
     }
 
+    /// Whether the row of a table about which nothing is known may be a record: as ``arePresent(in:)``, or it names a transaction
+    /// like rows of replies and StoreKit 2 JSON. In the caller's own columns such names are no documents.
+    static func areLikely(in row: Bytes) -> Bool {
+        arePresent(in: row) || row.contains("\"original_transaction_id") || row.contains("\"originalTransactionId")
+    }
+
     /// Base64 of a signed message, anywhere.
     private static func hasReceipt(_ text: Bytes) -> Bool {
         var start = 0
@@ -85,10 +91,12 @@ enum DocumentTraces {
     }
 
     /// Member names that only documents have, the beginnings of an iOS 6 receipt and of a request in base64, and headers of JWS.
+    /// An iOS 6 receipt has `purchase-info`, which is also in hexadecimal and, in three positions, in base64.
     private static let beginnings: [StaticString] = [
         "latest_receipt_info", "pending_renewal_info", "unified_receipt", "latest_receipt", "\"in_app\"",
-        "\\\"in_app\\\"", "ewoJInNpZ25hdHVyZSI", "eyJhbGciOi", "eyJ4NWMiOl", "eyJraWQiOi",
-        "eyJyZWNlaXB0LWRhdGEi",
+        "\\\"in_app\\\"", "latest_expired_receipt_info", "ewoJInNpZ25hdHVyZSI", "eyJhbGciOi", "eyJ4NWMiOl",
+        "eyJraWQiOi", "eyJyZWNlaXB0LWRhdGEi", "purchase-info", "70757263686173652D696E666F",
+        "70757263686173652d696e666f", "cHVyY2hhc2UtaW5mb", "B1cmNoYXNlLWluZm", "wdXJjaGFzZS1pbmZv",
     ]
 }
 

@@ -87,7 +87,7 @@ struct DumpFramer: RecordFramer {
     }
 
     /// Whether the text seems to contain a document. With a named column, the other tables are left out.
-    private func isSearched(_ text: Bytes) -> Bool { receiptColumn == nil && DocumentTraces.arePresent(in: text) }
+    private func isSearched(_ text: Bytes) -> Bool { receiptColumn == nil && DocumentTraces.areLikely(in: text) }
 
     private static let statement = InputProblem(
         .unknownForm, "A statement of a SQL dump with a document, which is neither COPY nor INSERT … VALUES.")

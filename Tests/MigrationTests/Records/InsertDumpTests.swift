@@ -130,6 +130,31 @@ struct InsertDumpTests {
         }
     }
 
+    @Test("In tables about which nothing is known, iOS 6 receipts, rows of replies and StoreKit 2 JSON are seen")
+    func unknownTables() {
+        let plist = Array(Made.propertyList.utf8)
+        var documents: [String] = [
+            "x'\(hex(plist))'", "0x\(hex(plist).uppercased())", "'\(Made.propertyList)'", "'\(Made.plistReceipt)'",
+            #"'{"receipt":{"product_id":"p","original_transaction_id":"1000000000000001"},"status":0}'"#,
+            #"'{\"notification_type\":\"CANCEL\",\"latest_expired_receipt_info\":{\"product_id\":\"p\"}}'"#,
+            #"'[{"product_id":"p","transaction_id":"10000000000001","original_transaction_id":"10000000000001"}]'"#,
+            #"'{"transactionId":"1","originalTransactionId":"1","bundleId":"b","productId":"p","purchaseDate":1}'"#,
+        ]
+        // In base64, the same text has three forms.
+        for blanks in ["", " ", "  "] {
+            let text = "{\(blanks)\"signature\" = \"AiOw\"; \"purchase-info\" = \"ewoJ\"; \"pod\" = \"100\";}"
+            documents.append("'\(Made.base64(Array(text.utf8)))'")
+        }
+        for document in documents {
+            let rows = "INSERT INTO `t` VALUES (1,\(document)),(2,'nothing');\n"
+            for text in [rows, "CREATE TABLE `t` (`id` int, `stuff` text);\n" + rows] {
+                let reading = Reading(text)
+                #expect(reading.records.count == 1 && !reading.kinds.contains("unknownForm"), "\(document.prefix(60))")
+                #expect(reading.statistics.rowsOfOtherTables == 1)
+            }
+        }
+    }
+
     @Test("Comments with versions show the dialect of MySQL, where names are in double quotes and no title is there")
     func compactANSI() {
         let text = """
