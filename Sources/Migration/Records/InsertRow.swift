@@ -117,7 +117,9 @@ struct InsertRow {
     private static func append(_ text: Bytes, _ dialect: TableDialect, to line: inout [UInt8]) -> Bool {
         let literal = text[slice: text.trimmed()]
         var value: [UInt8]?
-        if let open = literal.firstIndex(where: { isQuote($0, dialect) }) {
+        if literal.last == UInt8(ascii: ")") {
+            value = dialect.hasBackslashes ? nil : SQLiteExpression.text(literal)
+        } else if let open = literal.firstIndex(where: { isQuote($0, dialect) }) {
             guard literal.last == literal[open] else { return false }
             let field = TableField(
                 range: open..<literal.count, isQuoted: true,

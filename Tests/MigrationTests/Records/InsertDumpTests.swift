@@ -205,6 +205,25 @@ struct InsertDumpTests {
         }
     }
 
+    @Test("Texts with line ends in dumps of SQLite; other expressions have no value")
+    func sqliteExpressions() {
+        for (expression, text) in [
+            (#"replace('a\nb','\n',char(10))"#, "a\nb"),
+            (#"replace(replace('it''s\r(\n0)C:\new\012''','\r',char(13)),'(\n0)',char(10))"#, "it's\r\nC:\\new\\012'"),
+            (#"unistr('a\u000ab\\c''\u001f')"#, "a\nb\\c'\u{1F}"),
+        ] {
+            #expect(value(expression, dialect: nil) == .text(text), "\(expression)")
+            #expect(value(expression) == nil)
+        }
+        for other in [
+            "replace('a','b')", "replace('a','b','c')", "replace('a','b',char(65))", "replace(,'b',char(10))",
+            "replace('a','b','c','\\n',char(10))", "replace('a','',char(10))", "unistr('\\x')", "unistr('\\u00')",
+            "unistr('a','b')", "char(10)", "replace(char(10))", "replace(,char(10))", "unistr(')", "unistr()",
+        ] {
+            #expect(value(other, dialect: nil) == nil, "\(other)")
+        }
+    }
+
     @Test("Receipts in their own bytes, in hexadecimal and with MySQL's escapes, also in a column of any name")
     func blobs() {
         let der = Made.der(7)
@@ -244,9 +263,10 @@ struct InsertDumpTests {
             COMMIT;
 
             """)
-        #expect(sqlite.kinds == ["receipt", "receipt", "unknownForm"])
+        #expect(sqlite.kinds == ["receipt", "receipt", "receipt"])
         #expect(sqlite.records[0].carried("key") == .text("C:\\new\\"))
         #expect(sqlite.records[1].carried("key") == .text("two\nINSERT INTO lines VALUES ('1');\n"))
+        #expect(sqlite.records[2].carried("key") == .text("a\nb"))
         #expect(sqlite.originals[2].hasSuffix(",'\(b)')"))
         let postgreSQL = Reading(
             """
