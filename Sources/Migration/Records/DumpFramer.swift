@@ -6,6 +6,9 @@ import Purchases
 /// A dump has all tables of a database. Every row of a table with a column for receipts is a record. Other rows and
 /// statements are records only if they seem to contain a document, so that none is lost.
 struct DumpFramer: RecordFramer {
+    /// The columns of the tables that CREATE TABLE defined, and the bytes of these definitions.
+    typealias Tables = (columns: [String: [String]], bytes: Int)
+
     private enum State { case statements, copiedRows, values }
 
     let limit: Int
@@ -21,8 +24,7 @@ struct DumpFramer: RecordFramer {
     private var areRecords = false
     /// Whether the first row of the current INSERT has to number the columns, because nothing names them.
     private var areUnnamed = false
-    /// The columns of the tables that CREATE TABLE defined, and the bytes of these definitions.
-    private var tables: (columns: [String: [String]], bytes: Int) = ([:], 0)
+    private(set) var tables: Tables
     /// The columns of a table, probably of the one with receipts. Nil if there was none, or if one has the named column.
     private var otherColumns: [String]?
     private var hasReceiptColumn = false
@@ -33,11 +35,13 @@ struct DumpFramer: RecordFramer {
     /// The context that was given to the batch last.
     private var isBegun = true
 
-    init(input: String, dialect: TableDialect, receiptColumn: String?, limit: Int) {
+    /// - Parameter tables: those of the dumps before it in its folder, which can have the definitions in a file of their own.
+    init(input: String, dialect: TableDialect, receiptColumn: String?, limit: Int, tables: Tables) {
         self.input = input
         self.dialect = dialect
         self.receiptColumn = receiptColumn
         self.limit = limit
+        self.tables = tables
         current = FrameContext(input: input, unit: .line, table: nil)
     }
 

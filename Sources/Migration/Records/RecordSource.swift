@@ -60,6 +60,8 @@ package final class RecordSource {
     /// The first dump in which no table has the column of the receipts. In a folder with a file for each table, it can be in
     /// another one.
     private var columnNotFound: InputError?
+    /// The tables that the dumps of the folder define so far. Other inputs may be of another database.
+    private var tables: DumpFramer.Tables = ([:], 0)
     /// The query that was opened last.
     private(set) var query: QueryStream?
 
@@ -142,7 +144,10 @@ package final class RecordSource {
         current = nil
         statistics.blankLines += input.framer.blankLines
         statistics.rowsOfOtherTables += input.framer.rowsOfOtherTables
-        if columnNotFound == nil { columnNotFound = (input.framer as? DumpFramer)?.columnNotFound }
+        if let dump = input.framer as? DumpFramer {
+            tables = dump.tables
+            columnNotFound = columnNotFound ?? dump.columnNotFound
+        }
         if input.records == 0 { statistics.emptyInputs += 1 }
     }
 
@@ -167,6 +172,7 @@ package final class RecordSource {
             }
             guard nextArgument < arguments.count else { return nil }
             nextArgument += 1
+            tables = ([:], 0)
             switch arguments[nextArgument - 1] {
             case .standardInput:
                 return .input(try open(FileStream(descriptor: 0, name: "-"), name: "-"))
@@ -248,7 +254,7 @@ package final class RecordSource {
         let framing = try detector.detect()
         return OpenInput(
             name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize,
-            receiptColumn: options.receiptColumn)
+            receiptColumn: options.receiptColumn, tables: tables)
     }
 }
 
@@ -262,7 +268,10 @@ private final class OpenInput {
     /// Whether it is a file. If it cannot be read, the others still are.
     var isFile = false
 
-    init(name: String, buffer: InputBuffer, framing: InputFraming, limit: Int, receiptColumn: String?) {
+    init(
+        name: String, buffer: InputBuffer, framing: InputFraming, limit: Int, receiptColumn: String?,
+        tables: DumpFramer.Tables = ([:], 0)
+    ) {
         self.buffer = buffer
         switch framing {
         case .file:
@@ -276,7 +285,8 @@ private final class OpenInput {
             framer = JSONFramer(limit: limit, entersArrays: isArray)
             context = FrameContext(input: name, unit: .element, table: nil)
         case .dump(let dialect):
-            framer = DumpFramer(input: name, dialect: dialect, receiptColumn: receiptColumn, limit: limit)
+            framer = DumpFramer(
+                input: name, dialect: dialect, receiptColumn: receiptColumn, limit: limit, tables: tables)
             context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)

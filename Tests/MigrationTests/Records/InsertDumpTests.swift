@@ -1,4 +1,5 @@
 import Migration
+import TestSupport
 import Testing
 
 @Suite("SQL dumps with INSERT")
@@ -128,6 +129,21 @@ struct InsertDumpTests {
             #expect(reading.receipts == [a, b])
             #expect(reading.records.map { $0.carried("column 1") } == [.text("u1"), .text("u2")])
         }
+    }
+
+    @Test("The columns of an INSERT are those of a file before it in its folder, as mydumper writes them")
+    func schemaInAnotherFile() throws {
+        let schema = "/*!40101 SET NAMES binary*/;\nCREATE TABLE `r` (\n  `user_id` text,\n  `receipt` longtext\n);\n"
+        let rows = "/*!40101 SET NAMES binary*/;\nINSERT INTO `r` VALUES\n('u1','\(a)'),\n('u2',NULL);\n"
+        let folder = try TemporaryFolder()
+        let files = [try folder.write("shop.r-schema.sql", schema), try folder.write("shop.r.00000.sql", rows)]
+        for column in [nil, "receipt"] {
+            let reading = Reading([.path(folder.path)], options: InputOptions(receiptColumn: column))
+            #expect(reading.errors.isEmpty && reading.receipts == [a, "-"])
+            #expect(reading.records.map { $0.carried("user_id") } == [.text("u1"), .text("u2")])
+        }
+        // Other inputs may be of another database.
+        #expect(Reading(files.map { InputArgument.path($0) }).records.map { $0.carried("column 1") } == [.text("u1")])
     }
 
     @Test("In tables about which nothing is known, iOS 6 receipts, rows of replies and StoreKit 2 JSON are seen")
