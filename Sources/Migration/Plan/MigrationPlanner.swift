@@ -42,6 +42,9 @@ public struct MigrationPlanner: Sendable {
             let rest = options.maximumRecords.map { max(0, $0 - work.summary.recordsRead) } ?? Int.max
             plan.sources.append(try read(input, maximum: min(sample, rest), into: &work))
         }
+        if work.summary.recordsRead == 0, let error = work.columnNotFound {
+            throw MigrationError(.input, path: error.input, error.message)
+        }
         plan.summary = work.summary
         plan.quarantine = work.reasons.values.map { reason in
             MigrationPlan.Quarantine(
@@ -73,6 +76,7 @@ public struct MigrationPlanner: Sendable {
         }
         let arguments = try self.options.arguments([input])
         let source = RecordSource(arguments, options: options)
+        source.isOneOfSeveral = true
         var counts = MigrationSummary()
         var used = UsedColumns()
         var read = 0
@@ -86,6 +90,7 @@ public struct MigrationPlanner: Sendable {
         }
         let statistics = source.statistics
         counts.finish(statistics)
+        work.columnNotFound = work.columnNotFound ?? source.columnNotFound
         work.summary.add(counts)
         let isWhole = maximum > 0 && statistics.records <= maximum
         let bytes = Self.size(of: arguments)
@@ -206,6 +211,7 @@ private struct Work {
     var reasons: [String: Reason] = [:]
     var duration = Duration.zero
     var outputBytes = 0
+    var columnNotFound: InputError?
 
     init(migrator: RecordMigrator, options: MigrationOptions) {
         self.migrator = migrator

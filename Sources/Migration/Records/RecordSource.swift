@@ -59,7 +59,9 @@ package final class RecordSource {
     private var pendingError: InputError?
     /// The first dump in which no table has the column of the receipts. In a folder with a file for each table, it can be in
     /// another one.
-    private var columnNotFound: InputError?
+    private(set) var columnNotFound: InputError?
+    /// Whether the caller reads other sources beside this one, which may have the column.
+    var isOneOfSeveral = false
     /// The tables that the dumps of the folder define so far. Other inputs may be of another database.
     private var tables: DumpFramer.Tables = ([:], 0)
     /// The query that was opened last.
@@ -106,7 +108,7 @@ package final class RecordSource {
                     batch.begin(opened.context)
                 case .unreadable(let error)?: append(error, to: &batch)
                 case nil:
-                    guard statistics.records == 0, let error = columnNotFound else { return }
+                    guard statistics.records == 0, !isOneOfSeveral, let error = columnNotFound else { return }
                     columnNotFound = nil
                     throw error
                 }

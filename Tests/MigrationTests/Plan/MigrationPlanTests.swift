@@ -183,6 +183,16 @@ struct MigrationPlanTests {
             #expect(message.contains("has no column payload"))
             #expect(message.contains("blob 1, customer_id, country, log, receipt"))
         }
+        // Of dumps with one table each, one has to have the column, also if it is longer than the detection looks.
+        let users = try folder.write("users.sql", "INSERT INTO `users` (`id`) VALUES (1);\n")
+        let note = String(repeating: "x", count: InputLimits.detectionWindow)
+        let receipts = try folder.write(
+            "receipts.sql", "INSERT INTO `r` (`note`,`data`) VALUES ('\(note)','MII');\n")
+        #expect(try Self.plan([users, receipts]) { $0.receiptColumn = "data" }.summary.recordsRead == 1)
+        for inputs in [[users, receipts], [receipts]] {
+            let wrong = error { try Self.plan(inputs) { $0.receiptColumn = "payload" } }
+            #expect(wrong?.message.contains("has no column payload. Its columns are: ") == true)
+        }
     }
 
     @Test("The JSON has the numbers of the plan, and the command word by word")
