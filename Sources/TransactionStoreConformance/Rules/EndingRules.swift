@@ -113,6 +113,13 @@ extension StoreConformance {
             try await expect(changes(store, after: 59, renewed), equals: entries)
             try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
+        StoreRule(opened: "a subscription with old periods ends by time too") { store in
+            try await expect(changes(store, after: 0), equals: "")
+            let receipt = Samples.set(period("1", from: -400), period("2", from: 0))
+            let entries = "1 started - active, 2 renewed - active"
+            try await expect(changes(store, after: 29, receipt), equals: entries)
+            try await expect(changes(store, after: 30), equals: entries + ", 2 expired active expired")
+        },
         StoreRule(opened: "a renewal that is learned after the end by time has its entry, and so has its end") {
             store in
             try await expect(changes(store, after: 0), equals: "")
