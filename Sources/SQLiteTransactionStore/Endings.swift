@@ -1,4 +1,5 @@
 import GRDB
+import Purchases
 public import TransactionStore
 
 /// Keeps when to look at purchases (`LedgerEndings`), within the transaction that writes their facts.
@@ -21,9 +22,8 @@ struct EndingWriter {
             """)
     }
 
-    /// - Parameter dates: by original transaction id.
-    func keep(_ dates: [String: Int64], _ scopeId: Int64) throws {
-        for (original, date) in dates where date > history {
+    func keep(_ set: FactSet, _ scopeId: Int64) throws {
+        for (original, date) in LedgerEndings.dates(in: set, after: history) {
             try keep.run(scopeId, original, date)
         }
     }

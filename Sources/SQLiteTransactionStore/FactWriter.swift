@@ -130,7 +130,7 @@ final class FactWriter {
         if !renewed.isEmpty {
             let writer = try endings ?? EndingWriter(db)
             endings = writer
-            try writer.keep(LedgerEndings.dates(in: set), scopeId)
+            try writer.keep(set, scopeId)
         }
         if let fact = set.appTransaction { try apply(fact, customerId, &result) }
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }

@@ -142,7 +142,7 @@ actor MemoryPlace {
                 event?.originalTransactionId == original ? event : nil)
         }
         let history = LedgerEndings.history(before: lastLook?.beginning, now: Self.now)
-        for (original, date) in LedgerEndings.dates(in: set) where date > history && renewed.contains(original) {
+        for (original, date) in LedgerEndings.dates(in: set, after: history) where renewed.contains(original) {
             let filing = Filing(scope: set.scope, original: original)
             lookDates[filing] = LedgerEndings.merged(date, with: lookDates[filing])
         }

@@ -98,12 +98,14 @@ public enum LedgerEndings {
     /// 90 days.
     package static let historyMargin: Int64 = 7_776_000_000
 
-    /// The dates that a set states, by original transaction id. After an engine has written changed facts of the set, it
-    /// keeps ``merged(_:with:)`` for each date after ``history(before:now:)``.
-    public static func dates(in set: FactSet) -> [String: Int64] {
+    /// The first dates that a set states, by original transaction id. After an engine has written changed facts of the
+    /// set, it keeps ``merged(_:with:)`` for each.
+    /// - Parameter history: ``history(before:now:)``. Earlier dates do not count: a receipt also lists old periods.
+    public static func dates(in set: FactSet, after history: Int64) -> [String: Int64] {
         var dates: [String: Int64] = [:]
         func add(_ date: Int64?, _ id: String) {
-            if let date { dates[id] = min(dates[id] ?? date, date) }
+            guard let date, date > history else { return }
+            dates[id] = min(dates[id] ?? date, date)
         }
         for fact in set.transactions { add(fact.lookDate, fact.storedOriginalTransactionId) }
         for fact in set.renewalInfos { add(fact.lookDate, fact.payload.originalTransactionId ?? "") }
