@@ -113,6 +113,14 @@ extension StoreConformance {
             try await expect(changes(store, after: 59, renewed), equals: entries)
             try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
+        StoreRule(opened: "a period that another one is known to follow does not end by time, also if a look is behind") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            let again = Samples.set(period("1"), period("2", from: 32, signed: 32))
+            let entries = "1 started - active, 2 renewed - active"
+            try await expect(changes(store, after: 31, again), equals: entries)
+            try await expect(changes(store, after: 62), equals: entries + ", 2 expired active expired")
+        },
         StoreRule(opened: "a subscription with old periods ends by time too") { store in
             try await expect(changes(store, after: 0), equals: "")
             let receipt = Samples.set(period("1", from: -400), period("2", from: 0))
