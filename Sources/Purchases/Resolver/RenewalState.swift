@@ -78,6 +78,12 @@ package struct RenewalState: Sendable {
         transactionId == other?.transactionId && status == other?.status
     }
 
+    /// When the newest signed period begins or began; nil if there is none.
+    package static func newestStart(in customer: Customer) -> Int64? {
+        let periods = customer.transactions.filter { $0.isSigned && $0.payload.isSubscription }
+        return periods.compactMap(\.payload.purchaseDate).max()
+    }
+
     /// When time can change the state next, after a date: at the end of a period, of a grace period, or of the time
     /// in which billing is retried. Nil if it cannot.
     package static func nextEnd(of originalTransactionId: String, in customer: Customer, after date: Int64) -> Int64? {

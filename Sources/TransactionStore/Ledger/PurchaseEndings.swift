@@ -156,7 +156,10 @@ public struct EndedEntries: Sendable {
     ) {
         var ledger = PeriodEvents(purchase, history)
         var isEndedByTime = false
-        if let state = RenewalState(of: originalTransactionId, in: purchase, at: dates.date) {
+        // A look is behind the documents. If another period is known to have begun since, its entry has come already, and one
+        // that ends access must not come after it.
+        let date = max(dates.date, RenewalState.newestStart(in: purchase) ?? dates.date)
+        if let state = RenewalState(of: originalTransactionId, in: purchase, at: date) {
             let id = state.transactionId
             let ended = ledger.endedByTime(in: id)
             let known = RenewalState.Known(
