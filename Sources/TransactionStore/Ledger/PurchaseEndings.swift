@@ -62,14 +62,14 @@ public struct LookDates: Hashable, Sendable {
         self.date = date
     }
 
-    /// The dates of the next look. Two programs may have clocks that differ, or wait longer for documents. The later one
-    /// must not find that a purchase goes on which the other one found ended, so a look goes back by more than a day only:
-    /// then a clock was wrong.
+    /// The dates of the next look. Two programs may have clocks that differ, or wait longer for documents, up to a day. The
+    /// later one must not find that a purchase goes on which the other one found ended, so a look goes back by more than two
+    /// days only: then a clock was wrong.
     /// - Parameters:
     ///   - last: the dates of the look before; nil for the first one.
     ///   - date: the date that the caller asks for.
     public init(after last: LookDates?, asked date: Int64) {
-        let isBehind = last.map { $0.date > date && $0.date.subtractingSaturated(date) <= 86_400_000 } ?? false
+        let isBehind = last.map { $0.date > date && $0.date.subtractingSaturated(date) <= 172_800_000 } ?? false
         self.date = isBehind ? last?.date ?? date : date
         beginning = min(last?.beginning ?? date, self.date)
     }
