@@ -113,13 +113,23 @@ extension StoreConformance {
             try await expect(changes(store, after: 59, renewed), equals: entries)
             try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
-        StoreRule(opened: "a period that another one is known to follow does not end by time, also if a look is behind") {
+        StoreRule(opened: "a period that another one is known to follow does not end, also if a look is behind") {
             store in
             try await expect(changes(store, after: 0), equals: "")
             let again = Samples.set(period("1"), period("2", from: 32, signed: 32))
             let entries = "1 started - active, 2 renewed - active"
             try await expect(changes(store, after: 31, again), equals: entries)
             try await expect(changes(store, after: 62), equals: entries + ", 2 expired active expired")
+        },
+        StoreRule(opened: "a document about a running subscription makes no look due, whatever it lists") {
+            store in
+            try await expect(changes(store, after: 0), equals: "")
+            let entries = "1 started - active, 2 renewed - active"
+            try await expect(
+                changes(store, after: 31, Samples.set(period("1"), period("2", from: 30))), equals: entries)
+            _ = try await store.apply([Samples.set(period("1", signed: 32), period("2", from: 30, signed: 32))])
+            try await expect(store.recordEndings(by: date(33), limit: 10).purchases, equals: 0)
+            try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
         StoreRule(opened: "a subscription with old periods ends by time too") { store in
             try await expect(changes(store, after: 0), equals: "")
