@@ -21,15 +21,16 @@ struct EndingWriter {
 
     /// - Parameter numbers: for each identity, its database id.
     func keep(_ batch: FactBatch, _ numbers: [Int64]) throws {
-        let rows = (batch.transactions + batch.renewalInfos).filter { $0.lookDate != nil }
-        guard !rows.isEmpty else { return }
+        guard (batch.transactions + batch.renewalInfos).contains(where: { $0.lookDate != nil }) else { return }
         let found = try session.run(Self.findHistory)
         let began: Int64? = found.isNull(0, 0) ? nil : try found.integer(0, 0)
-        let history = LedgerEndings.history(before: began, now: try found.integer(0, 1))
-        let kept = rows.filter { $0.lookDate ?? history > history }
-        guard !kept.isEmpty else { return }
-        try session.run(
-            Self.keep, [.int8s(kept.map { numbers[$0.owner] }), .int8s(kept.compactMap(\.lookDate))])
+        let dates = LedgerEndings.dates(
+            periods: batch.transactions.map { ($0.owner, $0.lookDate) },
+            retries: batch.renewalInfos.map { ($0.owner, $0.lookDate) },
+            after: LedgerEndings.history(before: began, now: try found.integer(0, 1)))
+        guard !dates.isEmpty else { return }
+        let kept = dates.map { (purchase: numbers[$0.key], date: $0.value) }
+        try session.run(Self.keep, [.int8s(kept.map { $0.purchase }), .int8s(kept.map { $0.date })])
     }
 }
 

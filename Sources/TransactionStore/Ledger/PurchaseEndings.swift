@@ -102,17 +102,27 @@ public enum LedgerEndings {
     /// 90 days.
     package static let historyMargin: Int64 = 7_776_000_000
 
-    /// The first dates that a set states, by original transaction id. After an engine has written changed facts of the
-    /// set, it keeps ``merged(_:with:)`` for each.
-    /// - Parameter history: ``history(before:now:)``. Earlier dates do not count: a receipt also lists old periods.
+    /// The dates that a set states, by original transaction id. After an engine has written changed facts of the set, it
+    /// keeps ``merged(_:with:)`` for each.
+    /// - Parameter history: ``history(before:now:)``. Earlier dates do not count.
     public static func dates(in set: FactSet, after history: Int64) -> [String: Int64] {
-        var dates: [String: Int64] = [:]
-        func add(_ date: Int64?, _ id: String) {
-            guard let date, date > history else { return }
-            dates[id] = min(dates[id] ?? date, date)
+        dates(
+            periods: set.transactions.map { ($0.storedOriginalTransactionId, $0.lookDate) },
+            retries: set.renewalInfos.map { ($0.payload.originalTransactionId ?? "", $0.lookDate) }, after: history)
+    }
+
+    /// The same for the look dates of transactions and of renewal infos, each with its purchase. The periods before the last
+    /// one do not count: others follow them, and each receipt lists them again.
+    package static func dates<Purchase: Hashable>(
+        periods: [(Purchase, Int64?)], retries: [(Purchase, Int64?)], after history: Int64
+    ) -> [Purchase: Int64] {
+        var dates: [Purchase: Int64] = [:]
+        for case (let purchase, let date?) in periods where date > history {
+            dates[purchase] = max(dates[purchase] ?? date, date)
         }
-        for fact in set.transactions { add(fact.lookDate, fact.storedOriginalTransactionId) }
-        for fact in set.renewalInfos { add(fact.lookDate, fact.payload.originalTransactionId ?? "") }
+        for case (let purchase, let date?) in retries where date > history {
+            dates[purchase] = min(dates[purchase] ?? date, date)
+        }
         return dates
     }
 
@@ -127,8 +137,10 @@ public enum LedgerEndings {
 }
 
 extension TransactionFact {
-    /// When time can end what the fact states; nil if it cannot.
-    package var lookDate: Int64? { origin.source.kind.isSigned ? payload.expiresDate : nil }
+    /// When time can end what the fact states; nil if it cannot, also because a refund or an upgrade has ended it.
+    package var lookDate: Int64? {
+        origin.source.kind.isSigned && !revokes && payload.isUpgraded != true ? payload.expiresDate : nil
+    }
 }
 
 extension RenewalInfoFact {
