@@ -74,6 +74,7 @@ struct LedgerTests {
         let all = try entries(try await ledger("read", in: folder))
         #expect(words(all) == ["1 started", "2 started", "2 expired"])
         #expect(all.last?["before"] as? String == "active" && all.last?["after"] as? String == "expired")
+        #expect(all.map { $0["byTime"] as? Bool } == [nil, nil, true])
         let refused = try await ledger("sweep", "--delay-seconds", "-1", in: folder)
         #expect(refused.status != 0)
     }

@@ -74,6 +74,7 @@ public struct CustomerData: Sendable {
             writer.member("event", entry.change.rawValue)
             writer.member("before", entry.stateBefore?.rawValue)
             writer.member("after", entry.stateAfter?.rawValue)
+            writer.member("byTime", entry.byTime)
             writer.member("recordedDate", entry.recordedDate)
             writer.member("transactionId", entry.transactionId)
             writer.member("seatClaimId", entry.seatClaimId)

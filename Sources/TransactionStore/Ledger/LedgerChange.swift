@@ -100,6 +100,10 @@ extension LedgerEntry {
         return state(decidedBy: decidingEvent)
     }
 
+    /// True if only time shows the event: no document states it, and a later one can show that the purchase goes on.
+    /// Nil for all other entries.
+    public var byTime: Bool? { event == .endedByTime ? true : nil }
+
     private func state(decidedBy event: Event) -> State? {
         switch event {
         case .purchased, .reinstated, .billingRecovered: .active

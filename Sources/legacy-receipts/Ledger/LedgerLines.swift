@@ -50,6 +50,7 @@ enum LedgerLines {
         writer.member("event", entry.change.rawValue)
         writer.member("before", entry.stateBefore?.rawValue)
         writer.member("after", entry.stateAfter?.rawValue)
+        writer.member("byTime", entry.byTime)
         writer.member("recordedDate", entry.recordedDate)
         writer.member("bundleId", entry.scope.bundleId)
         writer.member("environment", entry.scope.environment.rawValue)
