@@ -13,8 +13,8 @@ export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
 # The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine. They run
-# apart: what they measure while a server is away needs a machine that is not busy with all other tests.
-database=(--filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
+# apart, and fewer at once: what they measure while a server is away needs a machine that is not busy with all other tests.
+database=(--experimental-maximum-parallelization-width 8 --filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
 # Without debug information, which a tenth of the compiler's time goes into. Failed tests name file and line without it.
 build() { swift build -Xswiftc -gnone "$@"; }
@@ -81,7 +81,7 @@ ended minimal
 step "Tests, debug"
 tests 1500 swift test --skip-build "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test --skip-build "${width[@]}" "${database[@]}"
+tests 1200 bash tools/postgres.sh run swift test --skip-build "${database[@]}"
 
 # With what is built: a build with the flags of demo.sh would compile everything again. Beside the release build, which has
 # only one module to compile for much of its time.
@@ -150,7 +150,7 @@ judged=0
 ended judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${width[@]}" "${database[@]}"
+tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${database[@]}"
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
 # libraries of the debug tests.

@@ -104,7 +104,9 @@ public enum LedgerEndings {
 
     /// The dates that a set states, by original transaction id. After an engine has written changed facts of the set, it
     /// keeps ``merged(_:with:)`` for each.
-    /// - Parameter history: ``history(before:now:)``. Earlier dates do not count.
+    /// - Parameters:
+    ///   - set: the facts of documents.
+    ///   - history: ``history(before:now:)``. Earlier dates do not count.
     public static func dates(in set: FactSet, after history: Int64) -> [String: Int64] {
         dates(
             periods: set.transactions.map { ($0.storedOriginalTransactionId, $0.lookDate) },
