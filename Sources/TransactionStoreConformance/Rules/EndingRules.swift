@@ -4,8 +4,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
-
     /// A period of 30 days, unless it is extended.
     private static func period(
         _ id: String, of original: String = "1", from start: Int64 = 0, to end: Int64? = nil, signed day: Int64 = 0,
@@ -32,22 +30,6 @@ extension StoreConformance {
                     notificationUUID: "\($0.type) \(day)", notificationType: $0.type, subtype: $0.subtype,
                     signedDate: date(day), body: Array("{}".utf8))
             })
-    }
-
-    private static func unpaid(_ info: inout JWSRenewalInfoDecodedPayload) {
-        info.isInBillingRetryPeriod = true
-        info.expirationIntent = .billingError
-    }
-
-    /// In the grace period until day 36.
-    private static func inGrace(_ info: inout JWSRenewalInfoDecodedPayload) {
-        unpaid(&info)
-        info.gracePeriodExpiresDate = date(36)
-    }
-
-    private static func lapsed(_ info: inout JWSRenewalInfoDecodedPayload) {
-        info.isInBillingRetryPeriod = false
-        info.expirationIntent = .billingError
     }
 
     /// The entries after everything that has ended by a day has its entry.

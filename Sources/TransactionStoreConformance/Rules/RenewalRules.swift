@@ -3,7 +3,8 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
+    /// The beginning of a day, counted from ``StoreSamples/june``.
+    static func date(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
 
     /// A period of 30 days of subscription 1. The first one has the transaction id 1.
     private static func period(
@@ -47,18 +48,18 @@ extension StoreConformance {
                 body: Array("{}".utf8)))
     }
 
-    private static func unpaid(_ info: inout JWSRenewalInfoDecodedPayload) {
+    static func unpaid(_ info: inout JWSRenewalInfoDecodedPayload) {
         info.isInBillingRetryPeriod = true
         info.expirationIntent = .billingError
     }
 
     /// In the grace period until day 36.
-    private static func inGrace(_ info: inout JWSRenewalInfoDecodedPayload) {
+    static func inGrace(_ info: inout JWSRenewalInfoDecodedPayload) {
         unpaid(&info)
         info.gracePeriodExpiresDate = date(36)
     }
 
-    private static func ended(_ info: inout JWSRenewalInfoDecodedPayload) {
+    static func lapsed(_ info: inout JWSRenewalInfoDecodedPayload) {
         info.isInBillingRetryPeriod = false
         info.expirationIntent = .billingError
     }
@@ -77,7 +78,7 @@ extension StoreConformance {
                 answer(signed: 37, inGrace), notice("GRACE_PERIOD_EXPIRED", nil, "1", from: 0, day: 36),
                 Samples.set(period("2", from: 40, signed: 40), renewals: [info(signed: 40)]),
                 notice("DID_RENEW", "BILLING_RECOVERY", "2", from: 40, day: 40),
-                Samples.set(period("2", from: 40, signed: 71), renewals: [info(signed: 71, ended)]),
+                Samples.set(period("2", from: 40, signed: 71), renewals: [info(signed: 71, lapsed)]),
                 notice("EXPIRED", "BILLING_RETRY", "2", from: 40, day: 70),
             ]
             for document in documents { _ = try await store.apply([document]) }
@@ -134,7 +135,7 @@ extension StoreConformance {
                     Samples.set(period("1", from: 0, signed: 1, source: .receipt), scope: scope),
                     answer(signed: 31, scope: scope, inGrace),
                     told("grace \(number)", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", fact, scope: scope, inGrace),
-                    answer(signed: 95, scope: scope, ended),
+                    answer(signed: 95, scope: scope, lapsed),
                 ]
             }
             for (number, order) in permutations([0, 1, 2, 3]).enumerated() {
@@ -151,11 +152,11 @@ extension StoreConformance {
             try await store.close()
         },
         StoreRule(opened: "renewal information that comes before its transaction, or alone, adds its entry") { store in
-            _ = try await store.apply([Samples.set(renewals: [info(signed: 31, ended)])])
+            _ = try await store.apply([Samples.set(renewals: [info(signed: 31, lapsed)])])
             try await expect(store.text, equals: "")
             _ = try await store.apply([Samples.set(period("1", from: 0, signed: 1, source: .receipt))])
             try await expect(store.text, equals: "1 purchased, 1 expired")
-            _ = try await store.apply([Samples.set(renewals: [info(signed: 32, ended)])])
+            _ = try await store.apply([Samples.set(renewals: [info(signed: 32, lapsed)])])
             try await expect(store.text, equals: "1 purchased, 1 expired")
             _ = try await LedgerAudit.check(store)
         },
@@ -172,9 +173,9 @@ extension StoreConformance {
             }
             _ = try await store.apply([
                 Samples.set(
-                    period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, ended)])
+                    period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)])
             ])
-            _ = try await store.apply([told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), ended)])
+            _ = try await store.apply([told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed)])
             try await expect(
                 LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
         },
@@ -202,7 +203,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "an expiry that the App Store does not state, an unsigned one and a refund add no entry") {
             store in
-            let recorded = info(signed: 40, source: .recordedReply, ended)
+            let recorded = info(signed: 40, source: .recordedReply, lapsed)
             for set in [
                 answer(signed: 1), answer(signed: 31),
                 Samples.set(period("1", from: 0, signed: 40, source: .recordedReply), renewals: [recorded]),
@@ -213,7 +214,7 @@ extension StoreConformance {
                 $0.expiresDate = date(30)
                 $0.revocationDate = date(20)
             }
-            _ = try await store.apply([Samples.set(refund, renewals: [info(signed: 50, ended)])])
+            _ = try await store.apply([Samples.set(refund, renewals: [info(signed: 50, lapsed)])])
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 1 revoked")
         },
         StoreRule(opened: "an entry about billing or a price does not come again after its removal") { store in
@@ -230,7 +231,7 @@ extension StoreConformance {
             for set in [
                 told("a", "PRICE_INCREASE", "PENDING", late, pending),
                 told("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace), answer(signed: 38, inGrace),
-                answer(signed: 95, ended),
+                answer(signed: 95, lapsed),
             ] { _ = try await store.apply([set]) }
             let rest = try await store.changes(after: last, limit: 10)
             try expect(LedgerAudit.changes(rest), equals: "1 expired inBillingRetry expired")
