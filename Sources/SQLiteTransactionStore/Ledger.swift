@@ -215,15 +215,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
             try keep.run(removal.position)
             return removal
         }
-        var start: Int64 = 0
-        while start < removal.position {
-            let end = min(start + LedgerLimits.removedAtOnce, removal.position)
-            let range = (start, end)
-            try await write { db in
-                let delete = try SQLStatement(db, Self.deleteSuperseded)
-                try delete.run(range.0, range.1, removal.position)
-            }
-            start = end
+        _ = try await writeInBatches(of: LedgerLimits.removedAtOnce, upTo: removal.position) { db, start, end in
+            try SQLStatement(db, Self.deleteSuperseded).run(start, end, removal.position)
         }
         return removal
     }

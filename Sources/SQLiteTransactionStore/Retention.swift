@@ -10,24 +10,18 @@ extension SQLiteTransactionStore: StoreRetention {
         try await removeRows(of: "receipts", signedBefore: date)
     }
 
-    /// Deletes a limited number of rows per transaction, because other writers wait for the end of each. The bytes are
-    /// overwritten.
+    /// The bytes are overwritten.
     private func removeRows(of table: String, signedBefore date: Int64) async throws -> Int64 {
         let end = try await read { try SQLStatement($0, "SELECT MAX(rowid) FROM \(table)").integer() ?? 0 }
-        var (start, count) = (Int64(0), Int64(0))
-        while start < end {
-            let range = (start, start + Self.rowsAtOnce)
-            count += try await write { db in
-                try db.execute(sql: "PRAGMA secure_delete = ON")
-                defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
-                let delete = try SQLStatement(
-                    db, "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
-                return Int64(try delete.run(range.0, range.1, date))
-            }
-            start = range.1
+        return try await writeInBatches(of: Self.rowsAtOnce, upTo: end) { db, start, end in
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
+            let delete = try SQLStatement(
+                db, "DELETE FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 AND signed_date < ?3")
+            return try delete.run(start, end, date)
         }
-        return count
     }
 
-    private static let rowsAtOnce: Int64 = 10_000
+    /// Other writers wait for a batch. A thousand receipts can have 100 megabytes.
+    private static let rowsAtOnce: Int64 = 1_000
 }

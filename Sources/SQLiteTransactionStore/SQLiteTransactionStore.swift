@@ -186,6 +186,24 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
+    /// Divides the numbers 1 to `last` into ranges of at most `size`, calls `body` for each range in its own transaction, and
+    /// returns the sum of the results. Other programs write between two transactions. A range begins after `start` and
+    /// includes `end`.
+    func writeInBatches(
+        of size: Int64, upTo last: Int64,
+        _ body: @escaping @Sendable (_ db: Database, _ start: Int64, _ end: Int64) throws -> Int
+    ) async throws -> Int64 {
+        guard last > 0 else { return 0 }
+        var (start, sum) = (Int64(0), Int64(0))
+        try await WriteBatches.run {
+            let (first, end) = (start, last - start > size ? start + size : last)
+            sum += Int64(try await write { try body($0, first, end) })
+            start = end
+            return end < last
+        }
+        return sum
+    }
+
     /// Moves the log into the file, as far as no reader needs it.
     func emptyLog() async throws {
         do {

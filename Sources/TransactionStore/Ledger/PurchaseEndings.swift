@@ -25,16 +25,13 @@ extension PurchaseEndings {
     /// Looks at all purchases whose date has come. Others write between two batches. Ends early if the task is cancelled.
     public func recordAllEndings(by date: Int64) async throws -> RecordedEndings {
         var all = RecordedEndings()
-        while !Task.isCancelled {
-            let begin = ContinuousClock.now
+        try await WriteBatches.run {
+            guard !Task.isCancelled else { return false }
             let batch = try await recordEndings(by: date, limit: LedgerEndings.batch)
             all.purchases += batch.purchases
             all.entries += batch.entries
             all.unreadable += batch.unreadable
-            if batch.purchases < LedgerEndings.batch { break }
-            // Another program that waits for an SQLite file asks again at most 100 milliseconds later. Without a pause it
-            // would find the file locked each time.
-            try? await Task.sleep(for: min(begin.duration(to: .now), .milliseconds(100)))
+            return batch.purchases >= LedgerEndings.batch
         }
         return all
     }
