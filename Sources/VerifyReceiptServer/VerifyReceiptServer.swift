@@ -413,11 +413,12 @@ extension EndpointConfiguration {
         !accountSecrets.isEmpty || apps.contains { $0.bundleId == bundleId && !$0.sharedSecrets.isEmpty }
     }
 
-    /// The apps of `old` that had a secret, and whose receipts would now get a reply with any password.
+    /// The apps that had a secret in `old`, and whose receipts would now get a reply with any password. The account's secrets
+    /// are those of every app.
     fileprivate func secretsLost(since old: EndpointConfiguration) -> [ConfigurationError.Problem] {
         var seen: Set<String> = []
         var problems: [ConfigurationError.Problem] = []
-        for bundleId in old.apps.map(\.bundleId) where seen.insert(bundleId).inserted {
+        for bundleId in (old.apps + apps).map(\.bundleId) where seen.insert(bundleId).inserted {
             guard old.hasSecret(of: bundleId), !hasSecret(of: bundleId) else { continue }
             if let index = apps.firstIndex(where: { $0.bundleId == bundleId }) {
                 problems.append(
@@ -432,6 +433,14 @@ extension EndpointConfiguration {
                         "the reload would remove \(bundleId), which has a secret, and any password would be accepted for "
                             + "it; restart the server for that, or set endpoint.unknown-bundle-ids to refused"))
             }
+        }
+        if accountSecrets.isEmpty, !old.accountSecrets.isEmpty, unknownBundleIds == .accepted {
+            problems.append(
+                .init(
+                    key: "account-secrets", place: nil,
+                    "the reload would remove the last secret of the account, and any password would be accepted for apps "
+                        + "that are not in apps; restart the server for that, or set endpoint.unknown-bundle-ids to refused"
+                ))
         }
         return problems
     }

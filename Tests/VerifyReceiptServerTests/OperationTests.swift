@@ -449,6 +449,7 @@ extension ServerTests {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [other, Self.app([])]
                 $0.endpoint.accountSecrets = [SharedSecret("first")]
+                $0.endpoint.unknownBundleIds = .refused
             }
             try await TestServer.run(configuration) { server in
                 var new = configuration
@@ -459,6 +460,42 @@ extension ServerTests {
                 new.endpoint.apps = [other, Self.app(["second"])]
                 try server.server.reload(new)
                 #expect(try await Wire.ask(server.port, Sent.post(Sent.body(password: "second"))).verifyStatus == 0)
+            }
+        }
+
+        @Test("A reload that takes the account's secret away from the apps that are not configured is refused")
+        func reloadThatTakesTheAccountSecretAwayFromOtherAppsIsRefused() async throws {
+            let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
+            let configuration = VerifyReceiptServerConfiguration.testing {
+                $0.endpoint.apps = [other]
+                $0.endpoint.accountSecrets = [SharedSecret("first")]
+            }
+            try await TestServer.run(configuration) { server in
+                let status = { @Sendable (password: String?) in
+                    try await Wire.ask(server.port, Sent.post(Sent.body(password: password))).verifyStatus
+                }
+                let refused: [(apps: [AppConfiguration], rule: EndpointConfiguration.UnknownBundleIds, key: String)] = [
+                    ([other], .accepted, "account-secrets"),
+                    // Configured from now on, without a secret of its own.
+                    ([other, Self.app([])], .refused, "apps[1].shared-secrets"),
+                ]
+                for (apps, rule, key) in refused {
+                    var new = configuration
+                    new.endpoint.apps = apps
+                    new.endpoint.unknownBundleIds = rule
+                    new.endpoint.accountSecrets = []
+                    let error = #expect(throws: ConfigurationError.self) { try server.server.reload(new) }
+                    #expect(error?.problems.map(\.key) == [key])
+                    #expect(server.log.text.contains(key))
+                    let statuses = [try await status("first"), try await status("wrong"), try await status(nil)]
+                    #expect(statuses == [0, 21004, 21004])
+                }
+                // Without the secret, their receipts may be rejected.
+                var new = configuration
+                new.endpoint.accountSecrets = []
+                new.endpoint.unknownBundleIds = .refused
+                try server.server.reload(new)
+                #expect(try await status("first") == 21003)
             }
         }
 
