@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import GRDB
 import Purchases
 import SQLiteTransactionStore
 import TestSupport
@@ -183,7 +184,7 @@ struct LedgerFollowTests {
                 "--acknowledge-on-exit-0", "echo started; sleep 60; touch done",
             ], in: folder)
         try await process.wait(forLines: 1)
-        kill(process.identifier, SIGSTOP)
+        try await stopBetweenWrites(process.identifier, in: folder)
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         try await eventually("the lease is free") {
             try await store.lease("shop", to: "the next one", for: 60_000).isGranted
@@ -192,6 +193,25 @@ struct LedgerFollowTests {
         #expect(try folder.text("err").contains("The consumer shop is in use by the next one."))
         #expect(try await store.acknowledgedPosition(of: "shop") == 0)
         try await store.close()
+    }
+
+    /// Stops a process while this one has the file for itself. A process that is stopped within a write keeps the file
+    /// locked, and no other process could take its lease.
+    private func stopBetweenWrites(_ process: Int32, in folder: Folder) async throws {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        let file = try DatabaseQueue(path: folder.file("store.sqlite"), configuration: configuration)
+        try await file.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                kill(process, SIGSTOP)
+                var status: Int32 = 0
+                // Returns when all threads have stopped, or the process has ended.
+                while waitpid(process, &status, WUNTRACED) == -1, errno == EINTR {}
+                guard status & 0xff == 0x7f else { throw TestFailure("it ended by itself") }
+                return .rollback
+            }
+        }
+        try file.close()
     }
 
     @Test("A reader that has gone ends it with 0, also while nothing happens")
