@@ -7,7 +7,7 @@ public protocol StoreRetention: Sendable {
     /// purchases stay.
     ///
     /// A removed notification that arrives again is processed again. It changes no statement, but its event gets a
-    /// second ledger entry. The App Store retries a notification for about three days, and its notification history
+    /// second ledger entry. The App Store retries a notification for about six days, and its notification history
     /// covers 180 days.
     /// - Parameter date: in milliseconds since 1970-01-01T00:00:00Z.
     /// - Throws: ``TransactionStoreError``. What was removed before the error stays removed.
