@@ -3,6 +3,7 @@ import SQLiteTransactionStore
 import Synchronization
 import TestSupport
 import Testing
+import TransactionStore
 
 @Suite("SQLite: another program can write while old rows are removed", .serialized)
 struct SQLiteRetentionTests {
@@ -51,6 +52,7 @@ struct SQLiteRetentionTests {
             try $0.execute(sql: "WITH RECURSIVE numbers(n) AS (\(numbers)) \(rows) FROM numbers")
         }
         let attempts = Attempts()
+        defer { attempts.hasEnded.store(true, ordering: .relaxed) }
         let trial = Task {
             while !attempts.hasEnded.load(ordering: .relaxed) {
                 do {
