@@ -107,7 +107,7 @@ extension PostgreSQLTransactionStore: PurchaseEndings {
         {
             if found == nil { result.unreadable += 1 }
             result.entries += found?.entries.count ?? 0
-            if let date = found == nil ? LedgerEndings.afterDamage(at: dates.date) : found?.nextDate {
+            if let date = found == nil ? LedgerEndings.oneDay(after: dates.date) : found?.nextDate {
                 next.append((purchase: purchase.id, date: date))
             } else {
                 ended.append(purchase.id)

@@ -232,13 +232,13 @@ struct Erasure {
         // Before the entries: a look that holds the row of a purchase is about to append some, and one that does not leaves
         // the purchase out.
         _ = try delete(Self.deleteEndings, [ofPurchases])
+        _ = try delete(Self.deleteTerms, [ofPurchases])
         // Before the transactions, whose ids select the rows.
         erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
         erased.unknownTransactions = try delete(
             Self.deleteUnknown, [.int4(scopeId), .byteStrings(originals), ofPurchases])
         erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
         erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
-        _ = try delete(Self.deleteTerms, [ofPurchases])
         erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), .byteStrings(originals)])
         erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
         erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])

@@ -55,7 +55,7 @@ extension SQLiteTransactionStore: PurchaseEndings {
                     next = ended?.nextDate
                     result.entries += ended?.entries.count ?? 0
                 } catch let error as TransactionStoreError where error.code == .corrupt {
-                    next = LedgerEndings.afterDamage(at: dates.date)
+                    next = LedgerEndings.oneDay(after: dates.date)
                     result.unreadable += 1
                 }
                 try Self.lookAgain(at: next, purchase, db)

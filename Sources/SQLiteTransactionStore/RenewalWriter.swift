@@ -4,7 +4,7 @@ import Purchases
 import TransactionStore
 
 /// Appends the entries of `RenewalEntries`, after all other entries of a set and within the same transaction, and those of
-/// `EndedEntries`.
+/// `EndedEntries` and `EndedTerms`.
 struct RenewalWriter {
     private let findRenewalInfo: SQLStatement
     private let findSubscription: SQLStatement
@@ -49,6 +49,24 @@ struct RenewalWriter {
         guard let purchase else { return nil }
         let ended = EndedEntries(of: original, in: purchase, at: dates, history: try history(original, scopeId))
         try append(ended.entries, original, scopeId)
+        return ended
+    }
+
+    /// Appends the entries of terms of one customer that have ended.
+    /// - Parameter originals: for each transaction whose date has come, the id that it is stored under.
+    func recordTermEnds(
+        _ originals: [String: String], in customer: Customer, _ catalogs: TermCatalogs, at dates: LookDates,
+        _ scopeId: Int64
+    ) throws -> EndedTerms {
+        var known: [String: [LedgerEntry.Event]] = [:]
+        for original in Set(originals.values) {
+            known.merge(try history(original, scopeId)) { first, _ in first }
+        }
+        let ended = EndedTerms(
+            of: Array(originals.keys), in: customer, catalogs: catalogs, at: dates, history: known)
+        for entry in ended.entries {
+            try append([entry], originals[entry.transactionId] ?? entry.transactionId, scopeId)
+        }
         return ended
     }
 

@@ -41,8 +41,21 @@ enum SQLiteSchema {
             try db.execute(sql: leftHashes)
         }
         migrator.registerMigration("10") { db in try db.execute(sql: version10) }
+        migrator.registerMigration("11") { db in try db.execute(sql: version11) }
         return migrator
     }
+
+    /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since
+    /// 1970. A term is looked at at once if its basis is new, because only programs with a catalog know its end.
+    private static let version11 = """
+        ALTER TABLE term_bases ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX term_bases_due ON term_bases (scope_id, due_at);
+        CREATE TABLE term_looks (
+            scope_id INTEGER PRIMARY KEY,
+            began_at INTEGER NOT NULL,
+            looked_at INTEGER NOT NULL
+        );
+        """
 
     /// When to look at each purchase (`LedgerEndings`), and the dates of the looks (`LookDates`), in milliseconds since
     /// 1970. Known purchases are looked at when a period ends that ends later than 90 days ago; the bytes are

@@ -128,7 +128,9 @@ public final class VerifyReceiptServer: Service {
             }
         }
         self.endings = endings.map {
-            EndingRounds($0, configuration.endings, metrics: metrics, logger: logger, clock: clock)
+            EndingRounds(
+                $0, configuration.endings, catalogs: { state.current.endpoint.configuration.termCatalogs },
+                metrics: metrics, logger: logger, clock: clock)
         }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)

@@ -57,6 +57,9 @@ struct ForeignEngineTests {
         func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
             try await store.recordEndings(by: date, limit: limit)
         }
+        func recordTermEnds(by date: Int64, limit: Int, catalogs: TermCatalogs) async throws -> RecordedEndings {
+            try await store.recordTermEnds(by: date, limit: limit, catalogs: catalogs)
+        }
         func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
             try await store.removeNotifications(signedBefore: date)
         }

@@ -57,8 +57,15 @@ actor MemoryPlace {
     private var notifications: [[UInt8]: (scope: StoreScope, date: Int64, body: [UInt8])] = [:]
     private var ledger: [Entry] = []
     private var histories: [TransactionKey: LedgerHistory] = [:]
-    /// What the terms of non-renewing subscriptions rest on, by customer; nil for a customer who never had one.
-    private var termBases: [Int: [String: Int64]] = [:]
+    /// What a term of a non-renewing subscription rests on, and when to look at it.
+    private struct Term {
+        let basis: Int64
+        var lookDate: Int64 = 0
+    }
+
+    /// The terms by customer; nil for a customer who never had one.
+    private var terms: [Int: [String: Term]] = [:]
+    private var lastTermLooks: [StoreScope: LookDates] = [:]
     private var unclaimedSeats: Set<[String]> = []
     private var lookDates: [Filing: Int64] = [:]
     private var lastLook: LookDates?
@@ -125,7 +132,7 @@ actor MemoryPlace {
             try record(Filing(scope: set.scope, original: original), changed: changed[original] ?? [])
         }
         let hasTerms = set.transactions.contains { $0.payload.type == .nonRenewingSubscription }
-        if hasTerms || termBases[customer] != nil { try recordTerms(of: customer, set.scope) }
+        if hasTerms || terms[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
         if let task = ConsumptionTask(of: set) { consumptionTasks.append((task, nil)) }
         var renewed = Set(originals)
@@ -175,9 +182,7 @@ actor MemoryPlace {
     }
 
     private func move(_ other: Int, to customer: Int) {
-        if let bases = termBases.removeValue(forKey: other) {
-            termBases[customer, default: [:]].merge(bases) { $1 }
-        }
+        if let moved = terms.removeValue(forKey: other) { terms[customer, default: [:]].merge(moved) { $1 } }
         for identity in identities.removeValue(forKey: other) ?? [] {
             customers[identity] = customer
             identities[customer, default: []].append(identity)
@@ -210,8 +215,9 @@ actor MemoryPlace {
     /// Appends an entry for each term that can have moved.
     private func recordTerms(of customer: Int, _ scope: StoreScope) throws {
         let transactions = try self.customer([customer], scope)?.transactions ?? []
-        let changes = TermChanges(of: transactions, known: termBases[customer] ?? [:])
-        termBases[customer] = changes.bases
+        let known = terms[customer]?.mapValues(\.basis)
+        let changes = TermChanges(of: transactions, known: known ?? [:])
+        if changes.bases != known { terms[customer] = changes.bases.mapValues { Term(basis: $0) } }
         for id in changes.moved {
             guard let transaction = transactions.first(where: { $0.payload.transactionId == id }) else { continue }
             let filing = Filing(scope: scope, original: transaction.payload.originalTransactionId ?? id)
@@ -258,6 +264,43 @@ actor MemoryPlace {
             lookDates[filing] = ended.nextDate
         }
         return result
+    }
+
+    func recordTermEnds(by date: Int64, limit: Int, catalogs: TermCatalogs) throws -> RecordedEndings {
+        var result = RecordedEndings()
+        for scope in scopes() where catalogs.contains(scope) {
+            let dates = LookDates(after: lastTermLooks[scope], asked: date)
+            lastTermLooks[scope] = dates
+            for (number, known) in terms.sorted(by: { $0.key < $1.key })
+            where identities[number]?.first?.scope == scope {
+                let due = known.filter { $0.value.lookDate <= dates.date }.keys.sorted()
+                let ids = Array(due.prefix(LedgerEndings.purchases(limit) - result.purchases))
+                guard !ids.isEmpty, let customer = try customer([number], scope) else { continue }
+                result.purchases += ids.count
+                try recordEnds(of: ids, number, customer, catalogs, at: dates, &result)
+            }
+        }
+        return result
+    }
+
+    private func recordEnds(
+        of ids: [String], _ number: Int, _ customer: Customer, _ catalogs: TermCatalogs, at dates: LookDates,
+        _ result: inout RecordedEndings
+    ) throws {
+        var filings: [String: Filing] = [:]
+        for transaction in customer.transactions {
+            guard let id = transaction.payload.transactionId else { continue }
+            filings[id] = Filing(scope: customer.scope, original: transaction.payload.originalTransactionId ?? id)
+        }
+        var known: [String: [LedgerEntry.Event]] = [:]
+        for filing in Set(ids.compactMap { filings[$0] }) { known.merge(events(filing)) { first, _ in first } }
+        let ended = EndedTerms(of: ids, in: customer, catalogs: catalogs, at: dates, history: known)
+        for entry in ended.entries {
+            guard let filing = filings[entry.transactionId] else { continue }
+            try append(Entry(event: entry.event, filing: filing, id: entry.transactionId))
+        }
+        result.entries += ended.entries.count
+        for (id, date) in ended.nextDates { terms[number]?[id]?.lookDate = date }
     }
 
     /// The transactions and the signed renewal information under one original transaction id.
@@ -312,12 +355,12 @@ actor MemoryPlace {
         _ asked: [CustomerIdentity], in scope: StoreScope, quarantined keys: [[UInt8]], leavingHashes: Bool
     ) -> ErasedRows {
         let purchases = (transactions, renewalInfos, users, unknown, consumptionTasks)
-        let owners = (customers, identities, appTransactions, receipts, termBases)
+        let owners = (customers, identities, appTransactions, receipts, terms)
         let entries = (ledger, histories, unclaimedSeats, lookDates)
         let documents = (notifications, verified, quarantined, leftHashes)
         defer {
             (transactions, renewalInfos, users, unknown, consumptionTasks) = purchases
-            (customers, identities, appTransactions, receipts, termBases) = owners
+            (customers, identities, appTransactions, receipts, terms) = owners
             (ledger, histories, unclaimedSeats, lookDates) = entries
             (notifications, verified, quarantined, leftHashes) = documents
         }
@@ -351,7 +394,7 @@ actor MemoryPlace {
         if named.identity.kind == .originalTransactionId {
             receipts[customer] = nil
             let filing = Filing(scope: hash.scope, original: named.identity.value)
-            for id in (transactions[filing] ?? [:]).keys { termBases[customer]?[id] = nil }
+            for id in (transactions[filing] ?? [:]).keys { terms[customer]?[id] = nil }
             customers[named] = nil
             identities[customer]?.removeAll { $0 == named }
         }
@@ -391,7 +434,7 @@ actor MemoryPlace {
             erased.appTransactions += Int64(appTransactions.removeValue(forKey: customer)?.count ?? 0)
             erased.receipts += Int64(receipts.removeValue(forKey: customer)?.count ?? 0)
             erased.identities += Int64(identities.removeValue(forKey: customer)?.count ?? 0)
-            termBases[customer] = nil
+            terms[customer] = nil
         }
         for identity in owned { customers[identity] = nil }
         for identity in all {
@@ -785,6 +828,10 @@ actor MemoryStore: CompleteTransactionStore {
 
     func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
         try await opened.recordEndings(by: date, limit: limit)
+    }
+
+    func recordTermEnds(by date: Int64, limit: Int, catalogs: TermCatalogs) async throws -> RecordedEndings {
+        try await opened.recordTermEnds(by: date, limit: limit, catalogs: catalogs)
     }
 
     func removeNotifications(signedBefore date: Int64) async throws -> Int64 {

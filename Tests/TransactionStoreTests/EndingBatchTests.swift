@@ -1,3 +1,4 @@
+import Purchases
 import Synchronization
 import Testing
 import TransactionStore
@@ -18,6 +19,10 @@ struct EndingBatchTests {
             var result = RecordedEndings()
             result.purchases = count < 4 ? limit : 1
             return result
+        }
+
+        func recordTermEnds(by date: Int64, limit: Int, catalogs: TermCatalogs) async throws -> RecordedEndings {
+            RecordedEndings()
         }
     }
 

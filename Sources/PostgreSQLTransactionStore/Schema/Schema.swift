@@ -19,7 +19,7 @@ struct Schema: Sendable {
         Migration(version: 5, sql: leases), Migration(version: 6, sql: removal),
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
-        Migration(version: 10, sql: endings),
+        Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
     ]
 
     /// The version that this program reads and writes.
@@ -197,6 +197,19 @@ struct Schema: Sendable {
             checks int4 NOT NULL
         );
         INSERT INTO readiness VALUES (1, 0)
+        """
+
+    /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since
+    /// 1970. A term is looked at at once if its basis is new, because only programs with a catalog know its end.
+    private static let termEndings = """
+        ALTER TABLE term_bases ADD COLUMN scope int4, ADD COLUMN due_at int8 NOT NULL DEFAULT 0;
+        UPDATE term_bases AS t SET scope = i.scope FROM identities AS i WHERE i.id = t.purchase;
+        CREATE INDEX term_bases_due_at ON term_bases (scope, due_at);
+        CREATE TABLE term_looks (
+            scope int4 PRIMARY KEY,
+            began_at int8 NOT NULL,
+            looked_at int8 NOT NULL
+        )
         """
 
     /// When to look at each purchase (`LedgerEndings`), and the dates of the looks (`LookDates`), in milliseconds since

@@ -1,8 +1,8 @@
 import Purchases
 import TransactionStore
 
-/// Appends the entries of `RenewalEntries`, after all other entries of a batch, and those of `EndedEntries`. Runs under the
-/// lock of ``LedgerWriter``.
+/// Appends the entries of `RenewalEntries`, after all other entries of a batch, and those of `EndedEntries` and
+/// `EndedTerms`. Runs under the lock of ``LedgerWriter``.
 struct RenewalWriter {
     let session: PostgreSQLSession
 
@@ -95,6 +95,34 @@ struct RenewalWriter {
             // The others are readable.
             return try purchases.count > 1 ? purchases.flatMap { try endings(of: [$0], at: dates) } : [nil]
         }
+    }
+
+    /// The transactions of one customer whose date has come, and the purchases that they belong to.
+    struct DueTerms {
+        let customer: Customer
+        let purchases: [Purchase]
+        let transactionIds: [String]
+    }
+
+    /// Appends the entries of terms that have ended.
+    func recordTermEnds(of due: [DueTerms], _ catalogs: TermCatalogs, at dates: LookDates) throws -> [EndedTerms] {
+        let known = try histories(of: due.flatMap(\.purchases))
+        var place = 0
+        var ended: [EndedTerms] = []
+        var entries: [(scope: Int32, entry: RenewalEntries.Entry)] = []
+        for terms in due {
+            var history: [String: [LedgerEntry.Event]] = [:]
+            for _ in terms.purchases {
+                history.merge(known[place] ?? [:]) { first, _ in first }
+                place += 1
+            }
+            let new = EndedTerms(
+                of: terms.transactionIds, in: terms.customer, catalogs: catalogs, at: dates, history: history)
+            if let scope = terms.purchases.first?.scope { entries += new.entries.map { (scope: scope, entry: $0) } }
+            ended.append(new)
+        }
+        try append(entries)
+        return ended
     }
 
     private func append(_ due: [(scope: Int32, entry: RenewalEntries.Entry)]) throws {

@@ -4,6 +4,8 @@ import TransactionStore
 /// Appends a ledger entry for each term that moved, after the entries of ``LedgerWriter`` and under its lock.
 struct TermWriter {
     let session: PostgreSQLSession
+    /// False for a table of a schema before 11, which has no scopes.
+    var hasScopes = true
 
     /// An original transaction id, by its database id.
     private struct Purchase: Hashable {
@@ -33,6 +35,13 @@ struct TermWriter {
             """)
     private static let insert = Statement(
         name: "insert_term_bases",
+        sql: """
+            INSERT INTO term_bases (purchase, transaction_id, basis, scope)
+            SELECT purchase, id, basis, scope
+            FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int4[]) AS given (purchase, id, basis, scope)
+            """)
+    private static let insertWithoutScopes = Statement(
+        name: "insert_term_bases_without_scopes",
         sql: """
             INSERT INTO term_bases (purchase, transaction_id, basis)
             SELECT purchase, id, basis FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, basis)
@@ -110,7 +119,12 @@ struct TermWriter {
         }
         guard !outdated.isEmpty else { return }
         try session.run(Self.delete, [.int8s(outdated)])
-        try session.run(Self.insert, [.int8s(new.purchases), .byteStrings(new.ids), .int8s(new.bases)])
+        let rows: [Parameter] = [.int8s(new.purchases), .byteStrings(new.ids), .int8s(new.bases)]
+        if hasScopes {
+            try session.run(Self.insert, rows + [.int4s(new.scopes)])
+        } else {
+            try session.run(Self.insertWithoutScopes, rows)
+        }
         guard announces, !moved.ids.isEmpty else { return }
         try session.run(Self.append, [.int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids)])
     }
@@ -150,7 +164,7 @@ struct TermWriter {
     /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
     /// unknown.
     static func fill(_ session: PostgreSQLSession) throws {
-        let writer = TermWriter(session: session)
+        let writer = TermWriter(session: session, hasScopes: false)
         var last: (scope: Int32, value: [UInt8]) = (0, [])
         while true {
             let rows = try session.run(page, [.int4(last.scope), .bytes(last.value), .int4(pageSize)])

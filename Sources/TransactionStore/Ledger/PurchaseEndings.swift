@@ -1,8 +1,8 @@
 internal import AppStoreModels
 public import Purchases
 
-/// Adds to the ledger what no document states: that a subscription, its grace period, or the time in which its billing is
-/// retried has ended.
+/// Adds to the ledger what no document states: that a subscription, its grace period, the time in which its billing is
+/// retried, or the term of a non-renewing subscription has ended.
 ///
 /// The store keeps for each subscription when to look at it next. Writers set the date (``LedgerEndings``), and a look
 /// appends the entries of ``EndedEntries`` and sets the next date, in one database transaction. So each ending has one
@@ -19,21 +19,46 @@ public protocol PurchaseEndings: Sendable {
     ///   - limit: how many purchases to look at, see ``LedgerEndings/purchases(_:)``.
     /// - Throws: ``TransactionStoreError``.
     func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings
+
+    /// The same for the terms of non-renewing subscriptions. A store has no catalog, and so does not know when they end: it
+    /// looks at a purchase once after each document that can have moved its term, and then at the end (``EndedTerms``).
+    /// Apps without a catalog keep what they have, for a program that has one.
+    /// - Parameters:
+    ///   - date: as above. The first call with a catalog of an app begins the entries about its terms.
+    ///   - limit: how many transactions to look at, see ``LedgerEndings/purchases(_:)``.
+    ///   - catalogs: state the lengths of the terms.
+    /// - Throws: ``TransactionStoreError``.
+    func recordTermEnds(by date: Int64, limit: Int, catalogs: TermCatalogs) async throws -> RecordedEndings
 }
 
 extension PurchaseEndings {
     /// Looks at all purchases whose date has come. Others write between two batches. Ends early if the task is cancelled.
-    public func recordAllEndings(by date: Int64) async throws -> RecordedEndings {
+    /// - Parameters:
+    ///   - date: as in ``recordEndings(by:limit:)``.
+    ///   - catalogs: state the lengths of terms. Terms of apps without a catalog get no entries.
+    public func recordAllEndings(
+        by date: Int64, catalogs: TermCatalogs = TermCatalogs()
+    ) async throws -> RecordedEndings {
         var all = RecordedEndings()
+        try await recordAll(&all) { try await $0.recordEndings(by: date, limit: LedgerEndings.batch) }
+        guard !catalogs.isEmpty else { return all }
+        try await recordAll(&all) {
+            try await $0.recordTermEnds(by: date, limit: LedgerEndings.batch, catalogs: catalogs)
+        }
+        return all
+    }
+
+    private func recordAll(
+        _ all: inout RecordedEndings, _ look: @Sendable (Self) async throws -> RecordedEndings
+    ) async throws {
         try await WriteBatches.run {
             guard !Task.isCancelled else { return false }
-            let batch = try await recordEndings(by: date, limit: LedgerEndings.batch)
+            let batch = try await look(self)
             all.purchases += batch.purchases
             all.entries += batch.entries
             all.unreadable += batch.unreadable
             return batch.purchases >= LedgerEndings.batch
         }
-        return all
     }
 }
 
@@ -50,7 +75,8 @@ public struct RecordedEndings: Hashable, Sendable {
     public init() {}
 }
 
-/// The dates of the looks. An engine keeps both, and replaces them at each look.
+/// The dates of the looks. An engine keeps both, and replaces them at each look. The looks at terms have their own, for each
+/// app and environment.
 public struct LookDates: Hashable, Sendable {
     /// When the looks began: endings up to then have no entry.
     public let beginning: Int64
@@ -84,7 +110,7 @@ public enum LedgerEndings {
     /// The number of purchases to look at for `limit`: 1 to 1,000.
     public static func purchases(_ limit: Int) -> Int { max(1, min(limit, 1_000)) }
 
-    /// The date of a purchase that ended by time alone: it is looked at again when a document changes it.
+    /// The date of a purchase that ended by time alone, or has no term: it is looked at again when a document changes it.
     public static let whenChanged = Int64.max
 
     /// Dates up to this one need not be kept, because whatever ends because of them ended before the first look. Billing is
@@ -131,8 +157,8 @@ public enum LedgerEndings {
         return known == whenChanged ? 0 : min(known, date)
     }
 
-    /// The next date of a purchase whose rows cannot be read.
-    public static func afterDamage(at date: Int64) -> Int64 { date.addingSaturated(86_400_000) }
+    /// The next date of a purchase that a look at a date can say nothing about, because its rows cannot be read.
+    public static func oneDay(after date: Int64) -> Int64 { date.addingSaturated(86_400_000) }
 }
 
 extension TransactionFact {

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import ArgumentParser
+import Purchases
 import TransactionStore
 
 struct LedgerSweepCommand: AsyncParsableCommand {
@@ -12,6 +13,8 @@ struct LedgerSweepCommand: AsyncParsableCommand {
             every minute. Any number of programs may do it at once: each end has one entry. What ended before the \
             first run on a store has none.
 
+            Terms of non-renewing subscriptions end only with --catalog, which states their length.
+
             EXAMPLES:
               legacy-receipts ledger sweep --store sqlite:purchases.sqlite
             """)
@@ -22,6 +25,12 @@ struct LedgerSweepCommand: AsyncParsableCommand {
         help: ArgumentHelp("How long after an end a document may still come, 0 to 86400.", valueName: "seconds"))
     var delaySeconds = 300
 
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
     func validate() throws {
         guard (0...86_400).contains(delaySeconds) else {
             throw ValidationError("--delay-seconds takes a number from 0 to 86400.")
@@ -29,9 +38,10 @@ struct LedgerSweepCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        let catalogs = TermCatalogs(other: try CatalogArguments.catalog(catalog))
         let date = ServerClock.system.now() - Int64(delaySeconds) * 1_000
         try await StoreOpener.withExisting(store.url) { store in
-            let found = try await store.recordAllEndings(by: date)
+            let found = try await store.recordAllEndings(by: date, catalogs: catalogs)
             if found.unreadable > 0 {
                 Terminal.error("Warning: \(found.unreadable) purchases cannot be read. They are tried again in a day.")
             }

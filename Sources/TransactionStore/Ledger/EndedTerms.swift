@@ -1,0 +1,47 @@
+public import Purchases
+
+/// The entries that are due at a look at non-renewing subscriptions of one customer, because time has passed.
+///
+/// A term ends once. If a document moves its end into the future, an entry says that the purchase is active again, and the
+/// new end has an entry of its own. A catalog that states another length changes no end that has an entry, until a
+/// document about the customer's purchases comes.
+public struct EndedTerms: Sendable {
+    /// In the order in which an engine appends them.
+    public let entries: [RenewalEntries.Entry]
+    /// The date to keep for each transaction.
+    public let nextDates: [String: Int64]
+
+    /// - Parameters:
+    ///   - transactionIds: the transactions whose date has come.
+    ///   - customer: everything that the store knows about the customer, because other purchases move terms.
+    ///   - catalogs: state the lengths.
+    ///   - dates: the dates of the look at the app's terms.
+    ///   - history: as in ``RenewalEntries``, of these transactions.
+    public init(
+        of transactionIds: [String], in customer: Customer, catalogs: TermCatalogs, at dates: LookDates,
+        history: [String: [LedgerEntry.Event]]
+    ) {
+        let terms = catalogs.terms(of: customer)
+        var ledger = PeriodEvents(nil, history)
+        var nextDates: [String: Int64] = [:]
+        let inOrder = transactionIds.map { (terms[$0]?.end ?? Int64.max, $0) }.sorted { $0 < $1 }
+        for (end, id) in inOrder {
+            nextDates[id] = LedgerEndings.whenChanged
+            guard let term = terms[id] else {
+                // Another program may have a catalog that states the length.
+                nextDates[id] = LedgerEndings.oneDay(after: dates.date)
+                continue
+            }
+            guard term.revocationDate == nil, ledger.isGranted(id) else { continue }
+            let isEnded = ledger.endedByTime(in: id) != nil
+            if end > dates.date {
+                if isEnded { ledger.append(.billingRecovered, of: id) }
+                nextDates[id] = end
+            } else if !isEnded, end > dates.beginning {
+                ledger.add(.endedByTime, of: id)
+            }
+        }
+        entries = ledger.entries
+        self.nextDates = nextDates
+    }
+}
