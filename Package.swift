@@ -119,7 +119,9 @@ let package = Package(
         // The rules of every engine, for the tests of an engine.
         .target(
             name: "TransactionStoreConformance",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", "TransactionStore", "TestSupport"],
+            dependencies: [
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore", "TestSupport",
+            ],
             swiftSettings: settings),
         .target(
             name: "SQLiteTransactionStore",
@@ -309,7 +311,7 @@ let package = Package(
             dependencies: [
                 "TestSupport",
                 "legacy-receipts", "AppStoreModels", "AppStoreServer", "AppStoreSync", "AppStoreTrust",
-                "LegacyReceipts", "ReceiptForge",
+                "LegacyReceipts", "ProductCatalog", "ReceiptForge",
                 "Purchases", "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore",
                 "VerifyReceipt", "VerifyReceiptServer", "SharedReceipts", "TestDatabase", crypto, grdb,
                 server("AsyncHTTPClient", "async-http-client"),

@@ -79,6 +79,34 @@ struct LedgerTests {
         #expect(refused.status != 0)
     }
 
+    @Test("sweep adds the entry of a term that has ended, with the catalog that states its length")
+    func sweepOfTerms() async throws {
+        let folder = try Folder()
+        let now = Int64(Date().timeIntervalSince1970 * 1_000)
+        try folder.write("weeks.yaml", "version: 1\nproducts:\n  pass: {type: non-renewing, duration: P7D}\n".utf8)
+        let pass = StoredPurchases.fact("1", original: "1", 0, 1) {
+            $0.productId = "pass"
+            $0.subscriptionGroupIdentifier = nil
+            $0.type = .nonRenewingSubscription
+            $0.expiresDate = nil
+            $0.purchaseDate = now - 7 * StoredPurchases.day - 3_600_000
+            $0.originalPurchaseDate = $0.purchaseDate
+        }
+        try await StoredPurchases.makeStore([StoredPurchases.set([pass])], in: folder)
+        let catalog = ["--catalog", "weeks.yaml"]
+        for (arguments, purchases, added) in [
+            (["--delay-seconds", "86400"] + catalog, 1, 0), ([], 0, 0), (catalog, 1, 1), (catalog, 0, 0),
+        ] as [([String], Int, Int)] {
+            let all = ["ledger", "sweep", "--store", "sqlite:store.sqlite"] + arguments
+            let outcome = try await Command.run(all, in: folder)
+            let expected = "Purchases that were due: \(purchases). Entries added: \(added).\n"
+            #expect(outcome.output == expected, "\(arguments) \(outcome.error)")
+        }
+        let all = try entries(try await ledger("read", "--catalog", "weeks.yaml", in: folder))
+        #expect(words(all) == ["1 started", "1 expired"])
+        #expect(all.map { $0["byTime"] as? Bool } == [nil, true])
+    }
+
     @Test("Each line names its app and environment, and a consumer can leave out the others")
     func scopes() async throws {
         let folder = try Folder()

@@ -1,3 +1,6 @@
+import AppStoreModels
+import ProductCatalog
+import Purchases
 import Testing
 import TransactionStore
 import TransactionStoreConformance
@@ -14,4 +17,29 @@ func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? 
         #expect(error != nil, "every error is a TransactionStoreError")
         return error?.code
     }
+}
+
+/// Checks that a customer with damaged rows does not keep the terms of others from their entries.
+/// - Parameter damage: damages transaction 1.
+func checkDamagedTerms(_ store: any CompleteTransactionStore, damage: () async throws -> Void) async throws {
+    let source = CatalogSource(file: "catalog.yaml", line: 1, element: "products.week")
+    var entry = CatalogEntry(subject: .productId("week"), source: source)
+    entry.type = .nonRenewingSubscription
+    entry.duration = SubscriptionPeriod(value: 7, unit: .day)
+    let catalogs = TermCatalogs(other: try ProductCatalog(entries: [entry]))
+    func look(on day: Int64) async throws -> [Int] {
+        let date = Samples.june + day * Samples.day
+        let found = try await store.recordTermEnds(by: date, limit: 10, catalogs: catalogs)
+        return [found.purchases, found.entries, found.unreadable]
+    }
+    for id in ["1", "2", "3"] {
+        let week = Samples.fact(id, product: "week", source: .notificationV2) { $0.type = .nonRenewingSubscription }
+        _ = try await store.apply([Samples.set(week)])
+    }
+    #expect(try await look(on: 1) == [3, 0, 0])
+    try await damage()
+    #expect(try await look(on: 7) == [3, 2, 1])
+    #expect(try await look(on: 7) == [0, 0, 0])
+    // It is tried again after a day.
+    #expect(try await look(on: 8) == [1, 0, 1])
 }

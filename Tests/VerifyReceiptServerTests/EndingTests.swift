@@ -1,10 +1,12 @@
 import AppStoreModels
+import ProductCatalog
 import Purchases
 import SQLiteTransactionStore
 import Synchronization
 import TestSupport
 import Testing
 import TransactionStore
+import VerifyReceipt
 import VerifyReceiptServer
 
 @Suite("The ledger of a server says what ended by time")
@@ -57,6 +59,45 @@ struct EndingTests {
                 server.server.metricsText.contains(
                     "legacy_receipts_ledger_endings_total{outcome=\"recorded\"} 1\n")
             }
+        }
+        try await store.close()
+    }
+
+    private static func week(_ id: String, of bundleId: String) -> FactSet {
+        var payload = JWSTransactionDecodedPayload()
+        payload.transactionId = id
+        payload.originalTransactionId = id
+        payload.productId = "week"
+        payload.type = .nonRenewingSubscription
+        payload.purchaseDate = june
+        return FactSet(
+            scope: StoreScope(environment: .production, bundleId: bundleId),
+            transactions: [
+                TransactionFact(
+                    payload: payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: june))
+            ])
+    }
+
+    @Test("A term that ends has its entry if the configuration has a catalog of the app")
+    func terms() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
+        _ = try await store.apply([Self.week("1", of: "com.example.app"), Self.week("2", of: "com.example.other")])
+        let source = CatalogSource(file: "catalog.yaml", line: 1, element: "products.week")
+        var entry = CatalogEntry(subject: .productId("week"), source: source)
+        entry.type = .nonRenewingSubscription
+        entry.duration = SubscriptionPeriod(value: 7, unit: .day)
+        let catalog = try ProductCatalog(entries: [entry])
+        _ = try await store.recordTermEnds(by: Self.june, limit: 10, catalogs: TermCatalogs(other: catalog))
+        var configuration = Self.configuration(delay: .zero)
+        configuration.endpoint.apps = [AppConfiguration(bundleId: "com.example.app", catalog: catalog)]
+        let clock: @Sendable () -> Int64 = { Self.june + 7 * Self.day }
+        try await TestServer.run(configuration, store: store, clock: clock) { _ in
+            try await eventually("it has ended") { try await Self.events(store).count == 3 }
+            try await Task.sleep(for: .milliseconds(200))
+            let entries = try await store.changes(after: 0, limit: 10)
+            #expect(entries.map(\.transactionId) == ["1", "2", "1"])
+            #expect(entries.last?.event == .endedByTime)
         }
         try await store.close()
     }

@@ -1,5 +1,6 @@
 import AppStoreModels
 import PostgreSQLTransactionStore
+import ProductCatalog
 import Purchases
 import TestDatabase
 import TestSupport
@@ -137,10 +138,26 @@ struct PostgreSQLLedgerTests {
             let new = try await schema.open()
             let entries = try await LedgerAudit.check(new)
             #expect(entries.allSatisfy { $0.event == .purchased })
+            // Each is looked at once, by a program with a catalog.
+            let catalogs = TermCatalogs(other: ProductCatalog())
+            #expect(try await new.recordTermEnds(by: Samples.june, limit: 10, catalogs: catalogs).purchases == 3)
+            #expect(try await new.recordTermEnds(by: Samples.june, limit: 10, catalogs: catalogs).purchases == 0)
             _ = try await new.apply([Samples.set(season(10_900, day: 2, refunded: true))])
             let rest = try await new.changes(after: entries.last?.position ?? 0, limit: 10)
             #expect(LedgerAudit.text(rest) == "10900 revoked, 10000 termMoved")
             try await new.close()
+        }
+    }
+
+    @Test("A customer with damaged rows does not keep the terms of others from their entries")
+    func damagedTerms() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            try await checkDamagedTerms(store) {
+                try schema.server.sql(
+                    "UPDATE \(schema.name).transactions SET payload = '{' WHERE transaction_id = '1'::bytea")
+            }
+            try await store.close()
         }
     }
 }

@@ -29,7 +29,7 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
-    /// Makes of the present schema an older one, 1 to 9. What only the newer one has is lost.
+    /// Makes of the present schema an older one, 1 to 10. What only the newer one has is lost.
     func downgrade(to version: Int) throws {
         let newer = [
             "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",
@@ -44,6 +44,7 @@ struct TestSchema: Sendable {
             "DROP TABLE consumption_requests;",
             "DROP TABLE unknown_transactions, request_budgets, left_hashes;",
             "DROP TABLE ledger_endings, ledger_looks;",
+            "DROP TABLE term_looks; ALTER TABLE IF EXISTS term_bases DROP COLUMN scope, DROP COLUMN due_at;",
         ]
         try server.sql(
             """

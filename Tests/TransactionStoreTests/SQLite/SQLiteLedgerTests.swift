@@ -47,4 +47,19 @@ struct SQLiteLedgerTests {
         #expect(seen == Array(1...10))
         try await store.close()
     }
+
+    @Test("A customer with damaged rows does not keep the terms of others from their entries")
+    func damagedTerms() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let store = try SQLiteTransactionStore.open(path: path)
+        try await checkDamagedTerms(store) {
+            let other = try DatabaseQueue(path: path)
+            try await other.write {
+                try $0.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '1'")
+            }
+            try other.close()
+        }
+        try await store.close()
+    }
 }

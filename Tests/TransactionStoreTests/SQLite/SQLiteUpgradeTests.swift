@@ -1,5 +1,7 @@
 import Foundation
 import GRDB
+import ProductCatalog
+import Purchases
 import SQLiteTransactionStore
 import TestSupport
 import Testing
@@ -214,6 +216,23 @@ struct SQLiteUpgradeTests {
         INSERT INTO grdb_migrations VALUES ('9');
         """
 
+    /// As version 10 upgraded a file of version 9.
+    private static let schema10 = """
+        CREATE TABLE ledger_endings (
+            scope_id INTEGER NOT NULL,
+            original_transaction_id TEXT NOT NULL,
+            due_at INTEGER NOT NULL,
+            PRIMARY KEY (scope_id, original_transaction_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE ledger_looks (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            began_at INTEGER NOT NULL,
+            looked_at INTEGER NOT NULL
+        );
+        CREATE INDEX ledger_endings_due ON ledger_endings (due_at);
+        INSERT INTO grdb_migrations VALUES ('10');
+        """
+
     private static let contents = """
         INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
         INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
@@ -277,6 +296,10 @@ struct SQLiteUpgradeTests {
         #expect(
             LedgerAudit.text(entries)
                 == "1 purchased, 2 revoked, 4 upgraded, 10 purchased, 11 purchased, 12 purchased")
+        // Each is looked at once, by a program with a catalog.
+        let catalogs = TermCatalogs(other: ProductCatalog())
+        #expect(try await store.recordTermEnds(by: StoreSamples.june, limit: 10, catalogs: catalogs).purchases == 3)
+        #expect(try await store.recordTermEnds(by: StoreSamples.june, limit: 10, catalogs: catalogs).purchases == 0)
         let refund = StoreSamples.fact("11", source: .notificationV2) {
             $0.type = .nonRenewingSubscription
             $0.purchaseDate = 11
@@ -290,14 +313,14 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 9 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...9)
+        "A file of schema 1 to 10 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...10)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
         let upgrades = [
             Self.schema2, Self.schema3, Self.schema4, Self.schema5, Self.schema6, Self.schema7, Self.schema8,
-            Self.schema9,
+            Self.schema9, Self.schema10,
         ]
         try await makeFile(path, and: upgrades.prefix(version - 1).joined())
         var store = try SQLiteTransactionStore.open(path: path)

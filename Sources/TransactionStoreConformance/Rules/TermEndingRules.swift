@@ -1,0 +1,240 @@
+import AppStoreModels
+import ProductCatalog
+import Purchases
+import TransactionStore
+
+extension StoreConformance {
+    private static let customer = "33333333-2222-3333-4444-555555555555"
+
+    /// A purchase of a term of 30 days. With a token, it is one of the same customer.
+    private static func season(
+        _ id: String, day: Int64, signed: Int64 = 0, of token: String? = nil, refunded: Bool = false,
+        product: String = "season", source: FactSource = .notificationV2
+    ) -> FactSet {
+        Samples.set(
+            Samples.fact(id, product: product, source: source, at: date(signed)) {
+                $0.type = .nonRenewingSubscription
+                $0.purchaseDate = date(day)
+                $0.originalPurchaseDate = $0.purchaseDate
+                $0.revocationDate = refunded ? date(signed) : nil
+                $0.appAccountToken = token
+            })
+    }
+
+    private static func catalog(days: Int) throws -> ProductCatalog {
+        let source = CatalogSource(file: "catalog.yaml", line: 1, element: "products.season")
+        var entry = CatalogEntry(subject: .productId("season"), source: source)
+        entry.type = .nonRenewingSubscription
+        entry.duration = SubscriptionPeriod(value: days, unit: .day)
+        return try ProductCatalog(entries: [entry])
+    }
+
+    private static func catalogs(days: Int = 30) throws -> TermCatalogs { TermCatalogs(other: try catalog(days: days)) }
+
+    /// The first look needs an app.
+    private static func begin(_ store: any CompleteTransactionStore) async throws {
+        _ = try await store.apply([Samples.set(Samples.fact("0"))])
+        try await expect(changes(store, after: 0), equals: "")
+    }
+
+    /// The entries about terms after everything that has ended by a day has its entry.
+    private static func changes(
+        _ store: any CompleteTransactionStore, after day: Int64, days: Int = 30, _ sets: FactSet...
+    ) async throws -> String {
+        for set in sets { _ = try await store.apply([set]) }
+        _ = try await store.recordAllEndings(by: date(day), catalogs: try catalogs(days: days))
+        return LedgerAudit.changes(try await LedgerAudit.check(store).filter { $0.transactionId != "0" })
+    }
+
+    static let termEndings: [StoreRule] = [
+        StoreRule(opened: "a term that ends has one entry, at its end and not before, and none without a catalog") {
+            store in
+            try await begin(store)
+            try await expect(changes(store, after: 30, season("1", day: 1)), equals: "1 started - active")
+            try await expect(store.recordAllEndings(by: date(31)), equals: RecordedEndings())
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31), equals: ended)
+            try await expect(changes(store, after: 400), equals: ended)
+            _ = try await store.apply([season("1", day: 1, signed: 32)])
+            let again = try await store.recordTermEnds(by: date(401), limit: 10, catalogs: catalogs())
+            try expect(again, equals: RecordedEndings())
+            let byTime = try await store.changes(after: 0, limit: 10).compactMap(\.byTime)
+            try expect(byTime, equals: [true])
+        },
+        StoreRule(opened: "each of two terms that follow each other has its own end") { store in
+            try await begin(store)
+            let started = "1 started - active, 2 started - active"
+            try await expect(
+                changes(
+                    store, after: 30, season("1", day: 1, of: customer), season("2", day: 5, of: customer)),
+                equals: started)
+            let first = started + ", 1 expired active expired"
+            try await expect(changes(store, after: 60), equals: first)
+            try await expect(changes(store, after: 61), equals: first + ", 2 expired active expired")
+        },
+        StoreRule(opened: "a term that a document moves after its end is active again, and the new end has its entry") {
+            store in
+            try await begin(store)
+            let ended = "2 started - active, 2 expired active expired"
+            try await expect(changes(store, after: 40, season("2", day: 10, of: customer)), equals: ended)
+            let moved =
+                ended + ", 1 started - active, 2 termMoved expired expired, 1 expired active expired, "
+                + "2 billingRecovered expired active"
+            try await expect(changes(store, after: 45, season("1", day: 1, of: customer)), equals: moved)
+            try await expect(changes(store, after: 60), equals: moved)
+            try await expect(changes(store, after: 61), equals: moved + ", 2 expired active expired")
+            try await expect(changes(store, after: 90), equals: moved + ", 2 expired active expired")
+        },
+        StoreRule(opened: "a term that a document moves to an earlier end ends there") { store in
+            try await begin(store)
+            let entries = "1 started - active, 2 started - active"
+            try await expect(
+                changes(store, after: 6, season("1", day: 1, of: customer), season("2", day: 5, of: customer)),
+                equals: entries)
+            let refund = season("1", day: 1, signed: 7, of: customer, refunded: true)
+            let moved = entries + ", 1 refunded active refunded, 2 termMoved active active"
+            try await expect(changes(store, after: 34, refund), equals: moved)
+            try await expect(changes(store, after: 35), equals: moved + ", 2 expired active expired")
+        },
+        StoreRule(opened: "a merge of two customers moves ended terms, and they end again") { store in
+            try await begin(store)
+            let ended = "1 started - active, 2 started - active, 1 expired active expired, 2 expired active expired"
+            try await expect(changes(store, after: 31, season("1", day: 1), season("2", day: 1)), equals: ended)
+            let joined = Samples.set(identities: [Samples.original("1"), Samples.original("2")])
+            let moved = ended + ", 2 termMoved expired expired, 2 billingRecovered expired active"
+            try await expect(changes(store, after: 60, joined), equals: moved)
+            try await expect(changes(store, after: 61), equals: moved + ", 2 expired active expired")
+        },
+        StoreRule(opened: "refunded, unsigned and other purchases have no end by time, and reinstated ones have") {
+            store in
+            try await begin(store)
+            let entries = "1 started - active, 2 refunded - refunded, 4 started - active, 1 refunded active refunded"
+            try await expect(
+                changes(
+                    store, after: 400, season("1", day: 1), season("2", day: 2, refunded: true),
+                    season("3", day: 3, source: .recordedReply), season("4", day: 4, product: "unknown"),
+                    season("1", day: 1, signed: 9, refunded: true)),
+                equals: entries)
+            let reinstated = entries + ", 1 reinstated refunded active, 1 expired active expired"
+            try await expect(changes(store, after: 401, season("1", day: 1, signed: 10)), equals: reinstated)
+            try await expect(changes(store, after: 500), equals: reinstated)
+        },
+        StoreRule(opened: "what ended before the first look with a catalog is history, whenever a document brings it") {
+            store in
+            _ = try await store.apply([Samples.set(Samples.fact("0")), season("1", day: 1)])
+            _ = try await store.recordAllEndings(by: date(2))
+            try await expect(changes(store, after: 40), equals: "1 started - active")
+            let started = "1 started - active, 2 started - active, 3 started - active"
+            try await expect(changes(store, after: 49, season("2", day: 5), season("3", day: 20)), equals: started)
+            try await expect(changes(store, after: 50), equals: started + ", 3 expired active expired")
+        },
+        StoreRule(opened: "a look of a slower clock does not take the end of a term back") { store in
+            try await begin(store)
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31, season("1", day: 1, of: customer)), equals: ended)
+            let later = ended + ", 2 started - active"
+            try await expect(changes(store, after: 30, season("2", day: 30, of: customer)), equals: later)
+        },
+        StoreRule(opened: "programs that know no length of a term leave its end to one that does") { store in
+            let other = StoreScope(environment: .sandbox, bundleId: "other")
+            try await begin(store)
+            _ = try await store.apply([season("1", day: 1), moved(season("2", day: 1), to: other)])
+            let ofOther = TermCatalogs(byBundleId: ["other": try catalog(days: 30)])
+            try await expect(
+                store.recordTermEnds(by: date(0), limit: 10, catalogs: ofOther).purchases, equals: 1)
+            let ended = try await store.recordTermEnds(by: date(40), limit: 10, catalogs: ofOther)
+            try expect([ended.purchases, ended.entries], equals: [1, 1])
+            // Its catalog does not have the product.
+            let empty = TermCatalogs(other: ProductCatalog())
+            let unknown = try await store.recordTermEnds(by: date(40), limit: 10, catalogs: empty)
+            try expect([unknown.purchases, unknown.entries], equals: [1, 0])
+            let entries = "1 started - active, 2 started - active, 2 expired active expired, 1 expired active expired"
+            try await expect(changes(store, after: 41), equals: entries)
+        },
+        StoreRule(opened: "a catalog with another length changes no end that has an entry, and moves later ones") {
+            store in
+            try await begin(store)
+            let ended = "1 started - active, 1 expired active expired"
+            try await expect(changes(store, after: 31, season("1", day: 1)), equals: ended)
+            let longer = ended + ", 2 started - active"
+            try await expect(changes(store, after: 40, days: 60, season("2", day: 20)), equals: longer)
+            for day in Int64(41)...50 {
+                try await expect(changes(store, after: day, days: day % 2 == 0 ? 30 : 60), equals: longer)
+            }
+            // Was to end on day 80.
+            try await expect(changes(store, after: 80, days: 90), equals: longer)
+            try await expect(changes(store, after: 109, days: 90), equals: longer)
+            try await expect(changes(store, after: 110, days: 90), equals: longer + ", 2 expired active expired")
+        },
+        StoreRule(opened: "one call looks at no more terms than asked for, and at none twice") { store in
+            try await begin(store)
+            // Those of one customer, of which each begins when the one before it ends, and those of others.
+            for id in Int64(1)...4 { _ = try await store.apply([season("\(id)", day: 1, of: customer)]) }
+            for id in Int64(5)...7 { _ = try await store.apply([season("\(id)", day: 1)]) }
+            for (day, counts) in [(1, [3, 3, 1, 0]), (31, [3, 1, 0, 0]), (121, [3, 0, 0, 0])] {
+                var found: [Int] = []
+                for _ in 0..<4 {
+                    found.append(
+                        try await store.recordTermEnds(by: date(Int64(day)), limit: 3, catalogs: catalogs()).purchases)
+                }
+                try expect(found, equals: counts, "day \(day)")
+            }
+            try await expect(store.changes(after: 0, limit: 100).count { $0.event == .endedByTime }, equals: 7)
+        },
+        StoreRule("several programs that look at terms at once, beside writers, add each entry once") { place in
+            let stores = [try await place.open(), try await place.open(), try await place.open()]
+            try await begin(stores[0])
+            let catalogs = try catalogs()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<6 {
+                    let store = stores[number % 3]
+                    group.addTask {
+                        for id in stride(from: number, to: 60, by: 6) {
+                            _ = try await store.apply([season("\(id + 1)", day: 1)])
+                        }
+                    }
+                    group.addTask {
+                        for _ in 0..<10 {
+                            _ = try await store.recordTermEnds(by: date(31), limit: 7, catalogs: catalogs)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for store in stores { _ = try await store.recordAllEndings(by: date(31), catalogs: catalogs) }
+            let entries = try await LedgerAudit.check(stores[0])
+            try expect(entries.count { $0.event == .endedByTime }, equals: 60)
+            try expect(entries.count, equals: 121)
+            for store in stores { try await store.close() }
+        },
+        StoreRule(opened: "the end of a term does not come again after the removal of its entry") { store in
+            try await begin(store)
+            _ = try await changes(store, after: 31, season("1", day: 1, of: customer))
+            let request = Samples.consumptionRequest("c", of: "1", at: 40 * Samples.day) {
+                $0.type = .nonRenewingSubscription
+                $0.productId = "season"
+                $0.purchaseDate = date(1)
+                $0.originalPurchaseDate = date(1)
+                $0.appAccountToken = customer
+            }
+            _ = try await store.apply([request])
+            let removed = try await store.removeEntries(before: .max, evenUnread: true).position
+            // Each look at the customer is at both.
+            _ = try await store.apply([season("2", day: 50, of: customer)])
+            let looked = try await store.recordTermEnds(by: date(60), limit: 10, catalogs: catalogs())
+            try expect([looked.purchases, looked.entries], equals: [2, 0])
+            try await expect(store.changes(after: removed, limit: 10).map(\.transactionId), equals: ["2"])
+        },
+        StoreRule(opened: "the term of an erased purchase does not end, and that of one that is learned again does") {
+            store in
+            try await begin(store)
+            _ = try await changes(store, after: 2, season("1", day: 1))
+            _ = try await store.erase(
+                [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: false)
+            let looked = try await store.recordTermEnds(by: date(31), limit: 10, catalogs: catalogs())
+            try expect(looked, equals: RecordedEndings())
+            try await expect(
+                changes(store, after: 31, season("1", day: 1)), equals: "1 started - active, 1 expired active expired")
+        },
+    ]
+}
