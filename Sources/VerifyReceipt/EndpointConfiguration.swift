@@ -12,7 +12,8 @@ public struct AppConfiguration: Sendable {
     /// The app's id in the App Store. A production receipt with another id gets 21003, because it belongs to another app.
     /// Receipts with the id 0 or without an id are not checked.
     public var appleId: Int64?
-    /// The product catalog. It provides `subscription_group_identifier` if no document contains it.
+    /// The product catalog. It provides `subscription_group_identifier` if no document contains it. For the ledger of a
+    /// server's store it states when terms of non-renewing subscriptions end.
     public var catalog: ProductCatalog?
     /// How current the app's answers must be; nil for ``EndpointConfiguration/freshness``.
     public var freshness: Freshness?

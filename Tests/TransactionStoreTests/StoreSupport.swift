@@ -19,14 +19,19 @@ func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? 
     }
 }
 
-/// Checks that a customer with damaged rows does not keep the terms of others from their entries.
-/// - Parameter damage: damages transaction 1.
-func checkDamagedTerms(_ store: any CompleteTransactionStore, damage: () async throws -> Void) async throws {
+/// A catalog of all apps with one non-renewing subscription, `week`.
+func catalogsWithWeek() throws -> TermCatalogs {
     let source = CatalogSource(file: "catalog.yaml", line: 1, element: "products.week")
     var entry = CatalogEntry(subject: .productId("week"), source: source)
     entry.type = .nonRenewingSubscription
     entry.duration = SubscriptionPeriod(value: 7, unit: .day)
-    let catalogs = TermCatalogs(other: try ProductCatalog(entries: [entry]))
+    return TermCatalogs(other: try ProductCatalog(entries: [entry]))
+}
+
+/// Checks that a customer with damaged rows does not keep the terms of others from their entries.
+/// - Parameter damage: damages transaction 1.
+func checkDamagedTerms(_ store: any CompleteTransactionStore, damage: () async throws -> Void) async throws {
+    let catalogs = try catalogsWithWeek()
     func look(on day: Int64) async throws -> [Int] {
         let date = Samples.june + day * Samples.day
         let found = try await store.recordTermEnds(by: date, limit: 10, catalogs: catalogs)

@@ -119,6 +119,27 @@ extension StoreConformance {
             try await expect(changes(store, after: 401, season("1", day: 1, signed: 10)), equals: reinstated)
             try await expect(changes(store, after: 500), equals: reinstated)
         },
+        StoreRule(opened: "a restored purchase ends with the purchase that it restores, and not after a refund") {
+            store in
+            try await begin(store)
+            func restored(_ id: String, of original: String) -> FactSet {
+                Samples.set(
+                    Samples.fact(id, original: original, product: "season", source: .notificationV2) {
+                        $0.type = .nonRenewingSubscription
+                        $0.purchaseDate = date(20)
+                        $0.originalPurchaseDate = date(1)
+                    })
+            }
+            let refund = season("3", day: 1, signed: 9, refunded: true)
+            _ = try await changes(
+                store, after: 21, season("1", day: 1), restored("2", of: "1"), season("3", day: 1),
+                restored("4", of: "3"), refund)
+            _ = try await changes(store, after: 31)
+            try await expect(
+                store.text,
+                equals: "0 purchased, 1 purchased, 2 purchased, 3 purchased, 4 purchased, 3 revoked, 4 termMoved, "
+                    + "1 endedByTime, 2 endedByTime")
+        },
         StoreRule(opened: "what ended before the first look with a catalog is history, whenever a document brings it") {
             store in
             _ = try await store.apply([Samples.set(Samples.fact("0")), season("1", day: 1)])
@@ -184,7 +205,7 @@ extension StoreConformance {
         StoreRule("several programs that look at terms at once, beside writers, add each entry once") { place in
             let stores = [try await place.open(), try await place.open(), try await place.open()]
             try await begin(stores[0])
-            let catalogs = try catalogs()
+            let known = try catalogs()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<6 {
                     let store = stores[number % 3]
@@ -195,13 +216,13 @@ extension StoreConformance {
                     }
                     group.addTask {
                         for _ in 0..<10 {
-                            _ = try await store.recordTermEnds(by: date(31), limit: 7, catalogs: catalogs)
+                            _ = try await store.recordTermEnds(by: date(31), limit: 7, catalogs: known)
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            for store in stores { _ = try await store.recordAllEndings(by: date(31), catalogs: catalogs) }
+            for store in stores { _ = try await store.recordAllEndings(by: date(31), catalogs: known) }
             let entries = try await LedgerAudit.check(stores[0])
             try expect(entries.count { $0.event == .endedByTime }, equals: 60)
             try expect(entries.count, equals: 121)

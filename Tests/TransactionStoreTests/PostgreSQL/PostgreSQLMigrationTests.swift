@@ -1,3 +1,4 @@
+import AppStoreModels
 import Foundation
 import PostgreSQLTransactionStore
 import Purchases
@@ -89,16 +90,19 @@ struct PostgreSQLMigrationTests {
         try await TestSchema.with { schema in
             let store = try await schema.open()
             _ = try await store.recordEndings(by: Samples.june, limit: 1)
-            let end = Samples.june + Samples.day
+            let end = Samples.june + 7 * Samples.day
+            let catalogs = try catalogsWithWeek()
             for round in 1...20 {
-                _ = try await store.apply([Samples.set(Samples.fact("\(round)") { $0.expiresDate = end })])
-                async let looked = store.recordAllEndings(by: end)
+                let term = Samples.fact("\(round + 100)", product: "week") { $0.type = .nonRenewingSubscription }
+                _ = try await store.apply([Samples.set(Samples.fact("\(round)") { $0.expiresDate = end }, term)])
+                async let looked = store.recordAllEndings(by: end, catalogs: catalogs)
                 async let erased = store.erase(
                     [Samples.original("\(round)")], in: Samples.scope, quarantined: [], leavingHashes: false)
                 _ = try await (looked, erased)
             }
             #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).ledger") == "0")
             #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).ledger_endings") == "0")
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).term_bases") == "0")
             try await store.close()
         }
     }
