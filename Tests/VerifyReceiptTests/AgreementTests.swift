@@ -35,11 +35,25 @@ import VerifyReceipt
         var renewalInfos: [JWSRenewalInfoDecodedPayload] = []
         var ledger: [String: LedgerEntry.Event] = [:]
         var terms: [String: NonRenewingTerm] = [:]
-        /// By the dates of ``moments(_:)``.
+        /// What the rules about offers and entitlements read, and nothing else: equal histories give equal conclusions.
+        var history: PurchaseHistory
+    }
+
+    /// What the rules conclude about a customer, by the dates of ``moments(_:)``.
+    private struct Conclusions {
         var entitlements: [[Entitlement]] = []
         var winBack: [[OfferVerdict]] = []
         var introductory: [[OfferVerdict]] = []
         var promotional: [[PromotionalCandidate]] = []
+
+        init(_ history: PurchaseHistory, _ customer: GeneratedCustomer) {
+            for now in AgreementTests.moments(customer) {
+                entitlements.append(history.entitlements(at: now))
+                winBack.append(Shelf.offers.map { history.eligibility(for: $0, at: now) })
+                introductory.append(Shelf.offers.map { history.introductoryEligibility(group: $0.group, at: now) })
+                promotional.append(history.promotionalCandidates(at: now))
+            }
+        }
     }
 
     @Test func allAnswersAgreeInAnyOrder() async throws {
@@ -75,22 +89,23 @@ import VerifyReceipt
             let identity = CustomerIdentity(.originalTransactionId, customer.purchases.first?.original ?? "")
             let stored = try unwrap(try await stores[0].customer([identity], in: Shelf.scope))
             let other = try unwrap(try await stores[1].customer([identity], in: Shelf.scope))
-            let answers = answers(stored, ledgers.0[customer.key] ?? [], customer, catalog)
+            let answers = answers(stored, ledgers.0[customer.key] ?? [], catalog)
             #expect(
-                answers == Self.answers(other, ledgers.1[customer.key] ?? [], customer, catalog),
+                answers == Self.answers(other, ledgers.1[customer.key] ?? [], catalog),
                 "\(customer.number): the order of the documents matters")
             let documents = connected(statements.reversed(), to: identity)
             let resolved = try unwrap(Customer(resolving: documents))
             #expect(
-                answers == Self.answers(resolved, ledgers.0[customer.key] ?? [], customer, catalog),
+                answers == Self.answers(resolved, ledgers.0[customer.key] ?? [], catalog),
                 "\(customer.number): the store and the statements alone differ")
             let added = documents.dropFirst().reduce(Customer(resolving: Array(documents.prefix(1)))) { $0?.adding($1) }
             #expect(
-                answers == Self.answers(try unwrap(added), ledgers.0[customer.key] ?? [], customer, catalog),
+                answers == Self.answers(try unwrap(added), ledgers.0[customer.key] ?? [], catalog),
                 "\(customer.number): adding the documents one by one differs")
-            expectPurchases(answers, customer)
+            let conclusions = Conclusions(answers.history, customer)
+            expectPurchases(answers, conclusions, customer)
             expectLedger(answers, customer)
-            expectOffers(answers, customer)
+            expectOffers(conclusions, customer)
             try await expectReply(endpoint, stored, answers, customer)
             try await expectUnlearnedReplies(endpoint, statements, customer)
             try expectMapping(verifier, customer, catalog)
@@ -141,9 +156,9 @@ import VerifyReceipt
     }
 
     private static func answers(
-        _ stored: Customer, _ ledger: [LedgerEntry], _ customer: GeneratedCustomer, _ catalog: ProductCatalog
+        _ stored: Customer, _ ledger: [LedgerEntry], _ catalog: ProductCatalog
     ) -> Answers {
-        var answers = Answers()
+        var answers = Answers(history: stored.purchaseHistory(catalog: catalog))
         for transaction in stored.transactions {
             let id = transaction.payload.transactionId ?? ""
             answers.transactions[id] = transaction.payload
@@ -154,21 +169,15 @@ import VerifyReceipt
             answers.ledger[entry.transactionId] = entry.event == .reinstated ? .purchased : entry.event
         }
         answers.terms = stored.nonRenewingTerms(catalog)
-        let history = stored.purchaseHistory(catalog: catalog)
-        for now in moments(customer) {
-            answers.entitlements.append(history.entitlements(at: now))
-            answers.winBack.append(Shelf.offers.map { history.eligibility(for: $0, at: now) })
-            answers.introductory.append(
-                Shelf.offers.map { history.introductoryEligibility(group: $0.group, at: now) })
-            answers.promotional.append(history.promotionalCandidates(at: now))
-        }
         return answers
     }
 
     // MARK: What was bought
 
     /// Transactions, terms and entitlements are what was bought.
-    private static func expectPurchases(_ answers: Answers, _ customer: GeneratedCustomer) {
+    private static func expectPurchases(
+        _ answers: Answers, _ conclusions: Conclusions, _ customer: GeneratedCustomer
+    ) {
         let consumables = Set(customer.purchases.filter { $0.item.type == .consumable }.map(\.id))
         let bought = Set(customer.purchases.map(\.id))
         #expect(Set(answers.transactions.keys).union(consumables) == bought, "\(customer.number)")
@@ -180,7 +189,7 @@ import VerifyReceipt
             #expect((payload.revocationDate != nil) == (isCancelled && !purchase.isUpgraded), "\(purchase.id)")
         }
         expectTerms(answers, customer)
-        for (now, entitlements) in zip(moments(customer), answers.entitlements) {
+        for (now, entitlements) in zip(moments(customer), conclusions.entitlements) {
             for entitlement in entitlements { expect(entitlement, customer, at: now) }
             let listed = Set(entitlements.flatMap { $0.subscriptions.compactMap(\.originalTransactionId) })
             let begun = customer.purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= now }
@@ -258,14 +267,14 @@ import VerifyReceipt
     }
 
     /// No offer contradicts the status of the customer's own subscription.
-    private static func expectOffers(_ answers: Answers, _ customer: GeneratedCustomer) {
-        for place in answers.entitlements.indices {
+    private static func expectOffers(_ conclusions: Conclusions, _ customer: GeneratedCustomer) {
+        for place in conclusions.entitlements.indices {
             for (index, offer) in Shelf.offers.enumerated() {
-                let entitlement = answers.entitlements[place].first { $0.group == offer.group }
+                let entitlement = conclusions.entitlements[place].first { $0.group == offer.group }
                 let own = entitlement?.subscriptions.filter { !$0.isFamilyShared } ?? []
                 let hasAccess = own.contains(where: \.hasAccess)
                 let isUnpaid = own.contains { $0.status == .billingGracePeriod || $0.status == .billingRetry }
-                for verdict in [answers.winBack[place][index], answers.introductory[place][index]] {
+                for verdict in [conclusions.winBack[place][index], conclusions.introductory[place][index]] {
                     let lapsed = verdict.reasons.first { $0.rule == .lapsed }
                     #expect((lapsed == nil) == own.isEmpty, "\(customer.number)")
                     #expect((lapsed?.outcome == .failed) == (hasAccess || isUnpaid), "\(customer.number): \(verdict)")
@@ -274,8 +283,8 @@ import VerifyReceipt
                 let hadTrial = customer.purchases.contains {
                     $0.item.group == offer.group && $0.isTrial && !$0.isShared
                 }
-                if hadTrial { #expect(answers.introductory[place][index].eligibility == .notEligible) }
-                let candidate = answers.promotional[place].first { $0.group == offer.group }
+                if hadTrial { #expect(conclusions.introductory[place][index].eligibility == .notEligible) }
+                let candidate = conclusions.promotional[place].first { $0.group == offer.group }
                 #expect((candidate == nil) == own.isEmpty, "\(customer.number)")
                 switch candidate?.situation {
                 case .autoRenewOff?, .renewing?: #expect(own.contains { $0.status == .active })

@@ -4,7 +4,7 @@ public import AppStoreModels
 ///
 /// Offers depend on auto-renewable subscriptions only; entitlements on all types of products. A family-shared
 /// subscription is the purchase of another family member: it gives access, but does not count for offers.
-public struct PurchaseHistory: Sendable {
+public struct PurchaseHistory: Hashable, Sendable {
     /// One transaction, and how far it can be trusted.
     public struct Entry: Hashable, Sendable {
         public var transaction: JWSTransactionDecodedPayload
