@@ -14,8 +14,9 @@ import VerifyReceipt
 /// All answers about one customer agree with each other and with what was bought, and the order in which documents come changes
 /// none of them.
 ///
-/// The customers are made from a seed, `LEGACY_RECEIPTS_SEED` or 12. `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them; the work is done in batches, each
-/// with stores of its own.
+/// Each customer is made from a seed of its own: `LEGACY_RECEIPTS_SEED` or 12 is that of the first, and
+/// `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` says how many there are. A failure names the seed of its customer, who can be made
+/// again alone. The work is done in batches, each with stores of its own, on all processors.
 @Suite struct AgreementTests {
     private static let count =
         ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) } ?? fewCustomers
@@ -24,9 +25,12 @@ import VerifyReceipt
     #else
         private static let fewCustomers = 200
     #endif
-    private static let batchSize = 1_000
-    private static let seed =
-        ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_SEED"].flatMap(UInt64.init) ?? 12
+    /// The batches do not depend on the number of processors, and so neither does what is checked.
+    private static let batchSize = 250
+    private static let documentsPerTransaction = 100
+    /// Small, because the ids of the customer's transactions contain it.
+    private static let firstSeed = Int(
+        (ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_SEED"].flatMap { UInt64($0) } ?? 12) % 100_000_000)
 
     /// Every answer about a customer at the end, without the history of how a store came to know.
     private struct Answers: Equatable {
@@ -56,75 +60,149 @@ import VerifyReceipt
         }
     }
 
+    /// A customer with all documents.
+    private struct Documented {
+        let customer: GeneratedCustomer
+        let receipts: [Verified<LegacyReceipt>]
+        /// Those of the receipts first.
+        let statements: [FactSet]
+        /// Where the statements stand among those of all customers. Made from the customer's seed, so that a customer alone
+        /// has the same order.
+        let places: [UInt64]
+    }
+
+    /// Made once for many customers, because each endpoint checks the chain of certificates anew. All but the first keep no
+    /// receipt: they verify each request.
+    private struct Endpoints {
+        /// Has the store with all documents of all customers.
+        let complete: VerifyReceiptEndpoint
+        /// Has what ``others`` contains, and learns nothing.
+        let partial: VerifyReceiptEndpoint
+        let others = MemoryStore()
+        /// Has no store.
+        let alone: VerifyReceiptEndpoint
+        /// Learns into ``learned``.
+        let learning: VerifyReceiptEndpoint
+        let learned = MemoryStore()
+
+        init(_ store: SQLiteTransactionStore) throws {
+            complete = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
+            partial = try testEndpoint(store: others) {
+                $0.learnsFromReceipts = false
+                $0.receiptCacheBytes = 0
+            }
+            alone = try testEndpoint { $0.receiptCacheBytes = 0 }
+            learning = try testEndpoint(store: learned) { $0.receiptCacheBytes = 0 }
+        }
+    }
+
+    /// What a failure says about its customer.
+    private static func name(_ customer: GeneratedCustomer) -> String { name(customer.number) }
+    private static func name(_ seed: Int) -> String { "LEGACY_RECEIPTS_SEED=\(seed)" }
+
     @Test func allAnswersAgreeInAnyOrder() async throws {
-        var generator = SeededGenerator(seed: Self.seed)
         let catalog = try Shelf.catalog()
         let verifier = try ReceiptVerifier(trust: try forgedTrust())
-        for first in stride(from: 0, to: Self.count, by: Self.batchSize) {
-            let customers = try (first..<min(first + Self.batchSize, Self.count)).map {
-                try GeneratedCustomer($0, &generator)
+        let tasks = ProcessInfo.processInfo.activeProcessorCount
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for task in 0..<tasks {
+                group.addTask {
+                    for first in stride(from: task * Self.batchSize, to: Self.count, by: tasks * Self.batchSize) {
+                        try await Self.check(first..<min(first + Self.batchSize, Self.count), catalog, verifier)
+                    }
+                }
             }
-            try await Self.check(customers, catalog, verifier, &generator)
+            try await group.waitForAll()
         }
     }
 
     @inline(never)
     private static func check(
-        _ customers: [GeneratedCustomer], _ catalog: ProductCatalog, _ verifier: ReceiptVerifier,
-        _ generator: inout SeededGenerator
+        _ batch: Range<Int>, _ catalog: ProductCatalog, _ verifier: ReceiptVerifier
     ) async throws {
-        var all: [[FactSet]] = []
-        for customer in customers { all.append(try await statements(customer, verifier)) }
-        // The documents of all customers mixed, one after the other.
-        let mixed = all.flatMap { $0 }.shuffled(using: &generator)
         let folder = try TemporaryFolder()
         let stores = try ["first", "second"].map {
             try SQLiteTransactionStore.open(path: folder.file($0), options: .init(durability: .normal))
         }
-        for statements in all { _ = try await stores[0].apply(statements) }
-        for statement in mixed { _ = try await stores[1].apply([statement]) }
+        let endpoints = try Endpoints(stores[0])
+        var all: [Documented] = []
+        for number in batch {
+            let seed = firstSeed + number
+            do {
+                all.append(try await documented(seed, verifier, endpoints))
+            } catch {
+                Issue.record(error, "\(name(seed))")
+            }
+        }
+        // Many documents share a transaction of the store, which still takes them one after the other.
+        _ = try await stores[0].apply(all.flatMap(\.statements))
+        let mixed = all.flatMap { Array(zip($0.places, $0.statements)) }.sorted { $0.0 < $1.0 }.map { $0.1 }
+        for start in stride(from: 0, to: mixed.count, by: documentsPerTransaction) {
+            _ = try await stores[1].apply(Array(mixed[start..<min(start + documentsPerTransaction, mixed.count)]))
+        }
         let ledgers = (try await ledger(of: stores[0]), try await ledger(of: stores[1]))
-        let endpoint = try testEndpoint(store: stores[0]) { $0.learnsFromReceipts = false }
-        for (customer, statements) in zip(customers, all) {
-            let identity = CustomerIdentity(.originalTransactionId, customer.purchases.first?.original ?? "")
-            let stored = try unwrap(try await stores[0].customer([identity], in: Shelf.scope))
-            let other = try unwrap(try await stores[1].customer([identity], in: Shelf.scope))
-            let answers = answers(stored, ledgers.0[customer.key] ?? [], catalog)
-            #expect(
-                answers == Self.answers(other, ledgers.1[customer.key] ?? [], catalog),
-                "\(customer.number): the order of the documents matters")
-            let documents = connected(statements.reversed(), to: identity)
-            let resolved = try unwrap(Customer(resolving: documents))
-            #expect(
-                answers == Self.answers(resolved, ledgers.0[customer.key] ?? [], catalog),
-                "\(customer.number): the store and the statements alone differ")
-            let added = documents.dropFirst().reduce(Customer(resolving: Array(documents.prefix(1)))) { $0?.adding($1) }
-            #expect(
-                answers == Self.answers(try unwrap(added), ledgers.0[customer.key] ?? [], catalog),
-                "\(customer.number): adding the documents one by one differs")
-            let conclusions = Conclusions(answers.history, customer)
-            expectPurchases(answers, conclusions, customer)
-            expectLedger(answers, customer)
-            expectOffers(conclusions, customer)
-            try await expectReply(endpoint, stored, answers, customer)
-            try await expectUnlearnedReplies(endpoint, statements, customer)
-            try expectMapping(verifier, customer, catalog)
+        for documented in all {
+            let key = documented.customer.key
+            do {
+                try await check(
+                    documented, stores, (ledgers.0[key] ?? [], ledgers.1[key] ?? []), catalog, endpoints)
+            } catch {
+                Issue.record(error, "\(name(documented.customer))")
+            }
         }
         for store in stores { try await store.close() }
     }
 
+    @inline(never)
+    private static func check(
+        _ documented: Documented, _ stores: [SQLiteTransactionStore],
+        _ ledgers: (first: [LedgerEntry], second: [LedgerEntry]), _ catalog: ProductCatalog, _ endpoints: Endpoints
+    ) async throws {
+        let customer = documented.customer
+        let identity = CustomerIdentity(.originalTransactionId, customer.purchases.first?.original ?? "")
+        let stored = try unwrap(try await stores[0].customer([identity], in: Shelf.scope))
+        let other = try unwrap(try await stores[1].customer([identity], in: Shelf.scope))
+        let answers = answers(stored, ledgers.first, catalog)
+        #expect(
+            answers == Self.answers(other, ledgers.second, catalog),
+            "\(name(customer)): the order of the documents matters")
+        let documents = connected(documented.statements.reversed(), to: identity)
+        let resolved = try unwrap(Customer(resolving: documents))
+        #expect(
+            answers == Self.answers(resolved, ledgers.first, catalog),
+            "\(name(customer)): the store and the statements alone differ")
+        let added = documents.dropFirst().reduce(Customer(resolving: Array(documents.prefix(1)))) { $0?.adding($1) }
+        #expect(
+            answers == Self.answers(try unwrap(added), ledgers.first, catalog),
+            "\(name(customer)): adding the documents one by one differs")
+        let conclusions = Conclusions(answers.history, customer)
+        expectPurchases(answers, conclusions, customer)
+        expectLedger(answers, customer)
+        expectOffers(conclusions, customer)
+        try await expectReply(endpoints.complete, stored, answers, customer)
+        try await expectUnlearnedReplies(endpoints, documented)
+        try expectMapping(documented, catalog)
+    }
+
     /// The statements of all documents; some receipts were answered by verifyReceipt, and the reply was kept.
     @inline(never)
-    private static func statements(_ customer: GeneratedCustomer, _ verifier: ReceiptVerifier) async throws -> [FactSet]
-    {
-        var statements = try customer.receipts.map { bytes in
-            try unwrap(FactSet(try verifier.verify(ReceiptContainer(stored: bytes)), bytes: bytes))
+    private static func documented(
+        _ seed: Int, _ verifier: ReceiptVerifier, _ endpoints: Endpoints
+    ) async throws -> Documented {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let customer = try GeneratedCustomer(seed, &generator)
+        let receipts = try customer.receipts.map { try verifier.verify(ReceiptContainer(stored: $0)) }
+        var statements = try zip(receipts, customer.receipts).map { verified, bytes in
+            try unwrap(FactSet(verified, bytes: bytes))
         }
         if customer.number % 5 == 0, let receipt = customer.receipts.first {
-            let reply = try await testEndpoint().ask(body(receipt), now: GeneratedCustomer.moment(customer.today))
+            let reply = try await endpoints.alone.ask(body(receipt), now: GeneratedCustomer.moment(customer.today))
             statements += [FactSet](recorded: ReceiptMapper().map(try RecordedReply(json: reply.reply.body)))
         }
-        return statements + customer.signed
+        statements += customer.signed
+        return Documented(
+            customer: customer, receipts: receipts, statements: statements,
+            places: statements.map { _ in generator.next() })
     }
 
     /// Without the statements that share no identity with the others: a consumable that only a notification states.
@@ -180,20 +258,24 @@ import VerifyReceipt
     ) {
         let consumables = Set(customer.purchases.filter { $0.item.type == .consumable }.map(\.id))
         let bought = Set(customer.purchases.map(\.id))
-        #expect(Set(answers.transactions.keys).union(consumables) == bought, "\(customer.number)")
+        #expect(Set(answers.transactions.keys).union(consumables) == bought, "\(name(customer))")
         for purchase in customer.purchases {
             guard let payload = answers.transactions[purchase.id] else { continue }
             let isCancelled = purchase.isCancelled(at: customer.today)
-            #expect((payload.isUpgraded == true) == (isCancelled && purchase.isUpgraded), "\(purchase.id)")
+            #expect(
+                (payload.isUpgraded == true) == (isCancelled && purchase.isUpgraded),
+                "\(name(customer)): \(purchase.id)")
             guard purchase.item.type != .consumable else { continue }
-            #expect((payload.revocationDate != nil) == (isCancelled && !purchase.isUpgraded), "\(purchase.id)")
+            #expect(
+                (payload.revocationDate != nil) == (isCancelled && !purchase.isUpgraded),
+                "\(name(customer)): \(purchase.id)")
         }
         expectTerms(answers, customer)
         for (now, entitlements) in zip(moments(customer), conclusions.entitlements) {
             for entitlement in entitlements { expect(entitlement, customer, at: now) }
             let listed = Set(entitlements.flatMap { $0.subscriptions.compactMap(\.originalTransactionId) })
             let begun = customer.purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= now }
-            #expect(listed == Set(begun.map(\.original)), "\(customer.number)")
+            #expect(listed == Set(begun.map(\.original)), "\(name(customer))")
         }
     }
 
@@ -203,19 +285,20 @@ import VerifyReceipt
                 let runs = customer.purchases.contains {
                     $0.original == standing.originalTransactionId && isRunning($0, at: now)
                 }
-                #expect((standing.status == .active) == runs, "\(customer.number): \(standing)")
+                #expect((standing.status == .active) == runs, "\(name(customer)): \(standing)")
             }
-            #expect(entitlement.hasAccess == entitlement.subscriptions.contains(where: \.hasAccess))
+            #expect(
+                entitlement.hasAccess == entitlement.subscriptions.contains(where: \.hasAccess), "\(name(customer))")
             return
         }
         let purchases = customer.purchases.filter { $0.item.id == entitlement.productId && $0.start == $0.known }
         if entitlement.type == .nonConsumable {
             let owns = purchases.contains { isRunning($0, at: now) }
-            #expect(entitlement.hasAccess == owns, "\(customer.number): \(entitlement)")
+            #expect(entitlement.hasAccess == owns, "\(name(customer)): \(entitlement)")
         } else {
             let terms = terms(customer)
             let runs = purchases.compactMap { terms[$0.id] }.contains { $0.lowerBound <= now && now < $0.upperBound }
-            #expect(entitlement.hasAccess == runs, "\(customer.number): \(entitlement)")
+            #expect(entitlement.hasAccess == runs, "\(name(customer)): \(entitlement)")
         }
     }
 
@@ -247,11 +330,11 @@ import VerifyReceipt
 
     private static func expectTerms(_ answers: Answers, _ customer: GeneratedCustomer) {
         let expected = terms(customer)
-        #expect(Set(answers.terms.keys) == Set(expected.keys), "\(customer.number)")
+        #expect(Set(answers.terms.keys) == Set(expected.keys), "\(name(customer))")
         for (id, term) in answers.terms where term.revocationDate == nil {
             // Signed transactions have milliseconds, receipts do not.
             let start = expected[id]?.lowerBound ?? 0
-            #expect(abs(term.start - start) < 1_000, "\(id)")
+            #expect(abs(term.start - start) < 1_000, "\(name(customer)): \(id)")
         }
     }
 
@@ -262,7 +345,9 @@ import VerifyReceipt
         for (id, payload) in answers.transactions {
             let expected: LedgerEntry.Event =
                 payload.isUpgraded == true ? .upgraded : payload.revocationDate != nil ? .revoked : .purchased
-            #expect(answers.ledger[id] == expected, "\(id): the ledger says \(String(describing: answers.ledger[id]))")
+            #expect(
+                answers.ledger[id] == expected,
+                "\(name(customer)): \(id): the ledger says \(String(describing: answers.ledger[id]))")
         }
     }
 
@@ -276,20 +361,23 @@ import VerifyReceipt
                 let isUnpaid = own.contains { $0.status == .billingGracePeriod || $0.status == .billingRetry }
                 for verdict in [conclusions.winBack[place][index], conclusions.introductory[place][index]] {
                     let lapsed = verdict.reasons.first { $0.rule == .lapsed }
-                    #expect((lapsed == nil) == own.isEmpty, "\(customer.number)")
-                    #expect((lapsed?.outcome == .failed) == (hasAccess || isUnpaid), "\(customer.number): \(verdict)")
-                    if verdict.eligibility == .eligible { #expect(!hasAccess && !isUnpaid, "\(customer.number)") }
+                    #expect((lapsed == nil) == own.isEmpty, "\(name(customer))")
+                    #expect((lapsed?.outcome == .failed) == (hasAccess || isUnpaid), "\(name(customer)): \(verdict)")
+                    if verdict.eligibility == .eligible { #expect(!hasAccess && !isUnpaid, "\(name(customer))") }
                 }
                 let hadTrial = customer.purchases.contains {
                     $0.item.group == offer.group && $0.isTrial && !$0.isShared
                 }
-                if hadTrial { #expect(conclusions.introductory[place][index].eligibility == .notEligible) }
+                if hadTrial {
+                    let verdict = conclusions.introductory[place][index]
+                    #expect(verdict.eligibility == .notEligible, "\(name(customer)): \(verdict)")
+                }
                 let candidate = conclusions.promotional[place].first { $0.group == offer.group }
-                #expect((candidate == nil) == own.isEmpty, "\(customer.number)")
+                #expect((candidate == nil) == own.isEmpty, "\(name(customer))")
                 switch candidate?.situation {
-                case .autoRenewOff?, .renewing?: #expect(own.contains { $0.status == .active })
-                case .billingRetry?: #expect(isUnpaid)
-                case .lapsed?, .revoked?: #expect(!hasAccess && !isUnpaid, "\(customer.number)")
+                case .autoRenewOff?, .renewing?: #expect(own.contains { $0.status == .active }, "\(name(customer))")
+                case .billingRetry?: #expect(isUnpaid, "\(name(customer))")
+                case .lapsed?, .revoked?: #expect(!hasAccess && !isUnpaid, "\(name(customer))")
                 case .unknown?, nil: break
                 }
             }
@@ -304,9 +392,9 @@ import VerifyReceipt
         let receipt = body(try unwrap(customer.receipts.last))
         for now in moments(customer)[1...2] {
             let reply = try await endpoint.ask(receipt, now: now)
-            #expect(reply.status == 0)
+            #expect(reply.status == 0, "\(name(customer))")
             let rows = reply.latest ?? []
-            #expect(reply.latest != nil || customer.purchases.allSatisfy { $0.end == nil })
+            #expect(reply.latest != nil || customer.purchases.allSatisfy { $0.end == nil }, "\(name(customer))")
             // A finished consumable is in no newer receipt.
             let finished = Set(
                 customer.purchases.filter {
@@ -314,43 +402,42 @@ import VerifyReceipt
                 }.map(\.id))
             #expect(
                 Set(rows.compactMap { $0.text("transaction_id") })
-                    == Set(answers.transactions.keys).subtracting(finished))
+                    == Set(answers.transactions.keys).subtracting(finished), "\(name(customer))")
             for row in rows {
                 let id = row.text("transaction_id") ?? ""
                 let payload = try unwrap(answers.transactions[id])
-                #expect((row.text("is_upgraded") == "true") == (payload.isUpgraded == true), "\(id)")
+                #expect((row.text("is_upgraded") == "true") == (payload.isUpgraded == true), "\(name(customer)): \(id)")
                 let cancelled = payload.revocationDate ?? answers.legacy[id]?.cancellationDate
-                #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(id)")
+                #expect(row.text("cancellation_date_ms") == cancelled.map { String($0) }, "\(name(customer)): \(id)")
             }
             try expectGrants(reply, stored, customer, at: now)
             guard now == moments(customer)[1] else { continue }
             let bytes = reply.reply.body
             let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
-            #expect(comparison.isIdentical, "\(customer.number)")
-            #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(customer.number)")
+            #expect(comparison.isIdentical, "\(name(customer))")
+            #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(name(customer))")
         }
     }
 
     /// Whether the store has the submitted receipt changes no reply, and neither does a store that has nothing else.
     @inline(never)
-    private static func expectUnlearnedReplies(
-        _ endpoint: VerifyReceiptEndpoint, _ statements: [FactSet], _ customer: GeneratedCustomer
-    ) async throws {
+    private static func expectUnlearnedReplies(_ endpoints: Endpoints, _ documented: Documented) async throws {
+        let customer = documented.customer
         let now = GeneratedCustomer.moment(customer.today)
-        for bytes in customer.receipts {
+        // As text, because comparing arrays costs a call per byte in unoptimized code.
+        func answer(_ endpoint: VerifyReceiptEndpoint, _ request: [UInt8]) async -> String {
+            String(decoding: await endpoint.reply(to: request, at: .production, now: now).body, as: UTF8.self)
+        }
+        for (bytes, submitted) in zip(customer.receipts, documented.statements) {
             let request = body(bytes)
-            let submitted = try VerifyReceiptEndpoint.facts(of: bytes)
-            let others = MemoryStore()
-            _ = try await others.apply(statements.filter { $0.receipt != submitted.receipt })
-            let partial = try testEndpoint(store: others) { $0.learnsFromReceipts = false }
+            await endpoints.others.replace(with: documented.statements.filter { $0.receipt != submitted.receipt })
             let (unlearned, learned) = (
-                await partial.reply(to: request, at: .production, now: now),
-                await endpoint.reply(to: request, at: .production, now: now)
+                await answer(endpoints.partial, request), await answer(endpoints.complete, request)
             )
-            #expect(unlearned.body == learned.body, "\(customer.number)")
-            let alone = await (try testEndpoint()).reply(to: request, at: .production, now: now)
-            let only = await (try testEndpoint(store: MemoryStore())).reply(to: request, at: .production, now: now)
-            #expect(alone.body == only.body, "\(customer.number)")
+            #expect(unlearned == learned, "\(name(customer))")
+            await endpoints.learned.replace(with: [])
+            let (alone, only) = (await answer(endpoints.alone, request), await answer(endpoints.learning, request))
+            #expect(alone == only, "\(name(customer))")
         }
     }
 
@@ -370,23 +457,20 @@ import VerifyReceipt
             let isGranted = granted.keys.contains {
                 $0.productId == entitlement.productId && granted[$0]?.isGranted == true
             }
-            #expect(isGranted == (entitlement.status != .revoked), "\(customer.number): \(entitlement)")
+            #expect(isGranted == (entitlement.status != .revoked), "\(name(customer)): \(entitlement)")
         }
         let plans = Set((Shelf.plans + Shelf.otherPlans).map(\.id))
         let subscribed = granted.keys.filter {
             plans.contains($0.productId ?? "") && granted[$0]?.isGranted == true
         }
-        #expect(Set(subscribed) == entitled, "\(customer.number) at \(now)")
+        #expect(Set(subscribed) == entitled, "\(name(customer)) at \(now)")
     }
 
     /// A migration of one receipt concludes what a store does that knows nothing else.
     @inline(never)
-    private static func expectMapping(
-        _ verifier: ReceiptVerifier, _ customer: GeneratedCustomer, _ catalog: ProductCatalog
-    ) throws {
-        for bytes in customer.receipts {
-            let verified = try verifier.verify(ReceiptContainer(stored: bytes))
-            let facts = try unwrap(FactSet(verified, bytes: bytes))
+    private static func expectMapping(_ documented: Documented, _ catalog: ProductCatalog) throws {
+        let customer = documented.customer
+        for (verified, facts) in zip(documented.receipts, documented.statements) {
             guard let resolved = Customer(resolving: [facts]) else { continue }
             let terms = resolved.nonRenewingTerms(catalog)
             var known: [String: JWSTransactionDecodedPayload] = [:]
@@ -397,12 +481,12 @@ import VerifyReceipt
                 let payload = transaction.payload
                 let id = payload.transactionId ?? ""
                 let stored = try unwrap(known[id])
-                #expect(payload.isUpgraded == stored.isUpgraded, "\(id)")
-                #expect(payload.revocationDate == stored.revocationDate, "\(id)")
-                #expect(payload.revocationReason == stored.revocationReason, "\(id)")
-                #expect(payload.type == stored.type, "\(id)")
-                #expect(transaction.termStart == terms[id]?.start, "\(id)")
-                #expect(payload.expiresDate == terms[id]?.end ?? stored.expiresDate, "\(id)")
+                #expect(payload.isUpgraded == stored.isUpgraded, "\(name(customer)): \(id)")
+                #expect(payload.revocationDate == stored.revocationDate, "\(name(customer)): \(id)")
+                #expect(payload.revocationReason == stored.revocationReason, "\(name(customer)): \(id)")
+                #expect(payload.type == stored.type, "\(name(customer)): \(id)")
+                #expect(transaction.termStart == terms[id]?.start, "\(name(customer)): \(id)")
+                #expect(payload.expiresDate == terms[id]?.end ?? stored.expiresDate, "\(name(customer)): \(id)")
             }
         }
     }

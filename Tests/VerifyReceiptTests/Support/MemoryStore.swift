@@ -27,6 +27,9 @@ actor MemoryStore: TransactionStore {
     private(set) var lookUps = 0
     var setCount: Int { sets.count }
 
+    /// Forgets everything but these.
+    func replace(with sets: [FactSet]) { self.sets = sets }
+
     func apply(_ sets: [FactSet]) async throws -> AppliedFacts {
         self.sets += sets
         return AppliedFacts()
