@@ -157,7 +157,8 @@ import VerifyReceipt
             for statement in statements { _ = try await first.apply([statement]) }
             let (told, concluded) = try await told(by: first, in: scopes)
             var generator = SeededGenerator(seed: seed)
-            for _ in 0..<3 {
+            // One document has one order.
+            for _ in 0..<(statements.count > 1 ? 3 : 0) {
                 let other = try await withStore { second in
                     for statement in statements.shuffled(using: &generator) { _ = try await second.apply([statement]) }
                     return try await Self.told(by: second, in: scopes)
