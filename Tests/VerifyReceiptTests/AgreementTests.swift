@@ -26,7 +26,7 @@ import VerifyReceipt
         private static let fewCustomers = 200
     #endif
     /// The batches do not depend on the number of processors, and so neither does what is checked.
-    private static let batchSize = 250
+    private static let batchSize = 500
     private static let documentsPerTransaction = 100
     /// Small, because the ids of the customer's transactions contain it.
     private static let firstSeed = Int(
