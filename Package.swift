@@ -174,7 +174,7 @@ let package = Package(
                 "AppStoreModels", "AppStoreServer", "AppStoreSync", "AppStoreTrust", "LegacyReceipts", "ProductCatalog",
                 "Purchases",
                 "TransactionStore",
-                "VerifyReceipt", "ReplyComparison", yams, server("AsyncHTTPClient", "async-http-client"),
+                "VerifyReceipt", "ReplyComparison", server("AsyncHTTPClient", "async-http-client"),
                 server("Configuration", "swift-configuration"), server("CoreMetrics", "swift-metrics"),
                 server("Hummingbird", "hummingbird"), server("HummingbirdCore", "hummingbird"),
                 server("HummingbirdHTTP2", "hummingbird"),

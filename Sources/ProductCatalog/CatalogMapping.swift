@@ -2,37 +2,24 @@ package import AppStoreModels
 
 /// A mapping whose keys are taken one by one. The remaining keys are unknown keys.
 package struct CatalogMapping {
-    package struct Member {
-        package let line: Int
-        package let node: CatalogNode
-    }
-
     package let file: String
     package let element: String
     package let line: Int
-    private var members: [String: Member] = [:]
+    private var members: [String: YAMLNode.Member] = [:]
     /// The keys in the order of the file.
     package private(set) var keys: [String] = []
 
-    package init(_ node: CatalogNode, file: String, element: String) throws(CatalogError) {
+    package init(_ node: YAMLNode, file: String, element: String) throws(CatalogError) {
         self.file = file
         self.element = element
         line = node.line
-        let place = CatalogSource(file: file, line: node.line, element: element)
         guard case .mapping(let pairs) = node.value else {
+            let place = CatalogSource(file: file, line: node.line, element: element)
             throw CatalogError(.wrongType, at: place, "expected a mapping of keys to values")
         }
-        for (key, value) in pairs {
-            let place = CatalogSource(file: file, line: key.line, element: element)
-            guard case .scalar(let name, _) = key.value else {
-                throw CatalogError(.wrongType, at: place, "a key must be text")
-            }
-            if let first = members.updateValue(Member(line: key.line, node: value), forKey: name) {
-                let firstPlace = CatalogSource(file: file, line: first.line, element: element)
-                let label = CatalogText.quoted(name)
-                throw CatalogError(.duplicate, at: place, and: firstPlace, "\(label) appears twice")
-            }
-            keys.append(name)
+        for member in pairs {
+            members[member.key] = member
+            keys.append(member.key)
         }
     }
 
@@ -40,7 +27,7 @@ package struct CatalogMapping {
         CatalogSource(file: file, line: line, element: element.isEmpty ? key : "\(element).\(key)")
     }
 
-    package mutating func take(_ key: String) -> Member? {
+    package mutating func take(_ key: String) -> YAMLNode.Member? {
         members.removeValue(forKey: key)
     }
 
@@ -64,7 +51,7 @@ package struct CatalogMapping {
         guard case .scalar(let text, let isPlain) = member.node.value else {
             throw CatalogError(.wrongType, at: place, "\(key) must be one value, not a list or a mapping")
         }
-        guard !text.isEmpty, !(isPlain && ["null", "Null", "NULL", "~"].contains(text)) else {
+        guard !text.isEmpty, !member.node.isNull else {
             throw CatalogError(.wrongType, at: place, "\(key) has no value; leave the key out instead")
         }
         guard text.utf8.count <= CatalogLimits.textBytes else {

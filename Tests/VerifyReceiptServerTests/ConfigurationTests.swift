@@ -237,6 +237,22 @@ import VerifyReceiptServer
         #expect(!Self.problems(text).isEmpty)
     }
 
+    @Test(
+        "A file that is refused as a whole is refused with the line, without any text of the line",
+        arguments: [
+            ("#\nsandbox-hosts: &hidden [hidden.example]\nlook-up: {token-files: *hidden}", "aliases are not allowed"),
+            ("#\naccount-secrets: !!binary aGlkZGVu", "tags are not allowed"),
+            ("#\n? [hidden]\n: 1", "a key must be text"),
+            ("#\na: \(String(repeating: "[", count: 17))hidden\(String(repeating: "]", count: 17))", "too deeply"),
+            ("#\naccount-secrets: [\"hidden\\q\"]", "is not valid YAML or JSON: found unknown escape character"),
+        ])
+    func refusedFilesAreNotQuoted(text: String, message: String) {
+        let problems = Self.problems(text)
+        #expect(problems.map(\.message).joined().contains(message), "\(problems)")
+        #expect(problems.count == 1 && problems[0].place?.hasSuffix("serve.yaml:2") == true, "\(problems)")
+        #expect(!problems.map(\.description).joined().contains("hidden"))
+    }
+
     @Test func everyProblemIsReportedAtOnce() {
         let problems = Self.problems("one: 1\ntwo: 2\ntimeouts: {idle: x}\napps: [{}]")
         #expect(problems.count == 4)

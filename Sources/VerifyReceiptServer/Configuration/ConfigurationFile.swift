@@ -1,5 +1,6 @@
 import Configuration
 import Foundation
+import ProductCatalog
 import VerifyReceipt
 
 /// A scalar of a configuration file, checked against its ``Setting``.
@@ -23,20 +24,62 @@ struct ConfigurationFile {
         apps.contains { !$0.secrets.isEmpty } || entries.contains { $0.setting.kind == .secrets }
     }
 
+    /// Reads YAML or JSON. JSON strings must not contain surrogate escapes (`\ud83d\ude00`): write such characters directly.
+    ///
+    /// swift-configuration reads the scalars (see ``ConfigurationValues``). It rejects files with lists of objects and does
+    /// not report unknown keys, so this reader does both.
+    ///
     /// - Throws: ``ConfigurationError`` if the file cannot be read at all. Wrong keys and values go to ``problems``.
     init(path: String) throws {
-        try self.init(path: path, root: ConfigurationDocument.read(path))
-    }
-
-    init(path: String, root: ConfigurationNode) throws {
         self.path = path
+        // A file with only comments has no nodes.
+        guard let root = try Self.document(path) else { return }
         guard let members = root.members else {
             throw ConfigurationError([.init(key: "", place: path, "must contain keys and values at its top")])
         }
         read(members, prefix: "")
     }
 
-    private mutating func read(_ members: [ConfigurationNode.Member], prefix: String) {
+    /// In bytes; more than a configuration with ten thousand apps needs.
+    private static let maximumSize = 4 << 20
+
+    private static func document(_ path: String) throws -> YAMLNode? {
+        func problem(_ message: String) -> ConfigurationError {
+            ConfigurationError([.init(key: "", place: path, message)])
+        }
+        let data: Data
+        do {
+            data = try BoundedFile.read(path, maximumSize: maximumSize)
+        } catch {
+            throw problem("cannot be read: \(error)")
+        }
+        guard let text = String(bytes: data, encoding: .utf8) else { throw problem("is not UTF-8 text") }
+        // An empty file is an error: an editor leaves one during a save, and so does a failed redirection. The
+        // defaults are then not intended.
+        guard text.contains(where: { !$0.isWhitespace }) else { throw problem("is empty") }
+        do throws(YAMLProblem) {
+            return try YAMLDocument.compose(text)
+        } catch {
+            throw ConfigurationError([Self.problem(error, path: path)])
+        }
+    }
+
+    private static func problem(_ problem: YAMLProblem, path: String) -> ConfigurationError.Problem {
+        let place = problem.line.map { "\(path):\($0)" } ?? path
+        switch problem.code {
+        case .syntax(let reason?):
+            return .init(key: "", place: place, "is not valid YAML or JSON: \(reason)")
+        case .syntax(nil): return .init(key: "", place: place, "is not valid YAML or JSON")
+        case .tooDeep: return .init(key: "", place: place, "is nested too deeply")
+        case .anchor: return .init(key: "", place: place, "aliases are not allowed")
+        case .tag: return .init(key: "", place: place, "tags are not allowed")
+        case .keyIsNotText: return .init(key: "", place: place, "a key must be text")
+        case .duplicateKeys(let keys):
+            return .init(key: keys.joined(separator: ", "), place: place, "the key occurs more than once")
+        }
+    }
+
+    private mutating func read(_ members: [YAMLNode.Member], prefix: String) {
         for member in members {
             let key = prefix + member.key
             switch key {
@@ -46,7 +89,7 @@ struct ConfigurationFile {
                 if let setting = Setting.all.first(where: { $0.key == key }) {
                     read(member, as: setting)
                 } else if Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
-                    guard let inner = member.value.members else {
+                    guard let inner = member.node.members else {
                         note(key, member.line, "must contain keys and values")
                         continue
                     }
@@ -58,19 +101,19 @@ struct ConfigurationFile {
         }
     }
 
-    private mutating func read(_ member: ConfigurationNode.Member, as setting: Setting) {
-        let hasNothing = setting.holdsSecrets && member.value.elements?.isEmpty == true
-        guard !member.value.isAbsent, !hasNothing else {
+    private mutating func read(_ member: YAMLNode.Member, as setting: Setting) {
+        let hasNothing = setting.holdsSecrets && member.node.elements?.isEmpty == true
+        guard !member.node.isNull, !hasNothing else {
             return note(setting.key, member.line, ConfigurationValues.isEmpty)
         }
-        guard let value = content(of: member.value, as: setting.kind) else {
+        guard let value = content(of: member.node, as: setting.kind) else {
             note(setting.key, member.line, "must be \(setting.kind.expectation)")
             return
         }
         entries.append(ConfigurationFileEntry(setting: setting, value: value, line: member.line))
     }
 
-    private func content(of node: ConfigurationNode, as kind: Setting.Kind) -> ConfigValue? {
+    private func content(of node: YAMLNode, as kind: Setting.Kind) -> ConfigValue? {
         switch kind {
         case .text, .choice: node.text.map { ConfigValue(.string($0), isSecret: false) }
         case .path: node.text.map { ConfigValue(.string(resolved($0)), isSecret: false) }
@@ -89,7 +132,7 @@ struct ConfigurationFile {
     }
 
     /// A list of texts, or one text.
-    func texts(_ node: ConfigurationNode) -> [String]? {
+    func texts(_ node: YAMLNode) -> [String]? {
         if let text = node.text { return [text] }
         guard let elements = node.elements else { return nil }
         let texts = elements.compactMap(\.text)
@@ -104,8 +147,8 @@ struct ConfigurationFile {
 // MARK: - Lists of objects
 
 extension ConfigurationFile {
-    private mutating func readListeners(_ member: ConfigurationNode.Member) {
-        guard let elements = member.value.elements, !elements.isEmpty else {
+    private mutating func readListeners(_ member: YAMLNode.Member) {
+        guard let elements = member.node.elements, !elements.isEmpty else {
             note("listeners", member.line, "must be a list with at least one listener")
             return
         }
@@ -132,21 +175,21 @@ extension ConfigurationFile {
     }
 
     private mutating func read(
-        _ member: ConfigurationNode.Member, of listener: inout VerifyReceiptServerConfiguration.Listener, key: String
+        _ member: YAMLNode.Member, of listener: inout VerifyReceiptServerConfiguration.Listener, key: String
     ) {
         switch member.key {
         case "host":
-            guard let text = member.value.text, !text.isEmpty else {
+            guard let text = member.node.text, !text.isEmpty else {
                 return note(key, member.line, "must be a host name or an address")
             }
             listener.host = text
         case "port":
-            guard let port = member.value.word.flatMap({ Int($0) }), (0...65_535).contains(port) else {
+            guard let port = member.node.word.flatMap({ Int($0) }), (0...65_535).contains(port) else {
                 return note(key, member.line, "must be a whole number from 0 to 65535")
             }
             listener.port = port
         case "role":
-            guard let role = member.value.text.flatMap(VerifyReceiptServerConfiguration.Role.init(rawValue:)) else {
+            guard let role = member.node.text.flatMap(VerifyReceiptServerConfiguration.Role.init(rawValue:)) else {
                 let roles = VerifyReceiptServerConfiguration.Role.allCases.map(\.rawValue)
                 return note(key, member.line, "must be one of \(roles.joined(separator: ", "))")
             }
@@ -159,15 +202,15 @@ extension ConfigurationFile {
     }
 
     private mutating func readTLS(
-        _ member: ConfigurationNode.Member, key: String
+        _ member: YAMLNode.Member, key: String
     ) -> VerifyReceiptServerConfiguration.TLSFiles? {
         var paths: [String: String] = [:]
-        for inner in member.value.members ?? [] {
+        for inner in member.node.members ?? [] {
             guard inner.key == "certificate" || inner.key == "private-key" else {
                 note("\(key).\(inner.key)", inner.line, "there is no such key")
                 continue
             }
-            if let text = inner.value.text { paths[inner.key] = resolved(text) }
+            if let text = inner.node.text { paths[inner.key] = resolved(text) }
         }
         guard let certificate = paths["certificate"], let privateKey = paths["private-key"] else {
             note(key, member.line, "must contain the paths certificate and private-key")
@@ -211,8 +254,8 @@ extension ConfigurationFile {
         var privateKeyFile: String?
     }
 
-    mutating func readApps(_ member: ConfigurationNode.Member) {
-        guard let elements = member.value.elements else {
+    mutating func readApps(_ member: YAMLNode.Member) {
+        guard let elements = member.node.elements else {
             note("apps", member.line, "must be a list")
             return
         }
@@ -234,27 +277,27 @@ extension ConfigurationFile {
         }
     }
 
-    private mutating func read(_ member: ConfigurationNode.Member, of app: inout AppEntry) {
+    private mutating func read(_ member: YAMLNode.Member, of app: inout AppEntry) {
         let key = "\(app.key).\(member.key)"
         switch member.key {
         case "bundle-id":
-            guard let text = member.value.text, Self.isBundleId(text) else {
+            guard let text = member.node.text, Self.isBundleId(text) else {
                 note(key, member.line, "must be a bundle id: letters, digits, dots and hyphens")
                 return
             }
             app.bundleId = text
         case "apple-id":
-            guard let number = member.value.word.flatMap({ Int64($0) }), number > 0 else {
+            guard let number = member.node.word.flatMap({ Int64($0) }), number > 0 else {
                 note(key, member.line, "must be a whole number above 0")
                 return
             }
             app.appleId = number
         case "shared-secrets", "shared-secret-files", "catalogs":
-            guard let texts = texts(member.value), !texts.contains("") else {
+            guard let texts = texts(member.node), !texts.contains("") else {
                 return note(key, member.line, "must be a list of strings")
             }
             // An app without a secret accepts every password.
-            let mayBeEmpty = member.key == "catalogs" && !member.value.isAbsent
+            let mayBeEmpty = member.key == "catalogs" && !member.node.isNull
             guard mayBeEmpty || !texts.isEmpty else { return note(key, member.line, ConfigurationValues.isEmpty) }
             switch member.key {
             case "shared-secrets":
@@ -264,20 +307,20 @@ extension ConfigurationFile {
             default: app.catalogs = texts.map(resolved)
             }
         case "order":
-            guard let order = member.value.text.flatMap(EndpointConfiguration.Order.init(rawValue:)) else {
+            guard let order = member.node.text.flatMap(EndpointConfiguration.Order.init(rawValue:)) else {
                 let orders = EndpointConfiguration.Order.allCases.map(\.rawValue).joined(separator: ", ")
                 return note(key, member.line, "must be one of \(orders)")
             }
             app.order = order
         case "sandbox-at-production":
             typealias Choice = EndpointConfiguration.SandboxAtProduction
-            guard let choice = member.value.text.flatMap(Choice.init(rawValue:)) else {
+            guard let choice = member.node.text.flatMap(Choice.init(rawValue:)) else {
                 let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
                 return note(key, member.line, "must be one of \(choices)")
             }
             app.sandboxAtProduction = choice
         case "validate":
-            guard let flag = member.value.word.flatMap(Bool.init) else {
+            guard let flag = member.node.word.flatMap(Bool.init) else {
                 return note(key, member.line, "must be true or false")
             }
             app.answersValidations = flag
@@ -291,30 +334,30 @@ extension ConfigurationFile {
     }
 
     private mutating func readMembers(
-        of member: ConfigurationNode.Member, key: String,
-        _ read: (ConfigurationNode.Member, String, inout ConfigurationFile) -> Void
+        of member: YAMLNode.Member, key: String,
+        _ read: (YAMLNode.Member, String, inout ConfigurationFile) -> Void
     ) {
-        guard let members = member.value.members else {
+        guard let members = member.node.members else {
             return note(key, member.line, "must contain keys and values")
         }
         for inner in members { read(inner, "\(key).\(inner.key)", &self) }
     }
 
-    private mutating func read(_ member: ConfigurationNode.Member, _ key: String, of entry: inout FreshnessEntry) {
+    private mutating func read(_ member: YAMLNode.Member, _ key: String, of entry: inout FreshnessEntry) {
         switch member.key {
         case "mode":
-            guard let mode = member.value.text.flatMap(Freshness.Source.init(rawValue:)) else {
+            guard let mode = member.node.text.flatMap(Freshness.Source.init(rawValue:)) else {
                 let modes = Freshness.Source.allCases.map(\.rawValue).joined(separator: ", ")
                 return note(key, member.line, "must be one of \(modes)")
             }
             entry.mode = mode
         case "maximum-age":
-            guard let seconds = member.value.word.flatMap({ Double($0) }), Setting.maximumAges.contains(seconds) else {
+            guard let seconds = member.node.word.flatMap({ Double($0) }), Setting.maximumAges.contains(seconds) else {
                 return note(key, member.line, "must be \(Setting.Kind.seconds(Setting.maximumAges).expectation)")
             }
             entry.maximumAge = seconds
         case "required":
-            guard let isRequired = member.value.word.flatMap({ Bool($0) }) else {
+            guard let isRequired = member.node.word.flatMap({ Bool($0) }) else {
                 return note(key, member.line, "must be true or false")
             }
             entry.isRequired = isRequired
@@ -322,11 +365,11 @@ extension ConfigurationFile {
         }
     }
 
-    private mutating func read(_ member: ConfigurationNode.Member, _ key: String, of entry: inout AppStoreServerEntry) {
+    private mutating func read(_ member: YAMLNode.Member, _ key: String, of entry: inout AppStoreServerEntry) {
         guard ["issuer-id", "key-id", "private-key-file"].contains(member.key) else {
             return note(key, member.line, "there is no such key")
         }
-        guard let text = member.value.text, !text.isEmpty else {
+        guard let text = member.node.text, !text.isEmpty else {
             return note(key, member.line, "must be text")
         }
         switch member.key {
@@ -355,5 +398,27 @@ extension ConfigurationFile {
                 default: false
                 }
             }
+    }
+}
+
+extension YAMLNode {
+    fileprivate var members: [Member]? {
+        if isNull { return [] }
+        return if case .mapping(let members) = value { members } else { nil }
+    }
+
+    fileprivate var elements: [YAMLNode]? {
+        if isNull { return [] }
+        return if case .sequence(let elements) = value { elements } else { nil }
+    }
+
+    /// A text. Numbers and other unquoted words count as text, so that a secret of digits needs no quotes.
+    fileprivate var text: String? {
+        if case .scalar(let text, _) = value, !isNull { text } else { nil }
+    }
+
+    /// A word without quotes, such as a number or a boolean.
+    fileprivate var word: String? {
+        if case .scalar(let text, isPlain: true) = value, !isNull { text } else { nil }
     }
 }
