@@ -1,3 +1,4 @@
+import AppStoreModels
 package import Foundation
 
 /// Reads a YAML or JSON catalog into nodes.
@@ -62,17 +63,6 @@ package enum CatalogDocument {
         case .duplicateKeys(let duplicates):
             let keys = duplicates.map(CatalogText.quoted).joined(separator: ", ")
             return CatalogError(.duplicate, at: place, "\(keys) appears more than once; first on this line")
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isASCIIAlphanumeric: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
         }
     }
 }

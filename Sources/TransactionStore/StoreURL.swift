@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The address of a store in a configuration. It selects the engine.
 ///
 /// | address | engine |
@@ -35,12 +37,7 @@ public enum StoreURL: Hashable, Sendable {
     private static func scheme(of text: String) -> String? {
         guard let colon = text.firstIndex(of: ":") else { return nil }
         let scheme = text[..<colon].utf8
-        let isScheme = scheme.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-            default: false
-            }
-        }
+        let isScheme = scheme.allSatisfy { $0.isASCIIAlphanumeric || "+-.".utf8.contains($0) }
         guard isScheme, scheme.count > 1, let first = scheme.first, first | 0x20 >= 0x61 else { return nil }
         return text[..<colon].lowercased()
     }

@@ -10,12 +10,10 @@ extension VerifyReceiptRequest {
         guard receiptText.starts(with: "eyJ".utf8) else { return false }
         var stops = 0
         for byte in receiptText {
-            switch byte {
-            case UInt8(ascii: "."): stops += 1
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                continue
-            default: return false
+            if byte == UInt8(ascii: ".") {
+                stops += 1
+            } else if !byte.isASCIIAlphanumeric, byte != UInt8(ascii: "-"), byte != UInt8(ascii: "_") {
+                return false
             }
         }
         return stops == 2

@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// Percent-encoding by RFC 3986 section 2.1 of all characters except the unreserved ones. It also encodes `+` and `/`,
 /// because the tokens of the API may contain them.
 enum PercentEncoding {
@@ -28,13 +30,7 @@ enum PercentEncoding {
     }
 
     private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || "-._~".utf8.contains(byte)
     }
 
     private static func hexDigit(_ nibble: UInt8) -> UInt8 {

@@ -155,14 +155,7 @@ public struct VendorExport: Sendable {
         case UInt8(ascii: "="), UInt8(ascii: "@"), 0x09, 0x0A, 0x0D: return false
         // Telephone numbers and generated ids, which often begin with a hyphen, are no formulas.
         case UInt8(ascii: "+"), UInt8(ascii: "-"):
-            return field.utf8.dropFirst().allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
+            return field.utf8.dropFirst().allSatisfy { $0.isASCIIAlphanumeric || "_-".utf8.contains($0) }
         default: return true
         }
     }

@@ -89,15 +89,7 @@ public struct DocumentColumns: Sendable, Hashable {
         guard (3...155).contains(text.utf8.count), text.contains("."), text.contains(where: \.isLetter) else {
             return nil
         }
-        let isValid = text.utf8.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"):
-                true
-            default: false
-            }
-        }
-        guard isValid else { return nil }
+        guard text.utf8.allSatisfy({ $0.isASCIIAlphanumeric || ".-".utf8.contains($0) }) else { return nil }
         let team = text.prefix { $0 != "." }
         let id = text.dropFirst(11)
         let isAppId = team.count == 10 && team.allSatisfy { $0.isUppercase || $0.isNumber } && id.contains(".")

@@ -27,14 +27,7 @@ package enum OtherStore {
         guard text.count >= 60, let dot = text.firstIndex(of: UInt8(ascii: ".")),
             text[dot...].starts(with: googleTokenMark)
         else { return false }
-        return text.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                true
-            default: false
-            }
-        }
+        return text.allSatisfy { $0.isASCIIAlphanumeric || "-_.".utf8.contains($0) }
     }
 
     /// Whether the text is a receipt of the Windows Store: XML in the namespace of those.

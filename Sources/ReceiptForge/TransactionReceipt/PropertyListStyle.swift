@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The styles of property lists in transaction receipts (Reference.md V6).
 public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
     /// Apple's style: one tab, everything quoted, one entry per line, no line break at the end.
@@ -29,14 +31,7 @@ public enum PropertyListStyle: String, CaseIterable, Hashable, Sendable {
 
     /// Unquoted if an OpenStep property list allows it: letters, digits, `_`, `.`, `$`, `/` and `:`.
     private static func bare(_ text: String) -> String {
-        let plain = text.utf8.allSatisfy {
-            switch $0 {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "$"):
-                true
-            default: false
-            }
-        }
+        let plain = text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "_.$".utf8.contains($0) }
         return plain && !text.isEmpty ? text : quoted(text)
     }
 

@@ -117,9 +117,6 @@ enum DocumentWords {
 
     /// Whether a byte can be part of an id, a UUID or a JWS.
     private static func isOfWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."): true
-        default: false
-        }
+        byte.isASCIIAlphanumeric || "-_.".utf8.contains(byte)
     }
 }

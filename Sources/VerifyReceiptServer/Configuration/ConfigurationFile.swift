@@ -1,3 +1,4 @@
+import AppStoreModels
 import Configuration
 import Foundation
 import ProductCatalog
@@ -390,14 +391,7 @@ extension ConfigurationFile {
     /// Apple's rule (CFBundleIdentifier), plus the underscore, which some bundle ids contain anyway.
     private static func isBundleId(_ text: String) -> Bool {
         (1...255).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                    true
-                default: false
-                }
-            }
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
     }
 }
 

@@ -1,3 +1,4 @@
+import AppStoreModels
 import HTTPTypes
 import HummingbirdCore
 
@@ -56,11 +57,6 @@ enum RequestRules {
 
     /// Whether a byte is allowed in a host and port (RFC 3986, 3.2.2 and 3.2.3).
     private static func isOfAuthority(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~%!$&'()*+,;=:[]".utf8.contains(byte)
-        }
+        byte.isASCIIAlphanumeric || "-._~%!$&'()*+,;=:[]".utf8.contains(byte)
     }
 }
