@@ -55,12 +55,13 @@ enum DocumentInspectionJSON {
             writer.member("notAfter", certificate.validity?.upperBound)
             writer.member("sha256", certificate.fingerprint.description)
         }
-        writer.array("checks", inspection.checks) { writer, check in
+        writer.objects("checks", inspection.checks) { writer, check in
+            let name = check.name.rawValue
             switch check.outcome {
-            case .passed: write(check.name.rawValue, "passed", to: &writer)
+            case .passed: InspectionJSON.write(name, "passed", to: &writer)
             case .failed(let error):
-                write(check.name.rawValue, "failed", code: error.code.rawValue, error.message, to: &writer)
-            case .skipped(let reason): write(check.name.rawValue, "skipped", reason, to: &writer)
+                InspectionJSON.write(name, "failed", code: error.code.rawValue, error.message, to: &writer)
+            case .skipped(let reason): InspectionJSON.write(name, "skipped", reason, to: &writer)
             }
         }
         guard !inspection.nested.isEmpty else { return }
@@ -78,24 +79,14 @@ enum DocumentInspectionJSON {
         writer.member("kind", inspection.kind.rawValue)
         writer.key("value")
         writer.value(inspection.value)
-        writer.array("checks", inspection.checks) { writer, check in
-            write(check.name.rawValue, check.failure == nil ? "passed" : "failed", check.failure, to: &writer)
+        writer.objects("checks", inspection.checks) { writer, check in
+            InspectionJSON.write(
+                check.name.rawValue, check.failure == nil ? "passed" : "failed", check.failure, to: &writer)
         }
         writer.objects("receipts", inspection.receipts) { writer, entry in
             let (key, content) = entry
             writer.member("path", key)
             write(content, to: &writer)
         }
-    }
-
-    private static func write(
-        _ name: String, _ outcome: String, code: String? = nil, _ message: String? = nil, to writer: inout JSONWriter
-    ) {
-        writer.beginObject()
-        writer.member("check", name)
-        writer.member("outcome", outcome)
-        writer.member("code", code)
-        writer.member("message", message)
-        writer.endObject()
     }
 }

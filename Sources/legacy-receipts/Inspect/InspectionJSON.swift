@@ -24,9 +24,35 @@ enum InspectionJSON {
         case .transaction(let receipt): write(receipt, to: &writer)
         case nil: break
         }
-        if !inspection.attributes.isEmpty { writeAttributes(inspection.attributes, to: &writer) }
-        writer.array("certificates", inspection.certificates) { writer, certificate in write(certificate, to: &writer) }
-        writer.array("checks", inspection.checks) { writer, check in write(check, to: &writer) }
+        if !inspection.attributes.isEmpty { write(inspection.attributes, to: &writer) }
+        writer.objects("certificates", inspection.certificates) { writer, certificate in
+            writer.member("subject", certificate.subject)
+            writer.member("issuer", certificate.issuer)
+            writer.member("serialNumber", certificate.serialNumber)
+            writer.member("notBefore", certificate.notBefore)
+            writer.member("notAfter", certificate.notAfter)
+            writer.member("sha256", certificate.fingerprint.description)
+            writer.member("isCertificateAuthority", certificate.isCertificateAuthority)
+            writer.member("markers", certificate.markers)
+        }
+        writer.objects("checks", inspection.checks) { writer, check in
+            switch check.outcome {
+            case .passed: write(check.name.rawValue, "passed", to: &writer)
+            case .failed(let error):
+                write(check.name.rawValue, "failed", code: error.code.rawValue, error.message, to: &writer)
+            case .skipped(let reason): write(check.name.rawValue, "skipped", reason, to: &writer)
+            }
+        }
+    }
+
+    /// Writes the members of a check.
+    static func write(
+        _ check: String, _ outcome: String, code: String? = nil, _ message: String? = nil, to writer: inout JSONWriter
+    ) {
+        writer.member("check", check)
+        writer.member("outcome", outcome)
+        writer.member("code", code)
+        writer.member("message", message)
     }
 
     static func write(_ evidence: SignatureEvidence, to writer: inout JSONWriter) {
@@ -63,53 +89,39 @@ enum InspectionJSON {
     private static func write(_ receipt: TransactionReceipt, to writer: inout JSONWriter) {
         writer.member("kind", "transactionReceipt")
         writer.member("environment", receipt.environment.rawValue)
-        writer.key("environmentContradiction")
-        writer.boolean(receipt.hasEnvironmentContradiction)
-        writer.key("purchaseInfo")
-        writeEntries(receipt.purchaseInfo, to: &writer)
+        writer.member("environmentContradiction", receipt.hasEnvironmentContradiction)
+        write("purchaseInfo", receipt.purchaseInfo, to: &writer)
         writer.object("unsigned") { writer in
             writer.member("environment", receipt.claimedEnvironment)
             writer.member("pod", receipt.pod)
             writer.member("signingStatus", receipt.signingStatus)
-            writer.key("other")
-            writeEntries(receipt.otherOuterEntries, to: &writer)
+            write("other", receipt.otherOuterEntries, to: &writer)
         }
         writer.member("signatureVersion", receipt.signature.map { Int64($0.version) })
     }
 
     /// As an array of pairs: keys may repeat.
-    private static func writeEntries(_ entries: [TransactionReceipt.Entry], to writer: inout JSONWriter) {
-        writer.beginArray()
-        for entry in entries {
-            writer.beginObject()
+    private static func write(
+        _ name: StaticString, _ entries: [TransactionReceipt.Entry], to writer: inout JSONWriter
+    ) {
+        writer.objects(name, entries) { writer, entry in
             writer.member("key", entry.key)
             writer.member("value", entry.value)
-            writer.endObject()
         }
-        writer.endArray()
     }
 
-    private static func writeAttributes(_ attributes: [RawAttribute], to writer: inout JSONWriter) {
-        writer.key("attributes")
-        writer.beginArray()
-        for attribute in attributes where attribute.type != 17 {
+    private static func write(_ attributes: [RawAttribute], to writer: inout JSONWriter) {
+        writer.objects("attributes", attributes.filter { $0.type != 17 }) { writer, attribute in
             write(attribute, AttributeNames.app[attribute.type], to: &writer)
         }
-        writer.endArray()
-        writer.key("purchases")
-        writer.beginArray()
-        for purchase in attributes where purchase.type == 17 {
-            writer.beginArray()
-            for attribute in purchase.nestedAttributes() {
+        writer.array("purchases", attributes.filter { $0.type == 17 }) { writer, purchase in
+            writer.objects(purchase.nestedAttributes()) { writer, attribute in
                 write(attribute, AttributeNames.purchase[attribute.type], to: &writer)
             }
-            writer.endArray()
         }
-        writer.endArray()
     }
 
     private static func write(_ attribute: RawAttribute, _ name: String?, to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("type", attribute.type)
         writer.member("version", attribute.version)
         writer.member("name", name)
@@ -119,35 +131,5 @@ enum InspectionJSON {
         case .bytes: break
         }
         writer.member("hex", Printable.hex(attribute.value))
-        writer.endObject()
-    }
-
-    private static func write(_ certificate: CertificateFacts, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("subject", certificate.subject)
-        writer.member("issuer", certificate.issuer)
-        writer.member("serialNumber", certificate.serialNumber)
-        writer.member("notBefore", certificate.notBefore)
-        writer.member("notAfter", certificate.notAfter)
-        writer.member("sha256", certificate.fingerprint.description)
-        writer.member("isCertificateAuthority", certificate.isCertificateAuthority)
-        writer.member("markers", certificate.markers)
-        writer.endObject()
-    }
-
-    private static func write(_ check: ReceiptInspection.Check, to writer: inout JSONWriter) {
-        writer.beginObject()
-        writer.member("check", check.name.rawValue)
-        switch check.outcome {
-        case .passed: writer.member("outcome", "passed")
-        case .failed(let error):
-            writer.member("outcome", "failed")
-            writer.member("code", error.code.rawValue)
-            writer.member("message", error.message)
-        case .skipped(let reason):
-            writer.member("outcome", "skipped")
-            writer.member("message", reason)
-        }
-        writer.endObject()
     }
 }
