@@ -154,7 +154,8 @@ struct CompareCommand: AsyncParsableCommand {
 
     private func endpoint(_ store: (any TransactionStore)?) throws -> VerifyReceiptEndpoint {
         do {
-            var configuration = try sources().load().endpoint
+            let sources = ConfigurationSources(file: config, flags: try SettingArguments.flags(settings))
+            var configuration = try sources.load().endpoint
             let more = try trust.policy()
             configuration.trust.additionalRoots += more.additionalRoots
             configuration.trust.additionalIntermediates += more.additionalIntermediates
@@ -168,17 +169,6 @@ struct CompareCommand: AsyncParsableCommand {
         }
     }
 
-    private func sources() throws -> ConfigurationSources {
-        var flags: [String: String] = [:]
-        for setting in settings {
-            guard let equals = setting.firstIndex(of: "="), equals > setting.startIndex else {
-                throw ValidationError("--set takes KEY=VALUE.")
-            }
-            flags[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
-        }
-        return ConfigurationSources(file: config, flags: flags)
-    }
-
     private static func secret(_ path: String) throws -> SharedSecret {
         let text = String(decoding: try InputFile.read(path), as: UTF8.self)
         return SharedSecret(text.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -188,7 +178,8 @@ struct CompareCommand: AsyncParsableCommand {
 
     private func withStore<Result>(_ body: ((any TransactionStore)?) async throws -> Result) async throws -> Result {
         guard learning != .none else {
-            return try await Self.using(try Self.open(store), body)
+            guard let store, store != "none" else { return try await body(nil) }
+            return try await Self.using(store, body)
         }
         let folder = FileManager.default.temporaryDirectory.appending(path: "legacy-receipts-\(UUID().uuidString)")
         do {
@@ -197,29 +188,19 @@ struct CompareCommand: AsyncParsableCommand {
             throw CommandFailure("The folder for the store cannot be created: \(error.localizedDescription)")
         }
         defer { try? FileManager.default.removeItem(at: folder) }
-        return try await Self.using(try Self.open("sqlite:" + folder.appending(path: "store.sqlite").path), body)
+        return try await Self.using("sqlite:" + folder.appending(path: "store.sqlite").path, body)
     }
 
     private static func using<Result>(
-        _ store: (any TransactionStore)?, _ body: ((any TransactionStore)?) async throws -> Result
+        _ url: String, _ body: ((any TransactionStore)?) async throws -> Result
     ) async throws -> Result {
+        let store: any CompleteTransactionStore
         do {
-            let result = try await body(store)
-            try? await store?.close()
-            return result
-        } catch {
-            try? await store?.close()
-            throw error
-        }
-    }
-
-    private static func open(_ url: String?) throws -> (any TransactionStore)? {
-        guard let url, url != "none" else { return nil }
-        do {
-            return try StoreOpener.open(url)
+            store = try StoreOpener.open(url)
         } catch {
             throw CommandFailure("The store cannot be opened: \(error)")
         }
+        return try await StoreOpener.closing(store) { try await body($0) }
     }
 }
 

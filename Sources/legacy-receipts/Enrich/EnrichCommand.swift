@@ -181,18 +181,12 @@ struct EnrichCommand: AsyncParsableCommand {
                     BareTransactionIds(
                         receiptColumn: column, userColumn: userColumn, carriedColumns: Set(carry)))
             }
-        let interruption = Interruption()
-        let outcome: EnrichmentSummary
-        do {
-            outcome = try await interruption.run { [store, isDryRun] in
-                try await StoreOpener.withExisting(store.url) {
-                    try await run.run($0, bareIds: bareIds, customers: ids == nil, isDryRun: isDryRun)
-                }
+        let outcome = try await Interruption.running(
+            ifEnded: "Interrupted. What was answered is stored. Run the same command to go on."
+        ) { [store, isDryRun] in
+            try await StoreOpener.withExisting(store.url) {
+                try await run.run($0, bareIds: bareIds, customers: ids == nil, isDryRun: isDryRun)
             }
-        } catch {
-            try interruption.endIfInterrupted(
-                "Interrupted. What was answered is stored. Run the same command to go on.")
-            throw error
         }
         if let summary { try OutputFile.write(outcome.json(), to: summary) }
         try Terminal.output(outcome.text)

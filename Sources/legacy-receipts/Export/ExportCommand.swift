@@ -87,10 +87,10 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let export = TableExport(format: format ?? .ndjson, catalog: try view.products, date: view.date)
-        let interruption = Interruption()
         let output: (json: [UInt8], text: String)
         do {
-            output = try await interruption.run { [store, place, kind, database = try database] in
+            output = try await Interruption.running(ifEnded: "Interrupted. The tables of an earlier export are kept.") {
+                [store, place, kind, database = try database] in
                 try await StoreOpener.withExisting(store.url) { store in
                     if let kind {
                         let summary = try await VendorExport(kind).run(store, to: place)
@@ -104,9 +104,7 @@ struct ExportCommand: AsyncParsableCommand {
                     return (summary.json, Self.text(summary, place))
                 }
             }
-        } catch {
-            try interruption.endIfInterrupted("Interrupted. The tables of an earlier export are kept.")
-            guard let error = error as? ExportError else { throw error }
+        } catch let error as ExportError {
             throw CommandFailure(error.message)
         }
         if json { try Terminal.output(output.json) } else { try Terminal.output(output.text) }

@@ -68,28 +68,20 @@ struct MergeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let reporter = ProgressReporter(isQuiet: quiet)
-        let interruption = Interruption()
         let summary: StoreMergeSummary
         do {
-            defer { reporter.finish() }
-            summary = try await interruption.run { [stores, destination] in
+            summary = try await Interruption.running(
+                ifEnded:
+                    "Interrupted after \(reporter.done) customers. What was merged stays. Run the same command again to merge the rest."
+            ) { [stores, destination] in
+                defer { reporter.finish() }
                 // Before the destination is made.
                 let merge = try StoreMerge(of: stores.map { try StoreURL($0) })
-                let (store, _) = try StoreOpener.opened(destination)
-                do {
-                    let summary = try await merge.run(into: store) { reporter.report($0) }
-                    try await store.close()
-                    return summary
-                } catch {
-                    try? await store.close()
-                    throw error
+                return try await StoreOpener.closing(StoreOpener.opened(destination).store) { store in
+                    try await merge.run(into: store) { reporter.report($0) }
                 }
             }
-        } catch {
-            try interruption.endIfInterrupted(
-                "Interrupted after \(reporter.done) customers. What was merged stays. Run the same command again to merge the rest."
-            )
-            guard let error = error as? TransactionStoreError else { throw error }
+        } catch let error as TransactionStoreError {
             throw CommandFailure("The merge stopped: \(error)")
         }
         if json {

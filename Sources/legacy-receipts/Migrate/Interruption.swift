@@ -13,10 +13,24 @@ final class Interruption: Sendable {
     /// Ends the command if a signal ended ``run(_:)``.
     /// - Parameter message: for standard error.
     /// - Throws: the `ExitCode` of the signal.
-    func endIfInterrupted(_ message: String? = nil) throws {
+    func endIfInterrupted(_ message: String?) throws {
         guard let signal else { return }
         if let message { Terminal.error(message) }
         throw ExitCode(128 + signal)
+    }
+
+    /// Runs `body`. If a signal ends it, the command ends with the exit code of the signal.
+    /// - Parameter message: for standard error in that case.
+    static func running<Result: Sendable>(
+        ifEnded message: @autoclosure () -> String? = nil, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
+        let interruption = Interruption()
+        do {
+            return try await interruption.run(body)
+        } catch {
+            try interruption.endIfInterrupted(message())
+            throw error
+        }
     }
 
     /// Runs `body` and cancels it when a signal comes. A second signal ends the process at once.

@@ -325,15 +325,12 @@ struct MigrateCommand: AsyncParsableCommand {
 
     /// The counts go to standard error, since standard output has the results.
     private func migrateStream(_ options: MigrationOptions) async throws {
-        let interruption = Interruption()
         let summary: MigrationSummary
         do {
-            summary = try await interruption.run { [inputs] in
+            summary = try await Interruption.running { [inputs] in
                 try await MigrationStream(options: options).run(inputs: inputs) { try Terminal.output($0) }
             }
-        } catch {
-            try interruption.endIfInterrupted()
-            guard let error = error as? MigrationError else { throw error }
+        } catch let error as MigrationError {
             throw CommandFailure(error.message)
         }
         if let path = self.summary { try OutputFile.write(summary.json(), to: path) }

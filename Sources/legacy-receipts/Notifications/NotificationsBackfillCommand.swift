@@ -58,37 +58,21 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let receiver = NotificationReceiver(
             verifier: try trust.verifier(),
             apps: NotificationApps([.init(bundleId: server.bundleId, appleId: appleId)]))
-        let store = try open()
-        let client: AppStoreServerAPIClient
-        do {
-            client = try server.client(sharedThrough: store)
-        } catch {
-            try? await store.close()
-            throw error
+        let counts: NotificationBackfill.Counts = try await StoreOpener.closing(
+            StoreOpener.opened(store.url).store
+        ) { store in
+            let backfill = NotificationBackfill(
+                client: try server.client(sharedThrough: store), receiver: receiver, store: store, clock: { now })
+            let history = NotificationHistoryRequest(
+                startDate: max(start, earliest), endDate: now, onlyFailures: onlyFailures ? true : nil)
+            do {
+                return try await backfill.run(history, onRefusal: { Self.tell($0) })
+            } catch {
+                throw CommandFailure("The backfill stopped, run it again to resume: \(error)")
+            }
         }
-        let counts: NotificationBackfill.Counts
-        do {
-            counts = try await NotificationBackfill(
-                client: client, receiver: receiver, store: store, clock: { now }
-            ).run(
-                NotificationHistoryRequest(
-                    startDate: max(start, earliest), endDate: now, onlyFailures: onlyFailures ? true : nil),
-                onRefusal: { Self.tell($0) })
-        } catch {
-            try? await store.close()
-            throw CommandFailure("The backfill stopped, run it again to resume: \(error)")
-        }
-        try await store.close()
         try Terminal.output(Self.summary(counts))
         if counts.refusedInAll > 0 { throw ExitStatus.someRefused }
-    }
-
-    private func open() throws -> any CompleteTransactionStore {
-        do {
-            return try StoreOpener.open(store.url)
-        } catch {
-            throw CommandFailure("The store cannot be used: \(error)")
-        }
     }
 
     private static func tell(_ report: NotificationReport) {

@@ -40,17 +40,10 @@ struct ReportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let (now, catalog) = (view.date, try view.products)
-        let interruption = Interruption()
-        let file: ReportFile
-        do {
-            file = try await interruption.run { [store, html] in
-                try await StoreOpener.withExisting(store.url) {
-                    try await ReportFile(html, of: $0, named: "\(StoreURL(store.url))", catalog: catalog, date: now)
-                }
+        let file = try await Interruption.running(ifEnded: "Interrupted. Nothing was written.") { [store, html] in
+            try await StoreOpener.withExisting(store.url) {
+                try await ReportFile(html, of: $0, named: "\(StoreURL(store.url))", catalog: catalog, date: now)
             }
-        } catch {
-            try interruption.endIfInterrupted("Interrupted. Nothing was written.")
-            throw error
         }
         try file.write()
         let report = file.report

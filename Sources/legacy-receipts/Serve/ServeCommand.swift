@@ -115,13 +115,7 @@ struct ServeCommand: AsyncParsableCommand {
     }
 
     private func sources() throws -> ConfigurationSources {
-        var flags: [String: String] = [:]
-        for setting in settings {
-            guard let equals = setting.firstIndex(of: "="), equals > setting.startIndex else {
-                throw ValidationError("--set takes KEY=VALUE.")
-            }
-            flags[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
-        }
+        var flags = try SettingArguments.flags(settings)
         if let host { flags["listen.host"] = host }
         if let port { flags["listen.port"] = String(port) }
         if let adminPort { flags["admin.port"] = String(adminPort) }
@@ -129,5 +123,20 @@ struct ServeCommand: AsyncParsableCommand {
         if let shadow { flags["shadow.url"] = shadow }
         return ConfigurationSources(
             file: config, environment: ProcessInfo.processInfo.environment, flags: flags)
+    }
+}
+
+enum SettingArguments {
+    /// The texts of `--set` by key.
+    /// - Throws: `ValidationError` for one without a key.
+    static func flags(_ settings: [String]) throws -> [String: String] {
+        var flags: [String: String] = [:]
+        for setting in settings {
+            guard let equals = setting.firstIndex(of: "="), equals > setting.startIndex else {
+                throw ValidationError("--set takes KEY=VALUE.")
+            }
+            flags[String(setting[..<equals])] = String(setting[setting.index(after: equals)...])
+        }
+        return flags
     }
 }

@@ -74,17 +74,24 @@ enum StoreOpener {
     ) async throws -> Result {
         do {
             try checkFile(text)
-            let store = try open(text)
-            do {
-                let result = try await body(store)
-                try await store.close()
-                return result
-            } catch {
-                try? await store.close()
-                throw error
-            }
+            return try await closing(try open(text), body)
         } catch let error as TransactionStoreError {
             throw CommandFailure("The store cannot be used: \(error)")
         }
+    }
+
+    /// Runs `body` and closes the store. An error of `body` comes before one of closing.
+    static func closing<Result>(
+        _ store: any CompleteTransactionStore, _ body: (any CompleteTransactionStore) async throws -> Result
+    ) async throws -> Result {
+        let result: Result
+        do {
+            result = try await body(store)
+        } catch {
+            try? await store.close()
+            throw error
+        }
+        try await store.close()
+        return result
     }
 }
