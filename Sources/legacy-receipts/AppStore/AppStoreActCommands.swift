@@ -51,8 +51,7 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
 
     func run() async throws {
         let identifier = requestIdentifier ?? UUID().uuidString.lowercased()
-        try await options.run { session in
-            var answer = session.answer
+        try await options.run { session, answer in
             let response: ExtendRenewalDateResponse
             do {
                 response = try await session.client.extendSubscriptionRenewalDate(
@@ -69,7 +68,6 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
             if let id = response.webOrderLineItemId { answer.add("webOrderLineItemId", .string(id)) }
             if let date = response.effectiveDate { answer.add("effectiveDate", .integer(date)) }
             answer.hasSucceeded = response.success ?? false
-            return answer
         }
     }
 }
@@ -141,13 +139,11 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             sampleContentProvided: sampleContentProvided ?? false,
             consumptionPercentage: consumptionPercentage.map { Int32(($0 * 1_000).rounded()) },
             refundPreference: refundPreference)
-        try await options.run { session in
+        try await options.run { session, answer in
             try await session.client.sendConsumptionInformation(argument.id, request)
-            var answer = session.answer
             answer.add("transactionId", .string(argument.id))
             answer.add("sent", try AppStoreAnswer.json(request))
             answer.say("The App Store accepted the information.")
-            return answer
         }
     }
 
@@ -175,12 +171,10 @@ struct AppStoreFinishCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             try await session.client.finishTransaction(argument.id)
-            var answer = session.answer
             answer.add("transactionId", .string(argument.id))
             answer.add("finished", .bool(true))
-            return answer
         }
     }
 }

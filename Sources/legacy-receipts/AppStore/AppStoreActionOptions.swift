@@ -22,9 +22,10 @@ struct AppStoreActionOptions: ParsableArguments {
     ///
     /// - Throws: `ExitCode` 1 if the App Store refuses, 3 if signed data of the answer is not genuine;
     ///   `CommandFailure` for the key, the network or standard output.
-    func run(_ action: (AppStoreSession) async throws -> AppStoreAnswer) async throws {
+    func run(_ action: (AppStoreSession, inout AppStoreAnswer) async throws -> Void) async throws {
         let session = try await session()
-        let answer = try await explaining { try await action(session) }
+        var answer = AppStoreAnswer(session.client.environment)
+        try await explaining { try await action(session, &answer) }
         try Terminal.output(json ? answer.jsonText : answer.text)
         try finish(answer.notGenuine, answer.hasSucceeded)
     }

@@ -24,11 +24,9 @@ struct AppStoreTransactionCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             let response = try await session.client.getTransactionInfo(argument.id)
-            var answer = session.answer
             answer.add("transaction", try await session.transaction(response.signedTransactionInfo))
-            return answer
         }
     }
 }
@@ -68,8 +66,7 @@ struct AppStoreHistoryCommand: AsyncParsableCommand {
         let filter = TransactionHistoryRequest(
             startDate: since, endDate: until, productIds: productIds.isEmpty ? nil : productIds,
             sort: .ascending, revoked: onlyRevoked ? true : nil)
-        try await options.run { session in
-            var answer = session.answer
+        try await options.run { session, answer in
             var rows: [JSONValue] = []
             var (count, revision): (Int, String?) = (0, nil)
             for try await page in session.client.transactionHistory(argument.id, filter: filter) {
@@ -79,7 +76,6 @@ struct AppStoreHistoryCommand: AsyncParsableCommand {
             }
             if let revision { answer.add("revision", .string(revision)) }
             answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
-            return answer
         }
     }
 }
@@ -106,9 +102,8 @@ struct AppStoreStatusesCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             let response = try await session.client.getAllSubscriptionStatuses(argument.id)
-            var answer = session.answer
             var rows: [JSONValue] = []
             var count = 0
             for group in response.data ?? [] {
@@ -122,7 +117,6 @@ struct AppStoreStatusesCommand: AsyncParsableCommand {
                 }
             }
             answer.add("subscriptions", rows: rows, columns: Self.columns)
-            return answer
         }
     }
 }
@@ -141,8 +135,7 @@ struct AppStoreRefundsCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        try await options.run { session in
-            var answer = session.answer
+        try await options.run { session, answer in
             var rows: [JSONValue] = []
             var count = 0
             for try await page in session.client.refundHistory(argument.id) {
@@ -151,7 +144,6 @@ struct AppStoreRefundsCommand: AsyncParsableCommand {
                 count += list.count
             }
             answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
-            return answer
         }
     }
 }
@@ -170,19 +162,17 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             let response = try await session.client.lookUpOrderId(argument.id)
-            var answer = session.answer
             if let status = response.status { answer.add("status", .integer(Int64(status.rawValue))) }
             guard response.status != .invalid else {
                 answer.say("The App Store does not know the order ID for this app: ask the customer to check it.")
                 answer.hasSucceeded = false
-                return answer
+                return
             }
             var rows: [JSONValue] = []
             try await session.add(response.signedTransactions ?? [], to: &rows, of: &answer, from: 0)
             answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
-            return answer
         }
     }
 }
@@ -201,11 +191,9 @@ struct AppStoreAppTransactionCommand: AsyncParsableCommand {
     @OptionGroup var options: AppStoreActionOptions
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             let response = try await session.client.getAppTransactionInfo(argument.id)
-            var answer = session.answer
             answer.add("appTransaction", try await session.appTransaction(response.signedAppTransactionInfo))
-            return answer
         }
     }
 }

@@ -53,15 +53,13 @@ struct AppStoreExtendAllCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             let response = try await session.client.extendRenewalDateForAllActiveSubscribers(
                 MassExtendRenewalDateRequest(
                     extendByDays: days, extendReasonCode: reason.code, requestIdentifier: requestIdentifier,
                     productId: productId, storefrontCountryCodes: storefront.isEmpty ? nil : storefront))
-            var answer = session.answer
             answer.add("requestIdentifier", .string(response.requestIdentifier ?? requestIdentifier))
             answer.say("The App Store accepted the request. app-store extend-all-status shows the progress.")
-            return answer
         }
     }
 }
@@ -90,16 +88,14 @@ struct AppStoreExtendAllStatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { session in
+        try await options.run { session, answer in
             let status = try await session.client.getStatusOfRenewalDateExtensions(
                 productId: productId, requestIdentifier: requestIdentifier)
-            var answer = session.answer
             answer.add("requestIdentifier", .string(status.requestIdentifier ?? requestIdentifier))
             answer.add("complete", .bool(status.complete ?? false))
             if let date = status.completeDate { answer.add("completeDate", .integer(date)) }
             if let count = status.succeededCount { answer.add("succeededCount", .integer(count)) }
             if let count = status.failedCount { answer.add("failedCount", .integer(count)) }
-            return answer
         }
     }
 }

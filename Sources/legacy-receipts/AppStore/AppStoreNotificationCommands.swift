@@ -110,8 +110,7 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        try await options.run { session in
-            var answer = session.answer
+        try await options.run { session, answer in
             guard let token = try await session.client.requestTestNotification().testNotificationToken else {
                 throw CommandFailure("The answer of the App Store has no testNotificationToken.")
             }
@@ -119,17 +118,16 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
             guard let status = try await result(token, session.client) else {
                 answer.say("Apple has no result after \(wait) s: check the URL in App Store Connect, or wait longer.")
                 answer.hasSucceeded = false
-                return answer
+                return
             }
             let attempts = status.sendAttempts ?? []
             answer.add("sendAttempts", rows: try attempts.map(AppStoreAnswer.json), columns: Self.columns)
-            guard let result = attempts.last?.sendAttemptResult ?? status.firstSendAttemptResult else { return answer }
+            guard let result = attempts.last?.sendAttemptResult ?? status.firstSendAttemptResult else { return }
             answer.say(AppStoreText.explanation(result))
             answer.hasSucceeded = result == .success
             answer.add(
                 "notification",
                 try await session.notification(status.signedPayload, nil)["notification"] ?? .null)
-            return answer
         }
     }
 

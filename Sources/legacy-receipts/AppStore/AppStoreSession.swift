@@ -10,8 +10,6 @@ struct AppStoreSession: Sendable {
     /// The time of the start, in milliseconds since 1970.
     let now: Int64
 
-    var answer: AppStoreAnswer { AppStoreAnswer(client.environment) }
-
     /// - Throws: `SignedDataError`, or `AppStoreAnswerError` if the answer has no such member.
     func transaction(_ jws: String?) async throws -> JSONValue {
         let jws = try Self.present(jws, "signedTransactionInfo")

@@ -61,13 +61,11 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
     func run() async throws {
         if let csv { return try await run(csv) }
         guard let row = AccountTokenRow(id ?? "", token ?? "") else { return }
-        try await options.run { session in
+        try await options.run { session, answer in
             try await session.client.setAppAccountToken(
                 row.id, UpdateAppAccountTokenRequest(appAccountToken: row.token))
-            var answer = session.answer
             answer.add("originalTransactionId", .string(row.id))
             answer.add("appAccountToken", .string(row.token))
-            return answer
         }
     }
 
