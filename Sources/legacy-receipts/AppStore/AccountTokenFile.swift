@@ -27,7 +27,6 @@ struct AccountTokenRow: Hashable, Sendable {
 enum AccountTokenFile {
     /// More rows than an app has customers in one file; each takes some 200 bytes of memory.
     static let maximumRows = 10_000_000
-    private static let maximumMistakes = 10
 
     /// The rows in the order of the file, each purchase once.
     ///
@@ -35,43 +34,20 @@ enum AccountTokenFile {
     static func rows(_ path: String) throws -> [AccountTokenRow] {
         var rows: [AccountTokenRow] = []
         var tokens: [String: String] = [:]
-        var mistakes: [String] = []
-        var idFirst: Bool?
-        var number = 0
-        try FileLines.forEach(path) { line in
-            number += 1
-            let fields = FileLines.fields(number == 1 && line.hasPrefix("\u{FEFF}") ? line.dropFirst() : line[...])
-            guard let isIdFirst = idFirst else {
-                idFirst = fields.first == "originalTransactionId"
-                guard Set(fields) == ["originalTransactionId", "appAccountToken"], fields.count == 2 else {
-                    throw CommandFailure(
-                        "The first line of \(path) must be the header originalTransactionId,appAccountToken.")
-                }
-                return
+        let file = CheckedCSV(
+            path: path, required: ["originalTransactionId", "appAccountToken"],
+            header: "originalTransactionId,appAccountToken")
+        try file.forEachRow { field in
+            let (id, token) = (field("originalTransactionId"), field("appAccountToken"))
+            guard let row = AccountTokenRow(id, token) else { return AccountTokenRow.problem(id, token) }
+            if let known = tokens.updateValue(row.token, forKey: row.id) {
+                return known == row.token ? nil : "\(row.id) has another token above."
             }
-            guard fields != [""] else { return }
-            guard mistakes.count < maximumMistakes else { return }
-            guard fields.count == 2 else {
-                mistakes.append("Line \(number) has \(fields.count) columns instead of 2.")
-                return
+            guard rows.count < maximumRows else {
+                throw CommandFailure("\(path) has more than \(maximumRows) rows: split it.")
             }
-            let (id, token) = isIdFirst ? (fields[0], fields[1]) : (fields[1], fields[0])
-            guard let row = AccountTokenRow(id, token) else {
-                mistakes.append("Line \(number): \(AccountTokenRow.problem(id, token) ?? "")")
-                return
-            }
-            guard let known = tokens.updateValue(row.token, forKey: row.id) else {
-                guard rows.count < maximumRows else {
-                    throw CommandFailure("\(path) has more than \(maximumRows) rows: split it.")
-                }
-                rows.append(row)
-                return
-            }
-            if known != row.token { mistakes.append("Line \(number): \(row.id) has another token above.") }
-        }
-        guard number > 0 else { throw CommandFailure("\(path) is empty.") }
-        guard mistakes.isEmpty else {
-            throw CommandFailure("Nothing was sent, correct \(path):\n" + mistakes.joined(separator: "\n"))
+            rows.append(row)
+            return nil
         }
         return rows
     }
@@ -136,6 +112,52 @@ final class AccountTokenLog {
             try action()
         } catch {
             throw CommandFailure("Cannot write \(path): \(error.localizedDescription)")
+        }
+    }
+}
+
+/// A CSV file with a header. All of it is checked before anything is sent.
+struct CheckedCSV {
+    let path: String
+    let required: [String]
+    var optional: [String] = []
+    /// The headers that are accepted, for the message.
+    let header: String
+
+    private static let maximumMistakes = 10
+
+    /// Calls `check` with each row that is not empty.
+    ///
+    /// - Parameter check: gets the value of each column, which is empty for one that the file does not have, and returns what
+    ///   is wrong with the row.
+    /// - Throws: `CommandFailure` that names the lines that are wrong; what `check` throws.
+    func forEachRow(_ check: (_ field: (String) -> String) throws -> String?) throws {
+        var places: [String: Int] = [:]
+        var mistakes: [String] = []
+        var number = 0
+        try FileLines.forEach(path) { line in
+            number += 1
+            let fields = FileLines.fields(number == 1 && line.hasPrefix("\u{FEFF}") ? line.dropFirst() : line[...])
+            guard number > 1 else {
+                for (place, name) in fields.enumerated() { places[name] = place }
+                guard places.count == fields.count, required.allSatisfy({ places[$0] != nil }),
+                    places.keys.allSatisfy((required + optional).contains)
+                else { throw CommandFailure("The first line of \(path) must be the header \(header).") }
+                return
+            }
+            guard fields != [""], mistakes.count < Self.maximumMistakes else { return }
+            guard fields.count == places.count else {
+                mistakes.append("Line \(number) has \(fields.count) columns instead of \(places.count).")
+                return
+            }
+            let columns = places
+            if let mistake = try check({ name in columns[name].map { fields[$0] } ?? "" }) {
+                mistakes.append("Line \(number): \(mistake)")
+            }
+        }
+        guard number > 0 else { throw CommandFailure("\(path) is empty.") }
+        guard mistakes.isEmpty else {
+            throw CommandFailure("Nothing was sent, correct \(path):\n" + mistakes.joined(separator: "\n"))
         }
     }
 }
