@@ -20,8 +20,7 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
     var since: Int64?
 
     @Option(
-        help: ArgumentHelp("Until this date (default: now).", valueName: "date"),
-        transform: DateArguments.milliseconds)
+        help: ArgumentHelp("Until this date (default: now).", valueName: "date"), transform: DateArguments.milliseconds)
     var until: Int64?
 
     @Flag(help: "Only notifications that no server received.")

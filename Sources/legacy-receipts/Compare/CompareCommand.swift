@@ -49,8 +49,7 @@ struct CompareCommand: AsyncParsableCommand {
               legacy-receipts compare --json - < pairs.ndjson
             """)
 
-    @Argument(
-        help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
+    @Argument(help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
     var inputs: [String] = []
 
     @Option(
@@ -71,8 +70,7 @@ struct CompareCommand: AsyncParsableCommand {
         completion: .file())
     var secretFiles: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The store to read: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
+    @Option(help: ArgumentHelp("The store to read: sqlite:PATH or postgres://… (default: none).", valueName: "url"))
     var store: String?
 
     @Flag(

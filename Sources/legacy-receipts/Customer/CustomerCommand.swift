@@ -54,14 +54,10 @@ struct CustomerCommand: AsyncParsableCommand {
     @Flag(help: "With --erase: really remove it.")
     var yes = false
 
-    @Flag(
-        name: .customLong("leave-hashes"),
-        help: "With --erase: leave hashes of the ids, so that old documents are not stored again.")
+    @Flag(help: "With --erase: leave hashes of the ids, so that old documents are not stored again.")
     var leaveHashes = false
 
-    @Flag(
-        name: .customLong("remove-hashes"),
-        help: "Remove the hashes that --leave-hashes left of the id, so that its documents are stored again.")
+    @Flag(help: "Remove the hashes that --leave-hashes left of the id, so that its documents are stored again.")
     var removeHashes = false
 
     @Option(
@@ -70,7 +66,6 @@ struct CustomerCommand: AsyncParsableCommand {
     var spool: [String] = []
 
     @Option(
-        name: .customLong("user-column"),
         help: ArgumentHelp(
             "With --erase: the column or member with your user id in quarantined records (default: found by its name).",
             valueName: "name"))

@@ -78,9 +78,7 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(help: "The column or member with a bare transaction id, if migrate had one with --column.")
     var column: String?
 
-    @Option(
-        name: .customLong("user-column"),
-        help: "The column or member with your id of the user, if migrate had one with --user-column.")
+    @Option(help: "The column or member with your id of the user, if migrate had one with --user-column.")
     var userColumn: String?
 
     @Option(help: "A column or member to keep beside the user, as for migrate. Repeatable.")
@@ -90,7 +88,6 @@ struct EnrichCommand: AsyncParsableCommand {
     var isDryRun = false
 
     @Option(
-        name: .customLong("ask-again-after"),
         help: ArgumentHelp(
             "Ask again about a purchase that the App Store did not know this many days ago; 0 for at once.",
             valueName: "days"))
@@ -113,14 +110,10 @@ struct EnrichCommand: AsyncParsableCommand {
         completion: .file())
     var privateKey: String?
 
-    @Option(
-        name: .customLong("production-url"),
-        help: ArgumentHelp("The production server, instead of Apple's, for tests.", valueName: "url"))
+    @Option(help: ArgumentHelp("The production server, instead of Apple's, for tests.", valueName: "url"))
     var productionURL: String?
 
-    @Option(
-        name: .customLong("sandbox-url"),
-        help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
+    @Option(help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
     var sandboxURL: String?
 
     @Option(

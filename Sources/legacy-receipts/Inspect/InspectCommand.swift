@@ -41,9 +41,7 @@ struct InspectCommand: ParsableCommand {
             valueName: "id"))
     var device: String?
 
-    @Option(
-        name: .customLong("bundle-id"),
-        help: ArgumentHelp("Check that a JWS or notification is of this app.", valueName: "id"))
+    @Option(help: ArgumentHelp("Check that a JWS or notification is of this app.", valueName: "id"))
     var bundleId: String?
 
     @OptionGroup(title: "Trust")

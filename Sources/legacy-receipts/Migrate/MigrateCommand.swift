@@ -73,16 +73,13 @@ struct MigrateCommand: AsyncParsableCommand {
     var into: String?
 
     @Option(
-        name: .customLong("input-format"),
-        help:
-            "The format of the input: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
+        help: "The format of the input: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
     var inputFormat: InputFormat = .auto
 
     @Option(help: ArgumentHelp("The CSV column or JSON member that holds the receipt.", valueName: "name"))
     var column: String?
 
     @Option(
-        name: .customLong("table-dialect"),
         help: ArgumentHelp(
             "How tables escape: csv (RFC 4180), mysql (backslashes; INTO OUTFILE, mysqldump --tab) or postgresql (COPY).",
             valueName: "name"))
@@ -96,7 +93,6 @@ struct MigrateCommand: AsyncParsableCommand {
     var delimiter: Unicode.Scalar?
 
     @Flag(
-        name: .customLong("no-header"),
         help:
             "The tables have no header; name the columns by number in --column, --user-column, --carry and so on, from 1."
     )
@@ -134,7 +130,6 @@ struct MigrateCommand: AsyncParsableCommand {
     var bundleIds: [String] = []
 
     @Flag(
-        name: .customLong("signed-only"),
         help:
             "Quarantine recorded replies, rows and notifications, which are not signed, unless they contain a receipt.")
     var signedOnly = false
@@ -168,7 +163,6 @@ struct MigrateCommand: AsyncParsableCommand {
     var summary: String?
 
     @Option(
-        name: .customLong("user-column"),
         help: ArgumentHelp(
             """
             The column or member with your id of the user (default: found by its name, such as user_id). 'users.*' names the \
@@ -177,33 +171,28 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "name"))
     var userColumn: String?
 
-    @Option(
-        help: ArgumentHelp("A column or member to keep beside the user. Repeatable.", valueName: "name"))
+    @Option(help: ArgumentHelp("A column or member to keep beside the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
     @Option(
-        name: .customLong("bundle-id-column"),
         help: ArgumentHelp(
             "The column or member with the app of documents that state none (default: found by its name).",
             valueName: "name"))
     var bundleIdColumn: String?
 
     @Option(
-        name: .customLong("environment-column"),
         help: ArgumentHelp(
             "The column or member with the environment of documents that state none (default: found by its name).",
             valueName: "name"))
     var environmentColumn: String?
 
     @Option(
-        name: .customLong("account-token-column"),
         help: ArgumentHelp(
             "The column or member with the appAccountToken of documents that state none (default: found by its name).",
             valueName: "name"))
     var accountTokenColumn: String?
 
     @Option(
-        name: .customLong("recorded-at-column"),
         help: ArgumentHelp(
             "The column or member with the date of documents that state none (default: found by its name).",
             valueName: "name"))
@@ -221,7 +210,7 @@ struct MigrateCommand: AsyncParsableCommand {
     )
     var retry = false
 
-    @Flag(name: .customLong("start-over"), help: "Read everything again, because an input has changed.")
+    @Flag(help: "Read everything again, because an input has changed.")
     var startOver = false
 
     @Flag(help: "No progress on standard error.")

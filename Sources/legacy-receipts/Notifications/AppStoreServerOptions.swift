@@ -25,9 +25,7 @@ struct AppStoreServerOptions: ParsableArguments {
     @Option(help: "production or sandbox.")
     var environment = "production"
 
-    @Option(
-        name: .customLong("server-url"),
-        help: ArgumentHelp("The server, instead of Apple's, for tests.", valueName: "url"))
+    @Option(help: ArgumentHelp("The server, instead of Apple's, for tests.", valueName: "url"))
     var serverURL: String?
 
     func validate() throws {

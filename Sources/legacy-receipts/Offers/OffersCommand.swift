@@ -67,14 +67,12 @@ struct OffersCommand: AsyncParsableCommand {
     @OptionGroup(title: "Win-back rules") var rules: WinBackRuleOptions
 
     @Option(
-        name: .customLong("group"),
-        help: ArgumentHelp("Only this subscription group. Repeatable.", valueName: "id"))
+        name: .customLong("group"), help: ArgumentHelp("Only this subscription group. Repeatable.", valueName: "id"))
     var groups: [String] = []
 
     @OptionGroup var view: ViewOptions
 
     @Option(
-        name: .customLong("current-through"),
         help: ArgumentHelp(
             """
             The date until which the store is complete (default: the newest document of each subscription).
@@ -123,7 +121,7 @@ struct OffersCommand: AsyncParsableCommand {
 struct StoredAppOptions: ParsableArguments {
     @OptionGroup var store: StoreOption
 
-    @Option(name: .customLong("bundle-id"), help: ArgumentHelp("The app.", valueName: "id"))
+    @Option(help: ArgumentHelp("The app.", valueName: "id"))
     var bundleId: String
 
     @Option(

@@ -10,30 +10,22 @@ struct WinBackRuleOptions: ParsableArguments {
         completion: .file())
     var file: String?
 
-    @Option(name: .customLong("offer-id"), help: ArgumentHelp("The identifier of the offer.", valueName: "id"))
+    @Option(help: ArgumentHelp("The identifier of the offer.", valueName: "id"))
     var offerId: String?
 
-    @Option(name: .customLong("product-id"), help: ArgumentHelp("The product of the offer.", valueName: "id"))
+    @Option(help: ArgumentHelp("The product of the offer.", valueName: "id"))
     var productId: String?
 
-    @Option(
-        name: .customLong("paid-months"),
-        help: ArgumentHelp("Minimum of consecutive months paid.", valueName: "n"))
+    @Option(help: ArgumentHelp("Minimum of consecutive months paid.", valueName: "n"))
     var paidMonths: Int?
 
-    @Option(
-        name: .customLong("minimum-months-since"),
-        help: ArgumentHelp("Minimum of months since the last subscription.", valueName: "n"))
+    @Option(help: ArgumentHelp("Minimum of months since the last subscription.", valueName: "n"))
     var minimumMonthsSince: Int?
 
-    @Option(
-        name: .customLong("maximum-months-since"),
-        help: ArgumentHelp("Maximum of months since the last subscription.", valueName: "n"))
+    @Option(help: ArgumentHelp("Maximum of months since the last subscription.", valueName: "n"))
     var maximumMonthsSince: Int?
 
-    @Option(
-        name: .customLong("months-between-offers"),
-        help: ArgumentHelp("Minimum of months since this offer ended, when last redeemed.", valueName: "n"))
+    @Option(help: ArgumentHelp("Minimum of months since this offer ended, when last redeemed.", valueName: "n"))
     var monthsBetweenOffers: Int?
 
     private var isGivenByFlags: Bool {

@@ -5,12 +5,10 @@ import Foundation
 /// The developer's key, and the roots that must be trusted.
 struct SandboxKeyOptions: ParsableArguments {
     @Option(
-        name: .customLong("root-out"),
         help: ArgumentHelp("Write the sandbox's two roots to this file, PEM.", valueName: "file"), completion: .file())
     var rootOut: String?
 
     @Option(
-        name: .customLong("intermediate-out"),
         help: ArgumentHelp("Write the intermediate of iOS 6 receipts to this file, PEM.", valueName: "file"),
         completion: .file())
     var intermediateOut: String?
@@ -22,19 +20,18 @@ struct SandboxKeyOptions: ParsableArguments {
     var keyFile: String?
 
     @Option(
-        name: .customLong("key-out"),
         help: ArgumentHelp(
             "Write the sandbox's own test key to this file as .p8, if --key is not given.", valueName: "file"),
         completion: .file())
     var keyOut: String?
 
-    @Option(name: .customLong("key-id"), help: "The identifier of the key.")
+    @Option(help: "The identifier of the key.")
     var keyID = "SANDBOXKEY"
 
-    @Option(name: .customLong("issuer-id"), help: "The issuer identifier.")
+    @Option(help: "The issuer identifier.")
     var issuerID = "5a4db07e-0000-4000-8000-000000000001"
 
-    @Flag(name: .customLong("no-rate-limits"), help: "Turn off rate limits.")
+    @Flag(help: "Turn off rate limits.")
     var noRateLimits = false
 
     /// The key that tokens and offers are checked with: the user's, or one made from the seed.

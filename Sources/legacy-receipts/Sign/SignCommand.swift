@@ -25,15 +25,14 @@ struct SignCommand: ParsableCommand {
 /// The signing key and the app.
 struct SigningKeyOptions: ParsableArguments {
     @Option(
-        name: .customLong("private-key"),
         help: ArgumentHelp("The In-App Purchase key as downloaded, or - for standard input.", valueName: "file"),
         completion: .file())
     var privateKey: String
 
-    @Option(name: .customLong("key-id"), help: ArgumentHelp("The identifier of the key.", valueName: "id"))
+    @Option(help: ArgumentHelp("The identifier of the key.", valueName: "id"))
     var keyId: String
 
-    @Option(name: .customLong("bundle-id"), help: ArgumentHelp("The app.", valueName: "id"))
+    @Option(help: ArgumentHelp("The app.", valueName: "id"))
     var bundleId: String
 
     /// - Throws: ``CommandFailure``, which never quotes the file.
@@ -77,7 +76,6 @@ struct FreshnessOptions: ParsableArguments {
 
 struct IssuerOptions: ParsableArguments {
     @Option(
-        name: .customLong("issuer-id"),
         help: ArgumentHelp("The issuer identifier, above the list of keys in App Store Connect.", valueName: "uuid"))
     var issuerId: String
 }

@@ -20,15 +20,13 @@ struct SignPromotionalOfferCommand: ParsableCommand {
     @OptionGroup var issuer: IssuerOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(name: .customLong("product-id"), help: ArgumentHelp("The subscription.", valueName: "id"))
+    @Option(help: ArgumentHelp("The subscription.", valueName: "id"))
     var productId: String
 
-    @Option(name: .customLong("offer-id"), help: ArgumentHelp("The offer.", valueName: "id"))
+    @Option(help: ArgumentHelp("The offer.", valueName: "id"))
     var offerId: String
 
-    @Option(
-        name: .customLong("transaction-id"),
-        help: ArgumentHelp("Any transaction of the customer, or the appTransactionId; advised.", valueName: "id"))
+    @Option(help: ArgumentHelp("Any transaction of the customer, or the appTransactionId; advised.", valueName: "id"))
     var transactionId: String?
 
     func run() throws {
@@ -59,15 +57,13 @@ struct SignPromotionalOfferV1Command: ParsableCommand {
     @OptionGroup var key: SigningKeyOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(name: .customLong("product-id"), help: ArgumentHelp("The subscription.", valueName: "id"))
+    @Option(help: ArgumentHelp("The subscription.", valueName: "id"))
     var productId: String
 
-    @Option(name: .customLong("offer-id"), help: ArgumentHelp("The offer.", valueName: "id"))
+    @Option(help: ArgumentHelp("The offer.", valueName: "id"))
     var offerId: String
 
-    @Option(
-        name: .customLong("app-account-token"),
-        help: ArgumentHelp("The token that the app will pass (applicationUsername).", valueName: "uuid"))
+    @Option(help: ArgumentHelp("The token that the app will pass (applicationUsername).", valueName: "uuid"))
     var appAccountToken: String?
 
     func run() throws {
@@ -110,12 +106,10 @@ struct SignIntroductoryEligibilityCommand: ParsableCommand {
     @OptionGroup var issuer: IssuerOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(name: .customLong("product-id"), help: ArgumentHelp("The subscription.", valueName: "id"))
+    @Option(help: ArgumentHelp("The subscription.", valueName: "id"))
     var productId: String
 
-    @Option(
-        name: .customLong("transaction-id"),
-        help: ArgumentHelp("Any transaction of the customer, or the appTransactionId.", valueName: "id"))
+    @Option(help: ArgumentHelp("Any transaction of the customer, or the appTransactionId.", valueName: "id"))
     var transactionId: String
 
     @Flag(inversion: .prefixedNo, help: "Whether the customer may have the offer.")
