@@ -87,7 +87,7 @@ struct ConfigurationFile {
             case "apps": readApps(member)
             case "listeners": readListeners(member)
             default:
-                if let setting = Setting.all.first(where: { $0.key == key }) {
+                if let setting = Setting.of(key) {
                     read(member, as: setting)
                 } else if Setting.all.contains(where: { $0.key.hasPrefix(key + ".") }) {
                     guard let inner = member.node.members else {
@@ -140,6 +140,26 @@ struct ConfigurationFile {
         return texts.count == elements.count ? texts : nil
     }
 
+    /// The value of a member; nil with a problem if it is not as expected.
+    private mutating func value<Value>(
+        of member: YAMLNode.Member, _ key: String, _ expectation: String, _ read: (YAMLNode) -> Value?
+    ) -> Value? {
+        let value = read(member.node)
+        if value == nil { note(key, member.line, "must be \(expectation)") }
+        return value
+    }
+
+    private mutating func choice<Choice: RawRepresentable & CaseIterable>(
+        of member: YAMLNode.Member, _ key: String
+    ) -> Choice? where Choice.RawValue == String {
+        let words = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return value(of: member, key, "one of \(words)") { $0.text.flatMap { Choice(rawValue: $0) } }
+    }
+
+    private mutating func flag(of member: YAMLNode.Member, _ key: String) -> Bool? {
+        value(of: member, key, "true or false") { $0.word.flatMap { Bool($0) } }
+    }
+
     mutating func note(_ key: String, _ line: Int, _ message: String) {
         problems.append(.init(key: key, place: "\(path):\(line)", message))
     }
@@ -180,21 +200,12 @@ extension ConfigurationFile {
     ) {
         switch member.key {
         case "host":
-            guard let text = member.node.text, !text.isEmpty else {
-                return note(key, member.line, "must be a host name or an address")
-            }
-            listener.host = text
+            let host = value(of: member, key, "a host name or an address") { $0.text.flatMap { $0.isEmpty ? nil : $0 } }
+            listener.host = host ?? listener.host
         case "port":
-            guard let port = member.node.word.flatMap({ Int($0) }), (0...65_535).contains(port) else {
-                return note(key, member.line, "must be a whole number from 0 to 65535")
-            }
-            listener.port = port
-        case "role":
-            guard let role = member.node.text.flatMap(VerifyReceiptServerConfiguration.Role.init(rawValue:)) else {
-                let roles = VerifyReceiptServerConfiguration.Role.allCases.map(\.rawValue)
-                return note(key, member.line, "must be one of \(roles.joined(separator: ", "))")
-            }
-            listener.role = role
+            let port = value(of: member, key, "a whole number from 0 to 65535") { $0.word.flatMap { UInt16($0) } }
+            listener.port = port.map { Int($0) } ?? listener.port
+        case "role": listener.role = choice(of: member, key) ?? listener.role
         case "tls":
             listener.tls = readTLS(member, key: key)
         default:
@@ -288,11 +299,9 @@ extension ConfigurationFile {
             }
             app.bundleId = text
         case "apple-id":
-            guard let number = member.node.word.flatMap({ Int64($0) }), number > 0 else {
-                note(key, member.line, "must be a whole number above 0")
-                return
+            app.appleId = value(of: member, key, "a whole number above 0") { node in
+                node.word.flatMap { Int64($0) }.flatMap { $0 > 0 ? $0 : nil }
             }
-            app.appleId = number
         case "shared-secrets", "shared-secret-files", "catalogs":
             guard let texts = texts(member.node), !texts.contains("") else {
                 return note(key, member.line, "must be a list of strings")
@@ -307,24 +316,9 @@ extension ConfigurationFile {
             case "shared-secret-files": app.secretFiles = texts.map(resolved)
             default: app.catalogs = texts.map(resolved)
             }
-        case "order":
-            guard let order = member.node.text.flatMap(EndpointConfiguration.Order.init(rawValue:)) else {
-                let orders = EndpointConfiguration.Order.allCases.map(\.rawValue).joined(separator: ", ")
-                return note(key, member.line, "must be one of \(orders)")
-            }
-            app.order = order
-        case "sandbox-at-production":
-            typealias Choice = EndpointConfiguration.SandboxAtProduction
-            guard let choice = member.node.text.flatMap(Choice.init(rawValue:)) else {
-                let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
-                return note(key, member.line, "must be one of \(choices)")
-            }
-            app.sandboxAtProduction = choice
-        case "validate":
-            guard let flag = member.node.word.flatMap(Bool.init) else {
-                return note(key, member.line, "must be true or false")
-            }
-            app.answersValidations = flag
+        case "order": app.order = choice(of: member, key)
+        case "sandbox-at-production": app.sandboxAtProduction = choice(of: member, key)
+        case "validate": app.answersValidations = flag(of: member, key) ?? false
         case "freshness":
             readMembers(of: member, key: key) { inner, key, file in file.read(inner, key, of: &app.freshness) }
         case "app-store-server":
@@ -346,22 +340,13 @@ extension ConfigurationFile {
 
     private mutating func read(_ member: YAMLNode.Member, _ key: String, of entry: inout FreshnessEntry) {
         switch member.key {
-        case "mode":
-            guard let mode = member.node.text.flatMap(Freshness.Source.init(rawValue:)) else {
-                let modes = Freshness.Source.allCases.map(\.rawValue).joined(separator: ", ")
-                return note(key, member.line, "must be one of \(modes)")
-            }
-            entry.mode = mode
+        case "mode": entry.mode = choice(of: member, key)
         case "maximum-age":
-            guard let seconds = member.node.word.flatMap({ Double($0) }), Setting.maximumAges.contains(seconds) else {
-                return note(key, member.line, "must be \(Setting.Kind.seconds(Setting.maximumAges).expectation)")
+            let ages = Setting.maximumAges
+            entry.maximumAge = value(of: member, key, Setting.Kind.seconds(ages).expectation) { node in
+                node.word.flatMap { Double($0) }.flatMap { ages.contains($0) ? $0 : nil }
             }
-            entry.maximumAge = seconds
-        case "required":
-            guard let isRequired = member.node.word.flatMap({ Bool($0) }) else {
-                return note(key, member.line, "must be true or false")
-            }
-            entry.isRequired = isRequired
+        case "required": entry.isRequired = flag(of: member, key)
         default: note(key, member.line, "there is no such key")
         }
     }

@@ -15,11 +15,10 @@ struct ConfigurationValues {
     ///   - environment: all variables of the process.
     ///   - entries: the values in the file.
     init(flags: [String: String], environment: [String: String], entries: [ConfigurationFileEntry], file: String?) {
-        let settings = Dictionary(Setting.all.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         var problems: [ConfigurationError.Problem] = []
         var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, text) in flags.sorted(by: { $0.key < $1.key }) {
-            guard let setting = settings[key] else {
+            guard let setting = Setting.of(key) else {
                 problems.append(.init(key: key, place: "--set", "there is no such key\(Self.suggestion(for: key))"))
                 continue
             }
@@ -57,7 +56,7 @@ struct ConfigurationValues {
     /// The source of a key's value; nil for the default.
     func place(of key: String) -> String? {
         if flags.contains(key) { return "--set" }
-        guard let setting = Setting.all.first(where: { $0.key == key }) else { return nil }
+        guard let setting = Setting.of(key) else { return nil }
         if variables.contains(setting.variable) { return setting.variable }
         return fileLines[key].map { "\(file ?? ""):\($0)" }
     }
@@ -66,7 +65,7 @@ struct ConfigurationValues {
 
     /// Whether a flag or a variable sets the key and overrides the file.
     func isGivenOutsideOfFile(_ key: String) -> Bool {
-        guard let setting = Setting.all.first(where: { $0.key == key }) else { return false }
+        guard let setting = Setting.of(key) else { return false }
         return flags.contains(key) || variables.contains(setting.variable)
     }
 
@@ -77,14 +76,14 @@ struct ConfigurationValues {
     // MARK: Values
 
     mutating func text(_ key: String) -> String? {
-        let fallback = Setting.all.first { $0.key == key }?.fallback
+        let fallback = Setting.of(key)?.fallback
         let text = value(key) { try $0.requiredString(forKey: ConfigKey(key)) } ?? fallback
         if text?.isEmpty == true, isGiven(key) { note(key, Self.isEmpty) }
         return text?.isEmpty == true ? nil : text
     }
 
     mutating func texts(_ key: String, isSecret: Bool = false) -> [String] {
-        let fallback = Setting.all.first { $0.key == key }?.fallback ?? ""
+        let fallback = Setting.of(key)?.fallback ?? ""
         let texts = value(key) { try $0.requiredStringArray(forKey: ConfigKey(key), isSecret: isSecret) }
         if let texts, texts.contains("") || texts.isEmpty, isGivenOutsideOfFile(key) || texts.contains("") {
             note(key, Self.isEmpty)
@@ -96,41 +95,40 @@ struct ConfigurationValues {
     static let isEmpty = "is empty; remove it to use the default"
 
     mutating func integer(_ key: String) -> Int {
-        guard let setting = Setting.all.first(where: { $0.key == key }), case .integer(let range) = setting.kind else {
-            return 0
+        guard let setting = Setting.of(key), case .integer(let range) = setting.kind else { return 0 }
+        return number(of: setting, in: range, Int(setting.fallback)) { try $0.requiredInt(forKey: ConfigKey(key)) }
+    }
+
+    mutating func duration(_ key: String) -> Duration {
+        guard let setting = Setting.of(key), case .seconds(let range) = setting.kind else { return .zero }
+        let seconds = number(of: setting, in: range, Double(setting.fallback)) {
+            try $0.requiredDouble(forKey: ConfigKey(key))
         }
-        let fallback = Int(setting.fallback) ?? range.lowerBound
-        let number = value(key) { try $0.requiredInt(forKey: ConfigKey(key)) } ?? fallback
+        return .milliseconds(Int64(seconds * 1_000))
+    }
+
+    /// The number, or the default with a problem if it is out of range.
+    private mutating func number<Number: Comparable>(
+        of setting: Setting, in range: ClosedRange<Number>, _ fallback: Number?,
+        _ read: (ConfigReader) throws -> Number
+    ) -> Number {
+        let fallback = fallback ?? range.lowerBound
+        let number = value(setting.key, read) ?? fallback
         guard range.contains(number) else {
-            note(key, "must be \(setting.kind.expectation)")
+            note(setting.key, "must be \(setting.kind.expectation)")
             return fallback
         }
         return number
     }
 
-    mutating func duration(_ key: String) -> Duration {
-        guard let setting = Setting.all.first(where: { $0.key == key }), case .seconds(let range) = setting.kind else {
-            return .zero
-        }
-        let fallback = Double(setting.fallback) ?? range.lowerBound
-        let number = value(key) { try $0.requiredDouble(forKey: ConfigKey(key)) } ?? fallback
-        guard range.contains(number) else {
-            note(key, "must be \(setting.kind.expectation)")
-            return .seconds(fallback)
-        }
-        return .milliseconds(Int64(number * 1_000))
-    }
-
     mutating func boolean(_ key: String) -> Bool {
-        let fallback = Setting.all.first { $0.key == key }?.fallback == "true"
+        let fallback = Setting.of(key)?.fallback == "true"
         return value(key) { try $0.requiredBool(forKey: ConfigKey(key)) } ?? fallback
     }
 
     /// One of the words of a choice.
     mutating func choice(_ key: String) -> String {
-        guard let setting = Setting.all.first(where: { $0.key == key }), case .choice(let words) = setting.kind else {
-            return ""
-        }
+        guard let setting = Setting.of(key), case .choice(let words) = setting.kind else { return "" }
         let word = text(key) ?? setting.fallback
         guard words.contains(word) else {
             note(key, "must be \(setting.kind.expectation)")
@@ -140,9 +138,7 @@ struct ConfigurationValues {
     }
 
     mutating func choices(_ key: String) -> Set<String> {
-        guard let setting = Setting.all.first(where: { $0.key == key }), case .choices(let words) = setting.kind else {
-            return []
-        }
+        guard let setting = Setting.of(key), case .choices(let words) = setting.kind else { return [] }
         let given = texts(key)
         for word in given where !words.contains(word) { note(key, "must be \(setting.kind.expectation)") }
         return Set(given)
@@ -154,8 +150,7 @@ struct ConfigurationValues {
         do {
             return try read(reader)
         } catch {
-            let kind = Setting.all.first { $0.key == key }?.kind
-            note(key, "must be \(kind?.expectation ?? "another type")")
+            note(key, "must be \(Setting.of(key)?.kind.expectation ?? "another type")")
             return nil
         }
     }

@@ -52,6 +52,8 @@ package struct Setting: Sendable {
     /// All settings. The example configuration in `tools/configuration` explains each.
     package static let all: [Setting] = listening + endpoint + operation
 
+    static func of(_ key: String) -> Setting? { all.first { $0.key == key } }
+
     private static let listening = [
         Setting("listen.host", .text, "127.0.0.1"),
         Setting("listen.port", .integer(0...65_535), "8080"),
