@@ -163,7 +163,14 @@ public final class VerifyReceiptServer: Service {
     public func run() async throws {
         for warning in configuration.warnings { logger.warning("\(warning)") }
         let listening = ListeningService(
-            servers: channels.enumerated().map { index, channel in server(channel, index) },
+            servers: zip(channels, configuration.listeners).enumerated().map { index, pair in
+                let (channel, listener) = pair
+                // The connection table closes excess connections. This limit only keeps a flood of closing ones within the
+                // process's file descriptors.
+                return self.listener(
+                    index, listener.host, listener.port, channel, drain: configuration.timeouts.drain, backlog: 1024,
+                    maximum: configuration.limits.connections + 64)
+            },
             onStop: { [state, logger] in
                 state.beginDraining()
                 logger.notice(
@@ -175,23 +182,10 @@ public final class VerifyReceiptServer: Service {
             })
         var services: [any Service] = []
         // The admin listener is first, because services stop in reverse order: it answers until the last request is finished.
-        if let admin = configuration.admin {
-            let server = Server(
-                childChannelSetup: adminChannel,
-                configuration: ServerConfiguration(address: .hostname(admin.host, port: admin.port)),
-                onServerRunning: { [weak self] in await self?.isListening(-1, $0) },
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
-            services.append(named("\(admin.host):\(admin.port)", -1, drain: .zero, server))
-        }
-        if let lookUp, let listener = configuration.lookUp {
-            let hardLimit = MaximumAvailableConnections(Self.maximumLookUpConnections, logger: frameworkLogger)
-            let server = Server(
-                childChannelSetup: lookUp.channel,
-                configuration: ServerConfiguration(
-                    address: .hostname(listener.host, port: listener.port), availableConnectionsDelegate: hardLimit),
-                onServerRunning: { [weak self] in await self?.isListening(-2, $0) },
-                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
-            services.append(named("\(listener.host):\(listener.port)", -2, drain: .zero, server))
+        if let admin = configuration.admin { services.append(listener(-1, admin.host, admin.port, adminChannel)) }
+        if let lookUp, let address = configuration.lookUp {
+            services.append(
+                listener(-2, address.host, address.port, lookUp.channel, maximum: Self.maximumLookUpConnections))
         }
         // Stops after the listeners, which still submit requests to it.
         if let shadow { services.append(shadow) }
@@ -268,26 +262,22 @@ public final class VerifyReceiptServer: Service {
         }
     }
 
-    private func server(_ channel: ListenerChannel, _ index: Int) -> any Service {
-        let listener = configuration.listeners[index]
-        // The connection table closes excess connections. This limit only keeps a flood of closing ones within the
-        // process's file descriptors.
-        let hardLimit = MaximumAvailableConnections(configuration.limits.connections + 64, logger: frameworkLogger)
+    /// - Parameter maximum: the number of connections from which on no more are accepted; nil for no limit.
+    private func listener(
+        _ index: Int, _ host: String, _ port: Int, _ channel: some ServerChildChannel, drain: Duration = .zero,
+        backlog: Int = 256, maximum: Int? = nil
+    ) -> any Service {
         let server = Server(
             childChannelSetup: channel,
             configuration: ServerConfiguration(
-                address: .hostname(listener.host, port: listener.port), backlog: 1024,
-                availableConnectionsDelegate: hardLimit),
+                address: .hostname(host, port: port), backlog: backlog,
+                availableConnectionsDelegate: maximum.map {
+                    MaximumAvailableConnections($0, logger: frameworkLogger)
+                }),
             onServerRunning: { [weak self] in await self?.isListening(index, $0) },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: frameworkLogger)
-        return named("\(listener.host):\(listener.port)", index, drain: configuration.timeouts.drain, server)
-    }
-
-    private func named(
-        _ description: String, _ index: Int, drain: Duration, _ server: any StoppableServer
-    ) -> NamedListener {
-        NamedListener(
-            description: description, drain: drain, socket: sockets[index] ?? ListeningSocket(), server: server)
+        return NamedListener(
+            description: "\(host):\(port)", drain: drain, socket: sockets[index] ?? ListeningSocket(), server: server)
     }
 
     private func isListening(_ index: Int, _ channel: any Channel) async {
