@@ -1,6 +1,7 @@
 import AppStoreModels
 import ArgumentParser
 import Foundation
+import VerifyReceiptServer
 
 /// Standard output and standard error.
 enum Terminal {
@@ -45,18 +46,9 @@ enum Terminal {
         return poll(&state, 1, 0) > 0 && Int32(state.revents) & Int32(POLLERR | POLLHUP) != 0
     }
 
-    /// The system's error number, or 0. Foundation's file handles trap where writing fails.
+    /// The system's error number, or 0.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
-        var offset = 0
-        while offset < bytes.count {
-            let count = bytes[offset...].withUnsafeBytes { writeSome(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                offset += count
-            } else if errno != EINTR {
-                return errno
-            }
-        }
-        return 0
+        writeAll(bytes[...], to: descriptor).error
     }
 }
 
@@ -71,9 +63,4 @@ enum SystemError {
     static func text(_ number: Int32) -> String {
         strerror(number).map { String(cString: $0) } ?? "error \(number)"
     }
-}
-
-// Outside of the enum, whose own name would hide the system's.
-private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
 }

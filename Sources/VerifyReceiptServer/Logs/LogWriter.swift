@@ -76,23 +76,31 @@ public final class LogWriter: Sendable {
     }
 
     private func put(_ bytes: [UInt8]) {
-        var offset = 0
-        while offset < bytes.count {
-            let count = bytes[offset...].withUnsafeBytes { writeSome(descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                offset += count
-            } else if errno == EAGAIN {
-                usleep(1_000)
-            } else if errno != EINTR {
-                return
-            }
+        var rest = bytes[...]
+        while true {
+            let (count, error) = writeAll(rest, to: descriptor)
+            guard error == EAGAIN else { return }
+            rest = rest.dropFirst(count)
+            usleep(1_000)
         }
     }
 }
 
-// Outside of the class, whose own method would shadow the system's.
-private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
+/// Writes bytes to a file descriptor. Foundation's file handles trap where writing fails.
+///
+/// - Returns: how many bytes were written, and the system's error number, which is 0 after all of them.
+package func writeAll(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> (count: Int, error: Int32) {
+    var rest = bytes
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count >= 0 {
+            rest = rest.dropFirst(count)
+        } else if errno != EINTR {
+            return (bytes.count - rest.count, errno)
+        }
+    }
+    return (bytes.count, 0)
 }
 
+// Outside of the class, whose own method would shadow the system's.
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }

@@ -89,20 +89,14 @@ final class ShadowRecorder: Sendable {
     }
 
     private func write(_ line: [UInt8], to file: inout File) throws {
-        var offset = 0
-        while offset < line.count {
-            let count = line[offset...].withUnsafeBytes { writeSome(file.descriptor, $0.baseAddress, $0.count) }
-            if count >= 0 {
-                offset += count
-            } else if errno != EINTR {
-                let error = ShadowRecordError(systemError: errno)
-                // Remove half a line, which would corrupt the next one.
-                if offset > 0 { _ = ftruncate(file.descriptor, off_t(file.size)) }
-                Self.close(&file)
-                throw error
-            }
+        let (count, error) = writeAll(line[...], to: file.descriptor)
+        guard error == 0 else {
+            // Remove half a line, which would corrupt the next one.
+            if count > 0 { _ = ftruncate(file.descriptor, off_t(file.size)) }
+            Self.close(&file)
+            throw ShadowRecordError(systemError: error)
         }
-        file.size += line.count
+        file.size += count
     }
 
     private static func close(_ file: inout File) {
@@ -120,9 +114,5 @@ struct ShadowRecordError: Error, CustomStringConvertible {
 
 // Outside of the class, whose own names would shadow the system's.
 private func openForAppending(_ path: String) -> Int32 { open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600) }
-
-private func writeSome(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    write(descriptor, bytes, count)
-}
 
 private func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
