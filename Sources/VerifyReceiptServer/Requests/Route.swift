@@ -121,7 +121,7 @@ enum RequestName {
     /// The client's own name, if it is 1 to 64 letters, digits, dots, hyphens and underscores, else a new one.
     static func of(_ request: HTTPRequest) -> String {
         if let header, let given = request.headerFields.value(of: header), isAcceptable(given) { return given }
-        return hexadecimal(.random(in: .min ... .max))
+        return Hexadecimal.text(.random(in: .min ... .max))
     }
 
     /// The trace id of the header `traceparent`: the second of its four parts, 32 hexadecimal digits in lower case (W3C Trace
@@ -131,7 +131,7 @@ enum RequestName {
         else { return nil }
         let parts = value.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count >= 4, parts[0] != "00" || parts.count == 4, parts[0] != "ff",
-            zip(parts, [2, 32, 16, 2]).allSatisfy({ isHexadecimal($0, count: $1) }),
+            zip(parts, [2, 32, 16, 2]).allSatisfy({ Hexadecimal.isText($0, count: $1) }),
             parts[1].contains(where: { $0 != "0" }), parts[2].contains(where: { $0 != "0" })
         else { return nil }
         return String(parts[1])
@@ -139,24 +139,22 @@ enum RequestName {
 
     private static let traceParent = HTTPField.Name("traceparent")
 
-    private static func isHexadecimal(_ text: Substring, count: Int) -> Bool {
-        text.utf8.count == count
-            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
-    }
-
-    private static func hexadecimal(_ number: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 16) { digits in
-            for place in 0..<16 {
-                let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * place)) & 15
-                digits.initializeElement(
-                    at: place, to: digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
-            }
-            return 16
-        }
-    }
-
     private static func isAcceptable(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
+    }
+}
+
+/// Hexadecimal digits in lower case.
+enum Hexadecimal {
+    /// 16 digits.
+    static func text(_ number: UInt64) -> String {
+        let digits = String(number, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    static func isText(_ text: Substring, count: Int) -> Bool {
+        text.utf8.count == count
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }

@@ -11,8 +11,7 @@ struct ShadowMarks: Sendable {
     private let own: String
 
     init() {
-        let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
-        own = digits.map { String(repeating: "0", count: Self.length / 2 - $0.count) + $0 }.joined()
+        own = (0..<2).map { _ in Hexadecimal.text(.random(in: .min ... .max)) }.joined()
     }
 
     /// Whether this server has already forwarded the request.
@@ -28,8 +27,6 @@ struct ShadowMarks: Sendable {
     /// The valid marks of the header. Other content is ignored.
     private static func marks(_ received: String?) -> [Substring] {
         guard let received else { return [] }
-        return received.split { $0 == "," || $0 == " " }.filter { mark in
-            mark.utf8.count == length && mark.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
-        }
+        return received.split { $0 == "," || $0 == " " }.filter { Hexadecimal.isText($0, count: length) }
     }
 }
