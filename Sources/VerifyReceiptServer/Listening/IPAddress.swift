@@ -11,36 +11,22 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     private init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
 
-    private init(bytes: some Sequence<UInt8>) {
-        var (high, low): (UInt64, UInt64) = (0, 0)
-        for byte in bytes {
-            high = high << 8 | low >> 56
-            low = low << 8 | UInt64(byte)
-        }
-        (self.high, self.low) = (high, low)
-    }
-
     private init(_ address: in_addr) {
         (high, low) = (0, Self.mapped | UInt64(UInt32(bigEndian: address.s_addr)))
     }
 
     private init(_ address: in6_addr) {
-        var address = address
-        self.init(bytes: withUnsafeBytes(of: &address) { Array($0) })
+        let (high, low) = withUnsafeBytes(of: address) { bytes in
+            (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        self.init(UInt64(bigEndian: high), UInt64(bigEndian: low))
     }
 
     /// Parses an address without a port: the forms of RFC 4291, or four decimal numbers.
     package init?(_ text: some StringProtocol) {
-        guard text.utf8.count <= 45 else { return nil }
-        var (address4, address6) = (in_addr(), in6_addr())
-        let text = String(text)
-        if inet_pton(AF_INET, text, &address4) == 1 {
-            self.init(address4)
-        } else if inet_pton(AF_INET6, text, &address6) == 1 {
-            self.init(address6)
-        } else {
-            return nil
-        }
+        // NIO would look a scope (`fe80::1%eth0`) up among the interfaces.
+        guard text.utf8.count <= 45, !text.utf8.contains(UInt8(ascii: "%")) else { return nil }
+        self.init(try? SocketAddress(ipAddress: String(text), port: 0))
     }
 
     /// Nil for an address that is not an IP address.
@@ -71,16 +57,10 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         if isIPv4 {
             return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
         }
-        var address = in6_addr()
-        withUnsafeMutableBytes(of: &address) { bytes in
-            for index in 0..<8 {
-                bytes[index] = UInt8(truncatingIfNeeded: high >> UInt64(56 - 8 * index))
-                bytes[index + 8] = UInt8(truncatingIfNeeded: low >> UInt64(56 - 8 * index))
-            }
-        }
-        var text = [CChar](repeating: 0, count: 64)
-        guard inet_ntop(AF_INET6, &address, &text, socklen_t(text.count)) != nil else { return "" }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        var packed = ByteBuffer()
+        packed.writeInteger(high)
+        packed.writeInteger(low)
+        return (try? SocketAddress(packedIPAddress: packed, port: 0))?.ipAddress ?? ""
     }
 }
 

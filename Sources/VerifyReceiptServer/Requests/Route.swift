@@ -24,10 +24,6 @@ enum Route: Sendable, Equatable {
     init(
         path: String?, authority: String?, role: VerifyReceiptServerConfiguration.Role, sandboxHosts: [String]
     ) {
-        guard let path, let place = Self.place(path) else {
-            self = .unknown
-            return
-        }
         func environment(isSandboxPath: Bool) -> EndpointEnvironment {
             switch role {
             case .production: .production
@@ -35,38 +31,28 @@ enum Route: Sendable, Equatable {
             case .both: isSandboxPath || Self.isSandbox(authority, hosts: sandboxHosts) ? .sandbox : .production
             }
         }
-        switch place {
-        case .notifications(let version): self = .notifications(version)
-        case .plain, .sandbox: self = .verifyReceipt(environment(isSandboxPath: place == .sandbox))
-        case .validate, .sandboxValidate: self = .validate(environment(isSandboxPath: place == .sandboxValidate))
+        switch path.flatMap(Self.parts(of:)) {
+        case "verifyReceipt", "WebObjects/MZFinance.woa/wa/verifyReceipt":
+            self = .verifyReceipt(environment(isSandboxPath: false))
+        case "sandbox/verifyReceipt": self = .verifyReceipt(environment(isSandboxPath: true))
+        case "validate": self = .validate(environment(isSandboxPath: false))
+        case "sandbox/validate": self = .validate(environment(isSandboxPath: true))
+        case "notifications/v2": self = .notifications(.version2)
+        case "notifications/v1": self = .notifications(.version1)
+        default: self = .unknown
         }
     }
 
-    private enum Place: Equatable {
-        case plain
-        case sandbox
-        case validate
-        case sandboxValidate
-        case notifications(NotificationVersion)
-    }
-
-    private static func place(_ path: String) -> Place? {
-        if path == "/verifyReceipt" { return .plain }
+    /// The parts of a path that are not empty, with a slash between them; nil for what no path of ours is.
+    private static func parts(of path: String) -> String? {
+        if path == "/verifyReceipt" { return "verifyReceipt" }
         // No valid path is longer.
         guard path.utf8.count <= 4_096 else { return nil }
         // ``HTTP1RequestHead`` has already turned the absolute form (RFC 9112, 3.2.2) into a path and an authority.
         var rest = path[...]
         if let end = rest.firstIndex(where: { $0 == "?" || $0 == "#" }) { rest = rest[..<end] }
         guard rest.hasPrefix("/") else { return nil }
-        switch rest.split(separator: "/").joined(separator: "/") {
-        case "verifyReceipt", "WebObjects/MZFinance.woa/wa/verifyReceipt": return .plain
-        case "sandbox/verifyReceipt": return .sandbox
-        case "validate": return .validate
-        case "sandbox/validate": return .sandboxValidate
-        case "notifications/v2": return .notifications(.version2)
-        case "notifications/v1": return .notifications(.version1)
-        default: return nil
-        }
+        return rest.split(separator: "/").joined(separator: "/")
     }
 
     private static func isSandbox(_ authority: String?, hosts: [String]) -> Bool {
