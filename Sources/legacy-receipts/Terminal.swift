@@ -57,6 +57,15 @@ struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+
+    /// The result of `body`. An error of `body` becomes a failure with these words before it.
+    static func naming<Result>(_ words: String, _ body: () throws -> Result) throws(CommandFailure) -> Result {
+        do {
+            return try body()
+        } catch {
+            throw CommandFailure("\(words): \(error)")
+        }
+    }
 }
 
 enum SystemError {

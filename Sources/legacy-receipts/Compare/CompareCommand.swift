@@ -192,12 +192,7 @@ struct CompareCommand: AsyncParsableCommand {
     private static func using<Result>(
         _ url: String, _ body: ((any TransactionStore)?) async throws -> Result
     ) async throws -> Result {
-        let store: any CompleteTransactionStore
-        do {
-            store = try StoreOpener.open(url)
-        } catch {
-            throw CommandFailure("The store cannot be opened: \(error)")
-        }
+        let store = try CommandFailure.naming("The store cannot be opened") { try StoreOpener.open(url) }
         return try await StoreOpener.closing(store) { try await body($0) }
     }
 }

@@ -41,10 +41,6 @@ enum CatalogArguments {
     /// - Throws: ``CommandFailure`` with the file and the line of the mistake.
     static func catalog(_ paths: [String]) throws -> ProductCatalog? {
         guard !paths.isEmpty else { return nil }
-        do throws(CatalogError) {
-            return try ProductCatalog.load(paths: paths)
-        } catch {
-            throw CommandFailure("The catalog cannot be used: \(error)")
-        }
+        return try CommandFailure.naming("The catalog cannot be used") { try ProductCatalog.load(paths: paths) }
     }
 }

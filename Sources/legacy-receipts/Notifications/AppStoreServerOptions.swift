@@ -54,18 +54,16 @@ struct AppStoreServerOptions: ParsableArguments {
     func client(share: Double = 1, sharedThrough store: (any RequestBudgets)? = nil) throws -> AppStoreServerAPIClient {
         let key = try InAppPurchaseKey(file: privateKey, keyID: keyId, issuerID: issuerId)
         let environment = appStoreEnvironment ?? .production
-        do {
-            return try AppStoreServerAPIClient(
+        let budget = store.map { store in
+            StoreRateBudget(
+                store, scope: StoreScope(environment: environment, bundleId: bundleId), priority: .background,
+                timeout: .seconds(5))
+        }
+        return try CommandFailure.naming("The App Store Server API cannot be used") {
+            try AppStoreServerAPIClient(
                 key: key, bundleID: bundleId, environment: environment,
                 configuration: APIClientConfiguration(
-                    baseURL: serverURL, rateBudgets: RateBudgets(share: share),
-                    sharedBudget: store.map { store in
-                        StoreRateBudget(
-                            store, scope: StoreScope(environment: environment, bundleId: bundleId),
-                            priority: .background, timeout: .seconds(5))
-                    }))
-        } catch {
-            throw CommandFailure("The App Store Server API cannot be used: \(error)")
+                    baseURL: serverURL, rateBudgets: RateBudgets(share: share), sharedBudget: budget))
         }
     }
 }

@@ -98,11 +98,7 @@ struct WinBackRuleOptions: ParsableArguments {
 enum WinBackOfferFile {
     static func read(_ path: String) throws -> [WinBackOffer] {
         let bytes = try InputFile.read(path)
-        do throws(CatalogError) {
-            return try offers(Data(bytes), file: path)
-        } catch {
-            throw CommandFailure("The offers cannot be used: \(error)")
-        }
+        return try CommandFailure.naming("The offers cannot be used") { try offers(Data(bytes), file: path) }
     }
 
     private static func offers(_ data: Data, file: String) throws(CatalogError) -> [WinBackOffer] {

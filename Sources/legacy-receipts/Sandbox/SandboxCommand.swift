@@ -149,10 +149,8 @@ struct SandboxCommand: AsyncParsableCommand {
 
     private func catalog() throws -> SandboxCatalog {
         guard !products.isEmpty else { throw ValidationError("--products is required.") }
-        do {
-            return try SandboxCatalog(try ProductCatalog.load(paths: products))
-        } catch {
-            throw CommandFailure("The products cannot be sold: \(error)")
+        return try CommandFailure.naming("The products cannot be sold") {
+            try SandboxCatalog(try ProductCatalog.load(paths: products))
         }
     }
 

@@ -28,16 +28,13 @@ struct ServerRun {
         let spool = try openSpool(configuration, logger)
         var clock: (@Sendable () -> Int64)?
         if let testClock { clock = { testClock.now() } }
-        let server: VerifyReceiptServer
-        do {
-            server = try VerifyReceiptServer(
+        let consumption = configuration.consumption
+        let server = try CommandFailure.naming("The server cannot start") {
+            try VerifyReceiptServer(
                 configuration: configuration, store: store, spool: spool, logger: logger,
                 lookUpAnswers: store.map { StoreLookUp(store: $0) },
-                consumptionAnswering: store.flatMap { store in
-                    configuration.consumption.map { StoreConsumption(store, $0) }
-                }, clock: clock)
-        } catch {
-            throw CommandFailure("The server cannot start: \(error)")
+                consumptionAnswering: store.flatMap { store in consumption.map { StoreConsumption(store, $0) } },
+                clock: clock)
         }
         let reloading = ReloadSignal(SIGHUP, server: server, sources: sources)
         defer { reloading.cancel() }
@@ -105,10 +102,8 @@ struct ServerRun {
 
     private func open(_ configuration: VerifyReceiptServerConfiguration) throws -> (any CompleteTransactionStore)? {
         guard let url = configuration.storeURL else { return nil }
-        do {
-            return try StoreOpener.open(url, deadline: configuration.timeouts.store)
-        } catch {
-            throw CommandFailure("store.url: the store cannot be opened: \(error)")
+        return try CommandFailure.naming("store.url: the store cannot be opened") {
+            try StoreOpener.open(url, deadline: configuration.timeouts.store)
         }
     }
 }

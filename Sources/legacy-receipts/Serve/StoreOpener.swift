@@ -31,11 +31,7 @@ enum StoreOpener {
     /// Opens a store, which is made if it is missing, for a command that writes. Also returns its address without a password.
     /// - Throws: `CommandFailure`.
     static func opened(_ address: String) throws -> (store: any CompleteTransactionStore, name: String) {
-        do {
-            return (try open(address), "\(try StoreURL(address))")
-        } catch {
-            throw CommandFailure("The store cannot be used: \(error)")
-        }
+        try CommandFailure.naming("The store cannot be used") { (try open(address), "\(try StoreURL(address))") }
     }
 
     /// Opens the spool of `serve`; nil for none.
@@ -54,11 +50,7 @@ enum StoreOpener {
     /// For commands that need a store with content: opening a wrong path would make an empty one.
     /// - Throws: ``CommandFailure`` if the store is a file that is not there.
     static func requireExisting(_ address: String) throws {
-        do {
-            try checkFile(address)
-        } catch {
-            throw CommandFailure("The store cannot be used: \(error)")
-        }
+        try CommandFailure.naming("The store cannot be used") { try checkFile(address) }
     }
 
     private static func checkFile(_ address: String) throws {
