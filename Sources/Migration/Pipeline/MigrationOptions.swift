@@ -100,6 +100,11 @@ extension MigrationOptions {
         }
     }
 
+    /// The bytes of all files of the inputs; nil if a size is unknown.
+    package func size(of inputs: [String]) -> Int? {
+        (try? arguments(inputs)).flatMap { MigrationPlanner.size(of: $0) }
+    }
+
     /// An output inside an input folder would be read as input.
     ///
     /// - Parameters:

@@ -148,7 +148,7 @@ public struct MigrationPlanner: Sendable {
     }
 
     /// The bytes of all files; nil if a size is unknown.
-    private static func size(of arguments: [InputArgument]) -> Int? {
+    static func size(of arguments: [InputArgument]) -> Int? {
         var total = 0
         for argument in arguments {
             guard let path = argument.path, let size = size(of: path) else { return nil }

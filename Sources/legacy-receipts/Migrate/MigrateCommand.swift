@@ -344,7 +344,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 "Without --key, each run reads the query from its first row. Receipts that the store has are not verified again."
             )
         }
-        let reporter = ProgressReporter(inputs: inputs, isQuiet: quiet)
+        let reporter = ProgressReporter(isQuiet: quiet) { options.size(of: inputs) }
         let interruption = Interruption()
         let summary: StoreMigrationSummary
         do {

@@ -1,4 +1,3 @@
-import Foundation
 import Migration
 import Synchronization
 
@@ -16,11 +15,11 @@ final class ProgressReporter: Sendable {
     private let isTerminal: Bool
     private let state = Mutex(State(lastReport: .now))
 
-    /// - Parameter inputs: the files whose bytes are read; empty if the bar has another measure.
-    init(inputs: [String] = [], isQuiet: Bool) {
+    /// - Parameter bytes: how many there are to read, for the bar; nil if it is unknown, or the bar has another measure.
+    init(isQuiet: Bool, of bytes: () -> Int? = { nil }) {
         self.isQuiet = isQuiet
         isTerminal = Terminal.isErrorTerminal
-        total = isQuiet || !isTerminal ? nil : Self.totalBytes(inputs)
+        total = isQuiet || !isTerminal ? nil : bytes()
     }
 
     /// The number of records or customers that was reported last.
@@ -80,24 +79,5 @@ final class ProgressReporter: Sendable {
         let filled = Int(share * Double(width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: width - filled)
         return "[\(bar)] \(Int(share * 100)) %"
-    }
-
-    /// The bytes of all files named or in named folders; nil if standard input is among them.
-    private static func totalBytes(_ inputs: [String]) -> Int? {
-        guard !inputs.contains("-") else { return nil }
-        var total = 0
-        for input in inputs {
-            let url = URL(fileURLWithPath: input)
-            let keys: [URLResourceKey] = [.fileSizeKey, .isRegularFileKey]
-            if let size = try? url.resourceValues(forKeys: Set(keys)), size.isRegularFile == true {
-                total += size.fileSize ?? 0
-                continue
-            }
-            let walk = FileManager.default.enumerator(at: url, includingPropertiesForKeys: keys)
-            while let file = walk?.nextObject() as? URL {
-                total += (try? file.resourceValues(forKeys: [.fileSizeKey]))?.fileSize ?? 0
-            }
-        }
-        return total
     }
 }

@@ -117,31 +117,18 @@ struct PlanText {
     // MARK: Numbers
 
     private var expectations: [(String, String)] {
-        var rows: [(String, String)] = []
-        if let records = plan.records {
-            rows.append(
-                ("expected records", plan.isWhole ? "\(records)" : "about \(records), by the sizes of the files"))
-        } else {
-            rows.append(("expected records", "unknown: a pipe or a compressed file does not state its size"))
+        let records = plan.records.map { plan.isWhole ? "\($0)" : "about \($0), by the sizes of the files" }
+        let rate = plan.recordsPerSecond.map {
+            "reading and verifying \(Self.rounded($0)) records/s and core, \(plan.jobs) at once"
         }
-        if let rate = plan.recordsPerSecond {
-            rows.append(
-                (
-                    "measured rate",
-                    "reading and verifying \(Self.rounded(rate)) records/s and core, \(plan.jobs) at once"
-                ))
+        let time = plan.expectedSeconds.map { "at least \(Self.duration($0)), and the time of writing" }
+        let space = plan.expectedBytes.map {
+            "about \(Self.size($0))" + (isStore ? ", without indexes; less where transactions repeat" : "")
         }
-        if let seconds = plan.expectedSeconds {
-            rows.append(("expected time", "at least \(Self.duration(seconds)), and the time of writing"))
-        } else {
-            rows.append(("expected time", "unknown"))
-        }
-        if let bytes = plan.expectedBytes {
-            let note = isStore ? ", without indexes; less where transactions repeat" : ""
-            rows.append(("expected disk space", "about \(Self.size(bytes))\(note)"))
-        } else {
-            rows.append(("expected disk space", "unknown"))
-        }
+        var rows = [("expected records", records ?? "unknown: a pipe or a compressed file does not state its size")]
+        if let rate { rows.append(("measured rate", rate)) }
+        rows.append(("expected time", time ?? "unknown"))
+        rows.append(("expected disk space", space ?? "unknown"))
         return rows
     }
 

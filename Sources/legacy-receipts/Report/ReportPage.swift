@@ -1,4 +1,5 @@
 import AppStoreModels
+import Foundation
 import Migration
 import Mustache
 import Purchases
@@ -345,15 +346,9 @@ struct ReportPage {
         "\(month.year)-\(month.month < 10 ? "0" : "")\(month.month)"
     }
 
-    /// With a comma before each three digits.
+    /// With a comma before each three digits, whatever the locale.
     private static func number(_ number: Int) -> String {
-        let digits = Array(String(number.magnitude))
-        var text = number < 0 ? "-" : ""
-        for (place, digit) in digits.enumerated() {
-            if place > 0, (digits.count - place) % 3 == 0 { text += "," }
-            text.append(digit)
-        }
-        return text
+        number.formatted(IntegerFormatStyle<Int>(locale: Locale(identifier: "en_US")))
     }
 
     /// One decimal, which is the same on every machine.
