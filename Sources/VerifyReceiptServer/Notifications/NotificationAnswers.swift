@@ -46,11 +46,10 @@ enum Work: Sendable {
 extension Answer {
     /// The answer to a validation. Its status is the plugin's code.
     static func validation(_ validation: ValidationReply, closes: Bool = false) -> Answer {
-        var answer = Answer(
+        Answer(
             status: .init(code: validation.httpStatus),
-            reply: VerifyReceiptReply(status: validation.code, body: validation.body, facts: validation.facts))
-        answer.closes = closes
-        return answer
+            reply: VerifyReceiptReply(status: validation.code, body: validation.body, facts: validation.facts),
+            closes: closes)
     }
 
     /// The answer to a notification. It quotes nothing from the request.

@@ -328,33 +328,23 @@ struct Answer {
     /// Whether the server failed. The request alone causes 501.
     var isFailure: Bool { status.code >= 500 && status != .notImplemented }
 
-    init(status: HTTPResponse.Status, reply: VerifyReceiptReply) {
-        self.status = status
-        self.reply = reply
-    }
-
     /// There is no room for the request: 503 for load balancers, with 21005 for clients.
     static func unavailable(closes: Bool) -> Answer {
-        var answer = Answer(status: .serviceUnavailable, reply: VerifyReceiptEndpoint.unavailable)
-        answer.closes = closes
-        return answer
+        Answer(status: .serviceUnavailable, reply: VerifyReceiptEndpoint.unavailable, closes: closes)
     }
 
     /// The answer to a preflight request of a web view; its headers give the permission.
     static var preflight: Answer {
-        var answer = Answer(status: .ok, reply: VerifyReceiptReply(status: 0, body: [], facts: ReplyFacts()))
-        answer.contentType = text
-        return answer
+        Answer(
+            status: .ok, reply: VerifyReceiptReply(status: 0, body: [], facts: ReplyFacts()), contentType: text)
     }
 
     /// An answer that is not a verifyReceipt reply. The detail is one of our own sentences, so it needs no escapes.
     static func problem(_ status: HTTPResponse.Status, _ detail: String, closes: Bool = false) -> Answer {
         let text =
             #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code),"detail":"\#(detail)"}"#
-        var answer = Answer(
-            status: status, reply: VerifyReceiptReply(status: 0, body: Array(text.utf8), facts: ReplyFacts()))
-        answer.contentType = problemType
-        answer.closes = closes
-        return answer
+        return Answer(
+            status: status, reply: VerifyReceiptReply(status: 0, body: Array(text.utf8), facts: ReplyFacts()),
+            contentType: problemType, closes: closes)
     }
 }

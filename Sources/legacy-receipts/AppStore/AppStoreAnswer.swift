@@ -86,18 +86,6 @@ enum AppStoreText {
         return value.string.map { Printable.text($0) } ?? AppStoreAnswer.line(value)
     }
 
-    /// The state of a subscription (App Store Server API, status).
-    static func name(_ status: SubscriptionStatus) -> String {
-        switch status {
-        case .active: "active"
-        case .expired: "expired"
-        case .billingRetry: "billingRetry"
-        case .billingGracePeriod: "billingGracePeriod"
-        case .revoked: "revoked"
-        default: String(status.rawValue)
-        }
-    }
-
     /// Why a notification was not delivered, and what to do (App Store Server API, sendAttemptResult).
     static func explanation(_ result: SendAttemptResult) -> String {
         switch result {

@@ -51,7 +51,7 @@ struct AppStoreSession: Sendable {
         add("subscriptionGroupIdentifier", (group ?? transaction.subscriptionGroupIdentifier).map { .string($0) })
         add("originalTransactionId", transaction.originalTransactionId.map { .string($0) })
         add("status", item.status.map { .integer(Int64($0.rawValue)) })
-        add("statusName", item.status.map { .string(AppStoreText.name($0)) })
+        add("statusName", item.status.map { .string($0.name) })
         add("transaction", try AppStoreAnswer.json(transaction))
         if let jws = item.signedRenewalInfo {
             let renewal = try await verifier.verifiedRenewalInfo(jws, expecting: expectation, now: now).payload

@@ -8,23 +8,11 @@ import Purchases
 struct EnrichmentEstimate {
     let open: [CustomerEnrichment.OpenCustomers]
     let bareIds: Int
+    /// Bare ids that are not queried, because the App Store did not know them before.
     let rememberedIds: Int
+    /// The time in which it did not know them.
     let unknownDays: Int
-    private let budgets: RateBudgets
-
-    /// - Parameters:
-    ///   - rememberedIds: bare ids that are not queried, because the App Store did not know them before.
-    ///   - unknownDays: the time in which it did not know them.
-    init(
-        _ open: [CustomerEnrichment.OpenCustomers], bareIds: Int, rememberedIds: Int, unknownDays: Int,
-        budgets: RateBudgets
-    ) {
-        self.open = open
-        self.bareIds = bareIds
-        self.rememberedIds = rememberedIds
-        self.unknownDays = unknownDays
-        self.budgets = budgets
-    }
+    let budgets: RateBudgets
 
     /// Each query reads a history of at least one page, and most of them the statuses as well.
     var text: String {

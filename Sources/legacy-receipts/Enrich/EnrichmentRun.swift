@@ -40,9 +40,9 @@ struct EnrichmentRun: Sendable {
     ) async throws -> EnrichmentSummary {
         let work = try await work(store, bareIds: bareIds, customers: asksCustomers)
         let estimate = EnrichmentEstimate(
-            work.open, bareIds: work.bareIds, rememberedIds: work.rememberedIds, unknownDays: unknownDays,
+            open: work.open, bareIds: work.bareIds, rememberedIds: work.rememberedIds, unknownDays: unknownDays,
             budgets: budgets)
-        var summary = EnrichmentSummary(estimate)
+        var summary = EnrichmentSummary(estimate: estimate)
         guard !isDryRun else { return summary }
         if !isQuiet { Terminal.error(estimate.text) }
         guard let key else { return summary }

@@ -10,8 +10,6 @@ struct EnrichmentSummary: Sendable {
     /// Why the run stopped before its end.
     var stopped: CommandFailure?
 
-    init(_ estimate: EnrichmentEstimate) { self.estimate = estimate }
-
     /// Whether no query failed.
     var isWhole: Bool { stopped == nil && (counts?.failed ?? 0) == 0 }
 

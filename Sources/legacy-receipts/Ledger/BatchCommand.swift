@@ -8,8 +8,6 @@ import Synchronization
 struct BatchCommand: Sendable {
     let script: String
 
-    init(_ script: String) { self.script = script }
-
     /// Runs the command to its end. If the task is cancelled, the command has some more time; then it receives SIGTERM, and SIGKILL
     /// five seconds later, with all processes of its group.
     ///
