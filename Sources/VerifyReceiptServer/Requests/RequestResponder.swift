@@ -149,10 +149,8 @@ struct RequestResponder: Sendable {
         return await WorkPlace.$current.withValue(place) { () async -> Answer in
             switch work {
             case .verifyReceipt(let environment, let endpoint):
-                var answer = Answer(
-                    status: .ok, reply: await endpoint.reply(to: body, at: environment, now: state.clock()))
-                answer.isVerified = true
-                return answer
+                let reply = await endpoint.reply(to: body, at: environment, now: state.clock())
+                return Answer(status: .ok, reply: reply, isVerified: true)
             case .validate(let environment, let endpoint):
                 var answer = Answer.validation(await endpoint.validate(body, at: environment, now: state.clock()))
                 answer.isVerified = true
