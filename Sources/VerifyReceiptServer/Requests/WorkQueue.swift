@@ -1,3 +1,4 @@
+import NIOCore
 import Synchronization
 
 /// Processes a bounded number of requests at the same time, and queues a bounded number in order. A request beyond both is
@@ -11,26 +12,7 @@ final class WorkQueue: Sendable {
         /// Can exceed the maximum, because requests that return do not queue.
         var working = 0
         var away = 0
-        var waiting: [CheckedContinuation<Bool, Never>] = []
-        /// The index of the first element of `waiting` that still waits.
-        var head = 0
-
-        var waitingCount: Int { waiting.count - head }
-
-        mutating func takeFirst() -> CheckedContinuation<Bool, Never>? {
-            guard head < waiting.count else { return nil }
-            defer {
-                head += 1
-                if head == waiting.count {
-                    waiting.removeAll(keepingCapacity: true)
-                    head = 0
-                } else if head > 1_024 {
-                    waiting.removeFirst(head)
-                    head = 0
-                }
-            }
-            return waiting[head]
-        }
+        var waiting = CircularBuffer<CheckedContinuation<Bool, Never>>()
     }
 
     private let maximumWorking: Int
@@ -44,7 +26,7 @@ final class WorkQueue: Sendable {
         maximumAway = max(0, away)
     }
 
-    var waiting: Int { state.withLock { $0.waitingCount } }
+    var waiting: Int { state.withLock { $0.waiting.count } }
     var away: Int { state.withLock { $0.away } }
     var inFlight: Int { state.withLock { $0.working + $0.away } }
 
@@ -69,14 +51,14 @@ final class WorkQueue: Sendable {
             state.working += 1
             return true
         }
-        return state.waitingCount < maximumWaiting ? nil : false
+        return state.waiting.count < maximumWaiting ? nil : false
     }
 
     /// Gives the slot to the next request.
     func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             // If requests that returned exceed the maximum, no other request gets this slot.
-            if state.working <= maximumWorking, let next = state.takeFirst() { return next }
+            if state.working <= maximumWorking, let next = state.waiting.popFirst() { return next }
             state.working -= 1
             return nil
         }
