@@ -21,12 +21,8 @@ struct CompletionsCommand: ParsableCommand {
     var shell: Shell
 
     func run() throws {
-        let shell: CompletionShell =
-            switch shell {
-            case .bash: .bash
-            case .zsh: .zsh
-            case .fish: .fish
-            }
+        // ArgumentParser has the same names.
+        guard let shell = CompletionShell(rawValue: self.shell.rawValue) else { return }
         try Terminal.output(LegacyReceiptsCommand.completionScript(for: shell))
     }
 }

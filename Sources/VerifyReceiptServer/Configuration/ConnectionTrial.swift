@@ -131,11 +131,7 @@ package struct ConnectionTrial: Sendable {
     }
 
     private func bounded(_ trial: Task<String?, Never>) async -> String? {
-        let outcome = await withTimeout(Self.timeout, waitingFor: Task { Outcome(problem: await trial.value) })
-        return outcome.map(\.problem) ?? "no answer within \(Self.timeout.components.seconds) seconds"
-    }
-
-    private struct Outcome {
-        let problem: String?
+        await withTimeout(Self.timeout, waitingFor: trial)
+            ?? "no answer within \(Self.timeout.components.seconds) seconds"
     }
 }

@@ -386,8 +386,6 @@ final class LookUpResponder: Sendable {
 }
 
 extension HTTPField.Name {
-    fileprivate static let retryAfter = HTTPField.Name("Retry-After") ?? .date
-    fileprivate static let contentSecurityPolicy = HTTPField.Name("Content-Security-Policy") ?? .date
     fileprivate static let referrerPolicy = HTTPField.Name("Referrer-Policy") ?? .date
     fileprivate static let fetchSite = HTTPField.Name("Sec-Fetch-Site") ?? .date
 }

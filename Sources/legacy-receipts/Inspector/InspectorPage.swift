@@ -57,14 +57,11 @@ struct InspectorPage {
 
     mutating func add(table caption: String, columns: [String], rows: [[String?]]) {
         guard !rows.isEmpty else { return }
-        blocks.append(["table": Self.table(caption, columns, rows)])
-    }
-
-    private static func table(_ caption: String, _ columns: [String], _ rows: [[String?]]) -> Object {
-        [
+        let table: Object = [
             "caption": caption, "columns": columns.map { ["column": $0] as Object },
             "rows": rows.map { row in ["cells": row.map { ["cell": $0 ?? ""] as Object }] as Object },
         ]
+        blocks.append(["table": table])
     }
 
     // MARK: Inspections

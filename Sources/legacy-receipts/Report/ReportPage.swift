@@ -174,20 +174,16 @@ struct ReportPage {
 
     private var terms: Object? {
         guard !report.terms.isEmpty else { return nil }
-        let rows = report.terms.prefix(Self.maximumRows).map {
+        var rows = report.terms.prefix(Self.maximumRows).map {
             row(Printable.text($0.productId), [$0.terms, $0.running])
         }
         let others = report.terms.dropFirst(Self.maximumRows)
-        let rest =
-            others.isEmpty
-            ? []
-            : [
-                row(
-                    "other", [others.reduce(0) { $0 + $1.terms }, others.reduce(0) { $0 + $1.running }])
-            ]
+        if !others.isEmpty {
+            rows.append(row("other", [others.reduce(0) { $0 + $1.terms }, others.reduce(0) { $0 + $1.running }]))
+        }
         return section(
             "Terms of non-renewing subscriptions",
-            tables: [table(nil, "product", heads: ["terms", "running"], rows: rows + rest)])
+            tables: [table(nil, "product", heads: ["terms", "running"], rows: rows)])
     }
 
     private var quarantine: Object? {
