@@ -41,13 +41,6 @@ struct AccountTokenRun {
         }
     }
 
-    private enum Answer: Sendable {
-        case set(AccountTokenRow)
-        case error(AccountTokenRow, AppStoreServerAPIError)
-        /// The run was stopped before the answer. Sending the row again has the same effect.
-        case canceled
-    }
-
     /// Calls at the same time. Apple allows 20 calls per second, and an answer takes less than a second.
     private static let concurrency = 16
     private static let shownRefusals = 20
@@ -67,27 +60,18 @@ struct AccountTokenRun {
         }
         let waiting = rows.filter { done.outcomes[$0] == nil }
         let client = client
-        try await withThrowingTaskGroup(of: Answer.self) { group in
+        try await withThrowingTaskGroup(of: (AccountTokenRow, Result<Void, any Error>).self) { group in
             var next = waiting.startIndex
             func start() {
                 guard next < waiting.endIndex, outcome.stopped == nil else { return }
                 let row = waiting[next]
                 next += 1
-                group.addTask {
-                    do {
-                        try await client.setAppAccountToken(
-                            row.id, UpdateAppAccountTokenRequest(appAccountToken: row.token))
-                        return .set(row)
-                    } catch let error as AppStoreServerAPIError {
-                        return .error(row, error)
-                    } catch is CancellationError {
-                        return .canceled
-                    }
-                }
+                let request = UpdateAppAccountTokenRequest(appAccountToken: row.token)
+                group.addTask { (row, await Result { try await client.setAppAccountToken(row.id, request) }) }
             }
             for _ in 0..<Self.concurrency { start() }
-            while let answer = try await group.next() {
-                try take(answer, &outcome)
+            while let (row, result) = try await group.next() {
+                try take(result, for: row, &outcome)
                 if outcome.stopped != nil { group.cancelAll() }
                 start()
             }
@@ -96,13 +80,14 @@ struct AccountTokenRun {
         return outcome
     }
 
-    private func take(_ answer: Answer, _ outcome: inout Outcome) throws {
-        switch answer {
-        case .canceled: break
-        case .set(let row):
+    private func take(_ result: Result<Void, any Error>, for row: AccountTokenRow, _ outcome: inout Outcome) throws {
+        switch result {
+        case .success:
             try done.append(row, AccountTokenLog.set)
             outcome.set += 1
-        case .error(let row, let error):
+        // The run was stopped before the answer. Sending the row again has the same effect.
+        case .failure(is CancellationError): break
+        case .failure(let error as AppStoreServerAPIError):
             if Self.isFinal(error), let code = error.code {
                 try done.append(row, String(code.rawValue))
                 outcome.refused += 1
@@ -116,6 +101,7 @@ struct AccountTokenRun {
             }
             guard outcome.refusals.count < Self.shownRefusals else { return }
             outcome.refusals.append("\(row.id): \(AppStoreErrorText.text(error))")
+        case .failure(let error): throw error
         }
     }
 

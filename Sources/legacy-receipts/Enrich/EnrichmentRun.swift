@@ -214,7 +214,7 @@ extension CustomerEnrichment.BareId {
 }
 
 extension Result where Success == Void, Failure == any Error {
-    fileprivate init(_ body: () async throws -> Void) async {
+    init(_ body: () async throws -> Void) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
     }
 }
