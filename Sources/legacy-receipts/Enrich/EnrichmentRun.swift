@@ -65,7 +65,9 @@ struct EnrichmentRun: Sendable {
             var events = CustomerEnrichment.Events(
                 onFailure: { failure in
                     failures += 1
-                    if failures <= Self.maximumLines { Self.tell(failure) }
+                    if failures <= Self.maximumLines {
+                        Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
+                    }
                     if failures == Self.maximumLines + 1 { Terminal.error("Further failures are only counted.") }
                 }, onHold: { progress.hold(until: $0) })
             if asksCustomers {
@@ -174,33 +176,22 @@ struct EnrichmentRun: Sendable {
         _ bundleId: String, _ key: InAppPurchaseKey, _ verifier: SignedDataVerifier,
         _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets, _ changes: RateChanges
     ) throws -> CustomerEnrichment.App? {
-        let readers = try [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
-            .map { try reader($0, bundleId, key, verifier, transport, store, changes) }
-        guard let first = readers.first else { return nil }
-        return CustomerEnrichment.App(first, fallback: readers.dropFirst().first)
-    }
-
-    private func reader(
-        _ environment: AppStoreModels.Environment, _ bundleId: String, _ key: InAppPurchaseKey,
-        _ verifier: SignedDataVerifier, _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets,
-        _ changes: RateChanges
-    ) throws -> CustomerHistoryReader {
-        let scope = StoreScope(environment: environment, bundleId: bundleId)
-        let client = try AppStoreServerAPIClient(
-            key: key, bundleID: bundleId, environment: environment,
-            configuration: APIClientConfiguration(
-                baseURL: urls[environment], rateBudgets: budgets,
-                // Longer than for a server: the store can be busy with a step of a migration.
-                sharedBudget: StoreRateBudget(store, scope: scope, priority: .background, timeout: .seconds(5)),
-                retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1)),
-                rateObserver: { changes.add($0, of: scope) }),
-            transport: transport)
-        return CustomerHistoryReader(
-            client: client, verifier: verifier, bundleID: bundleId, clock: ServerClock.system.now)
-    }
-
-    private static func tell(_ failure: CustomerEnrichment.Failure) {
-        Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
+        let order = [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
+        let readers = try order.map { environment in
+            let scope = StoreScope(environment: environment, bundleId: bundleId)
+            let client = try AppStoreServerAPIClient(
+                key: key, bundleID: bundleId, environment: environment,
+                configuration: APIClientConfiguration(
+                    baseURL: urls[environment], rateBudgets: budgets,
+                    // Longer than for a server: the store can be busy with a step of a migration.
+                    sharedBudget: StoreRateBudget(store, scope: scope, priority: .background, timeout: .seconds(5)),
+                    retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1)),
+                    rateObserver: { changes.add($0, of: scope) }),
+                transport: transport)
+            return CustomerHistoryReader(
+                client: client, verifier: verifier, bundleID: bundleId, clock: ServerClock.system.now)
+        }
+        return readers.first.map { CustomerEnrichment.App($0, fallback: readers.dropFirst().first) }
     }
 }
 
