@@ -112,18 +112,14 @@ package enum CustomerTables {
 
     private static func reasons(_ reasons: [OfferReason]) -> [UInt8] {
         var writer = JSONWriter()
-        writer.beginArray()
-        for reason in reasons {
-            writer.beginObject()
+        writer.objects(reasons) { writer, reason in
             writer.member("rule", reason.rule.rawValue)
             writer.member("outcome", reason.outcome.rawValue)
             writer.member("transactionId", reason.transactionId)
             writer.member("from", reason.from)
             writer.member("until", reason.until)
             writer.member("months", reason.months)
-            writer.endObject()
         }
-        writer.endArray()
         return writer.finish()
     }
 }

@@ -77,89 +77,79 @@ package enum ExportedTables {
 
     // MARK: Transactions
 
+    private static func stated(
+        _ columns: [Column<JWSTransactionDecodedPayload>]
+    ) -> [Column<OwnedRow<ExportedTransaction>>] {
+        columns.within { row, value in value(row.value.stored.payload) }
+    }
+
     static let transactions: Table<OwnedRow<ExportedTransaction>> = {
         typealias Columns = [Column<OwnedRow<ExportedTransaction>>]
-        let stated: Columns = [
+        let ids = stated([
             .text(
                 "transactionId",
                 "The id of the transaction; it has several rows only if documents contradict each other about `originalTransactionId`."
-            ) {
-                $0.value.stored.payload.transactionId
-            },
+            ) { $0.transactionId },
             .text("originalTransactionId", "The id of the first transaction of the purchase or subscription.") {
-                $0.value.stored.payload.originalTransactionId
+                $0.originalTransactionId
             },
             .text("previousOriginalTransactionId", "The original transaction id before the App Store migrated it.") {
-                $0.value.stored.payload.previousOriginalTransactionId
+                $0.previousOriginalTransactionId
             },
-            .text("webOrderLineItemId", "The id of the subscription period on all devices.") {
-                $0.value.stored.payload.webOrderLineItemId
-            },
-            .text("productId", "The product.") { $0.value.stored.payload.productId },
+            .text("webOrderLineItemId", "The id of the subscription period on all devices.") { $0.webOrderLineItemId },
+            .text("productId", "The product.") { $0.productId },
+        ])
+        let product: Columns = [
             .text("type", "The type of the product; from the catalog if no document states it.") { $0.value.type },
             .text(
                 "subscriptionGroupIdentifier",
                 "The group of a subscription; from another transaction of the product or the catalog if need be."
             ) { $0.value.group },
-            .integer("quantity", "How many consumables or seats were bought.") { $0.value.stored.payload.quantity },
+        ]
+        let more = stated([
+            .integer("quantity", "How many consumables or seats were bought.") { $0.quantity },
             .date("purchaseDate", "When the App Store charged the customer, or restored the purchase.") {
-                $0.value.stored.payload.purchaseDate
+                $0.purchaseDate
             },
-            .date("originalPurchaseDate", "The purchase date of the original transaction.") {
-                $0.value.stored.payload.originalPurchaseDate
-            },
+            .date("originalPurchaseDate", "The purchase date of the original transaction.") { $0.originalPurchaseDate },
             .date("expiresDate", "When the subscription period ends; `terms` has non-renewing subscriptions.") {
-                $0.value.stored.payload.expiresDate
+                $0.expiresDate
             },
-            .date("revocationDate", "When the App Store refunded or revoked the transaction.") {
-                $0.value.stored.payload.revocationDate
-            },
+            .date("revocationDate", "When the App Store refunded or revoked the transaction.") { $0.revocationDate },
             .integer("revocationReason", "Why: 1 for an issue within the app, 0 for another reason.") {
-                $0.value.stored.payload.revocationReason
+                $0.revocationReason
             },
-            .text("revocationType", "`REFUND_FULL`, `REFUND_PRORATED` or `FAMILY_REVOKE`.") {
-                $0.value.stored.payload.revocationType
-            },
+            .text("revocationType", "`REFUND_FULL`, `REFUND_PRORATED` or `FAMILY_REVOKE`.") { $0.revocationType },
             .integer("revocationPercentage", "The refunded part in milliunits of a percent: 100000 is 100 %.") {
-                $0.value.stored.payload.revocationPercentage
+                $0.revocationPercentage
             },
             .boolean("isUpgraded", "Whether another subscription of the group replaced the period; that is no refund.")
-            {
-                $0.value.stored.payload.isUpgraded
-            },
-            .text("inAppOwnershipType", "`PURCHASED`, `FAMILY_SHARED` or `ASSIGNED`.") {
-                $0.value.stored.payload.inAppOwnershipType
-            },
-            .text("appAccountToken", "The account token that the app set, a UUID.") {
-                $0.value.stored.payload.appAccountToken
-            },
+            { $0.isUpgraded },
+            .text("inAppOwnershipType", "`PURCHASED`, `FAMILY_SHARED` or `ASSIGNED`.") { $0.inAppOwnershipType },
+            .text("appAccountToken", "The account token that the app set, a UUID.") { $0.appAccountToken },
             .text("appTransactionId", "The id of the app download, one for each Apple Account and app.") {
-                $0.value.stored.payload.appTransactionId
+                $0.appTransactionId
             },
             .integer(
                 "offerType", "The offer: 1 introductory, 2 promotional, 3 offer code, 4 win-back."
-            ) { $0.value.stored.payload.offerType },
+            ) { $0.offerType },
             .text("offerIdentifier", "The identifier of a promotional or win-back offer, the name of an offer code.") {
-                $0.value.stored.payload.offerIdentifier
+                $0.offerIdentifier
             },
             .text("offerDiscountType", "`FREE_TRIAL`, `PAY_AS_YOU_GO`, `PAY_UP_FRONT` or `ONE_TIME`.") {
-                $0.value.stored.payload.offerDiscountType
+                $0.offerDiscountType
             },
-            .text("offerPeriod", "The duration of the offer, in ISO 8601.") { $0.value.stored.payload.offerPeriod },
-            .text("transactionReason", "`PURCHASE` or `RENEWAL`.") { $0.value.stored.payload.transactionReason },
-            .integer("price", "The price of one, in milliunits of the currency: 9990 is 9.99.") {
-                $0.value.stored.payload.price
-            },
-            .text("currency", "The currency of the price, ISO 4217.") { $0.value.stored.payload.currency },
-            .text("storefront", "The country or region of the App Store, ISO 3166-1 alpha-3.") {
-                $0.value.stored.payload.storefront
-            },
-            .text("storefrontId", "Apple's number of the storefront.") { $0.value.stored.payload.storefrontId },
-            .text("billingPlanType", "`BILLED_UPFRONT` or `MONTHLY`.") { $0.value.stored.payload.billingPlanType },
+            .text("offerPeriod", "The duration of the offer, in ISO 8601.") { $0.offerPeriod },
+            .text("transactionReason", "`PURCHASE` or `RENEWAL`.") { $0.transactionReason },
+            .integer("price", "The price of one, in milliunits of the currency: 9990 is 9.99.") { $0.price },
+            .text("currency", "The currency of the price, ISO 4217.") { $0.currency },
+            .text("storefront", "The country or region of the App Store, ISO 3166-1 alpha-3.") { $0.storefront },
+            .text("storefrontId", "Apple's number of the storefront.") { $0.storefrontId },
+            .text("billingPlanType", "`BILLED_UPFRONT` or `MONTHLY`.") { $0.billingPlanType },
             .text("additionalTransactionReason", "Why several transactions represent the period: `SEAT_ADDITION`.") {
-                $0.value.stored.payload.additionalTransactionReason
+                $0.additionalTransactionReason
             },
-        ]
+        ])
         let legacy: Columns = [
             .boolean("isTrialPeriod", "`is_trial_period` of the receipt or the recorded row.") {
                 $0.value.stored.legacy.isTrialPeriod
@@ -181,7 +171,8 @@ package enum ExportedTables {
                 "The sources of the values that are not from `source`, by column: the kind of a document, the catalog, or a rule (`inferred`)."
             ) { $0.value.provenance }
         ]
-        let columns = owner() + stated + legacy + evidence { $0.stored.origins } + provenance
+        let stated: Columns = ids + product + more + legacy
+        let columns = owner() + stated + evidence { $0.stored.origins } + provenance
         // The date of the payload is that of one document; asOf is that of the newest.
         let fields = FieldSet<TransactionField>(named: names(columns, "signedDate"))
         return Table(
@@ -313,56 +304,46 @@ package enum ExportedTables {
     // MARK: Documents about renewals and the app
 
     static let renewalInfos: Table<OwnedRow<StoredRenewalInfo>> = {
-        let columns: [Column<OwnedRow<StoredRenewalInfo>>] =
-            owner() + [
-                .text("originalTransactionId", "The id of the subscription.") {
-                    $0.value.payload.originalTransactionId
-                },
-                .text("productId", "The product of the current or last period.") { $0.value.payload.productId },
-                .text("autoRenewProductId", "The product that will renew.") { $0.value.payload.autoRenewProductId },
-                .integer("autoRenewStatus", "Whether the subscription will renew: 1 yes, 0 no.") {
-                    $0.value.payload.autoRenewStatus
-                },
-                .date("renewalDate", "When the most recent period ends.") { $0.value.payload.renewalDate },
-                .integer("expirationIntent", "Why the subscription expired, as in `subscriptions`.") {
-                    $0.value.payload.expirationIntent
-                },
-                .boolean("isInBillingRetryPeriod", "Whether the App Store still tries to bill an expired subscription.")
-                {
-                    $0.value.payload.isInBillingRetryPeriod
-                },
-                .date("gracePeriodExpiresDate", "When the billing grace period ends.") {
-                    $0.value.payload.gracePeriodExpiresDate
-                },
-                .integer("priceIncreaseStatus", "1 if the customer agreed to a price increase, 0 if not yet.") {
-                    $0.value.payload.priceIncreaseStatus
-                },
-                .integer("renewalPrice", "The price at the next renewal, in milliunits of the currency.") {
-                    $0.value.payload.renewalPrice
-                },
-                .text("currency", "The currency of the price, ISO 4217.") { $0.value.payload.currency },
-                .integer("offerType", "The offer at the next renewal, as in `transactions`.") {
-                    $0.value.payload.offerType
-                },
-                .text("offerIdentifier", "The identifier of that offer.") { $0.value.payload.offerIdentifier },
-                .text("offerDiscountType", "The payment mode of that offer.") { $0.value.payload.offerDiscountType },
-                .text("offerPeriod", "The duration of that offer, in ISO 8601.") { $0.value.payload.offerPeriod },
-                .texts("eligibleWinBackOfferIds", "The win-back offers that the customer may redeem, the best first.") {
-                    $0.value.payload.eligibleWinBackOfferIds ?? []
-                },
-                .date(
-                    "recentSubscriptionStartDate",
-                    "The beginning of the most recent run of periods, without lapses of 60 days and more."
-                ) { $0.value.payload.recentSubscriptionStartDate },
-                .text("appAccountToken", "The account token of the coming renewal, a UUID.") {
-                    $0.value.payload.appAccountToken
-                },
-                .text("appTransactionId", "The id of the app download.") { $0.value.payload.appTransactionId },
-                .text("renewalBillingPlanType", "How the customer will pay: `BILLED_UPFRONT` or `MONTHLY`.") {
-                    $0.value.payload.renewalBillingPlanType
-                },
-                .integer("renewalQuantity", "How many seats will renew.") { $0.value.payload.renewalQuantity },
-            ] + evidence { $0.origins }
+        let stated: [Column<JWSRenewalInfoDecodedPayload>] = [
+            .text("originalTransactionId", "The id of the subscription.") { $0.originalTransactionId },
+            .text("productId", "The product of the current or last period.") { $0.productId },
+            .text("autoRenewProductId", "The product that will renew.") { $0.autoRenewProductId },
+            .integer("autoRenewStatus", "Whether the subscription will renew: 1 yes, 0 no.") { $0.autoRenewStatus },
+            .date("renewalDate", "When the most recent period ends.") { $0.renewalDate },
+            .integer("expirationIntent", "Why the subscription expired, as in `subscriptions`.") {
+                $0.expirationIntent
+            },
+            .boolean("isInBillingRetryPeriod", "Whether the App Store still tries to bill an expired subscription.") {
+                $0.isInBillingRetryPeriod
+            },
+            .date("gracePeriodExpiresDate", "When the billing grace period ends.") { $0.gracePeriodExpiresDate },
+            .integer("priceIncreaseStatus", "1 if the customer agreed to a price increase, 0 if not yet.") {
+                $0.priceIncreaseStatus
+            },
+            .integer("renewalPrice", "The price at the next renewal, in milliunits of the currency.") {
+                $0.renewalPrice
+            },
+            .text("currency", "The currency of the price, ISO 4217.") { $0.currency },
+            .integer("offerType", "The offer at the next renewal, as in `transactions`.") { $0.offerType },
+            .text("offerIdentifier", "The identifier of that offer.") { $0.offerIdentifier },
+            .text("offerDiscountType", "The payment mode of that offer.") { $0.offerDiscountType },
+            .text("offerPeriod", "The duration of that offer, in ISO 8601.") { $0.offerPeriod },
+            .texts("eligibleWinBackOfferIds", "The win-back offers that the customer may redeem, the best first.") {
+                $0.eligibleWinBackOfferIds ?? []
+            },
+            .date(
+                "recentSubscriptionStartDate",
+                "The beginning of the most recent run of periods, without lapses of 60 days and more."
+            ) { $0.recentSubscriptionStartDate },
+            .text("appAccountToken", "The account token of the coming renewal, a UUID.") { $0.appAccountToken },
+            .text("appTransactionId", "The id of the app download.") { $0.appTransactionId },
+            .text("renewalBillingPlanType", "How the customer will pay: `BILLED_UPFRONT` or `MONTHLY`.") {
+                $0.renewalBillingPlanType
+            },
+            .integer("renewalQuantity", "How many seats will renew.") { $0.renewalQuantity },
+        ]
+        let payload: [Column<OwnedRow<StoredRenewalInfo>>] = stated.within { row, value in value(row.value.payload) }
+        let columns = owner() + payload + evidence { $0.origins }
         let fields = FieldSet<RenewalInfoField>(named: names(columns, "signedDate"))
         return Table(
             name: "renewal_infos",
@@ -372,40 +353,31 @@ package enum ExportedTables {
     }()
 
     static let appTransactions: Table<OwnedRow<StoredAppTransaction>> = {
-        let columns: [Column<OwnedRow<StoredAppTransaction>>] =
-            owner() + [
-                .text("appTransactionId", "The id of the app download, one for each Apple Account and app.") {
-                    $0.value.payload.appTransactionId
-                },
-                .text("receiptType", "The environment that signed the app transaction.") {
-                    $0.value.payload.receiptType
-                },
-                .integer("appAppleId", "The App Store's number of the app.") { $0.value.payload.appAppleId },
-                .text("originalApplicationVersion", "The version of the app that the customer first obtained.") {
-                    $0.value.payload.originalApplicationVersion
-                },
-                .date("originalPurchaseDate", "When the customer first obtained the app.") {
-                    $0.value.payload.originalPurchaseDate
-                },
-                .text("originalPlatform", "The platform on which the customer first obtained the app.") {
-                    $0.value.payload.originalPlatform
-                },
-                .text("storeType", "The store that the customer obtained the app from.") {
-                    $0.value.payload.storeType
-                },
-                .date("preorderDate", "When the customer ordered the app before its release.") {
-                    $0.value.payload.preorderDate
-                },
-                .text("applicationVersion", "The version of the app in the newest document.") {
-                    $0.value.payload.applicationVersion
-                },
-                .integer("versionExternalIdentifier", "The App Store's number of that version.") {
-                    $0.value.payload.versionExternalIdentifier
-                },
-                .date("receiptCreationDate", "When the newest receipt or app transaction was signed.") {
-                    $0.value.payload.receiptCreationDate
-                },
-            ] + evidence { $0.origins }
+        let stated: [Column<AppTransaction>] = [
+            .text("appTransactionId", "The id of the app download, one for each Apple Account and app.") {
+                $0.appTransactionId
+            },
+            .text("receiptType", "The environment that signed the app transaction.") { $0.receiptType },
+            .integer("appAppleId", "The App Store's number of the app.") { $0.appAppleId },
+            .text("originalApplicationVersion", "The version of the app that the customer first obtained.") {
+                $0.originalApplicationVersion
+            },
+            .date("originalPurchaseDate", "When the customer first obtained the app.") { $0.originalPurchaseDate },
+            .text("originalPlatform", "The platform on which the customer first obtained the app.") {
+                $0.originalPlatform
+            },
+            .text("storeType", "The store that the customer obtained the app from.") { $0.storeType },
+            .date("preorderDate", "When the customer ordered the app before its release.") { $0.preorderDate },
+            .text("applicationVersion", "The version of the app in the newest document.") { $0.applicationVersion },
+            .integer("versionExternalIdentifier", "The App Store's number of that version.") {
+                $0.versionExternalIdentifier
+            },
+            .date("receiptCreationDate", "When the newest receipt or app transaction was signed.") {
+                $0.receiptCreationDate
+            },
+        ]
+        let payload: [Column<OwnedRow<StoredAppTransaction>>] = stated.within { row, value in value(row.value.payload) }
+        let columns = owner() + payload + evidence { $0.origins }
         let fields = FieldSet<AppTransactionField>(named: names(columns))
         return Table(
             name: "app_transactions",

@@ -92,20 +92,8 @@ struct Column<Row>: Sendable {
         Column(name, .text, meaning) { value($0).map { .text($0.rawValue) } }
     }
 
-    static func integer(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int64?
-    ) -> Column {
-        Column(name, .integer, meaning) { value($0).map { .integer($0) } }
-    }
-
-    static func integer(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int32?
-    ) -> Column {
-        Column(name, .integer, meaning) { value($0).map { .integer(Int64($0)) } }
-    }
-
-    static func integer(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int?
+    static func integer<Value: BinaryInteger & Sendable>(
+        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column {
         Column(name, .integer, meaning) { value($0).map { .integer(Int64($0)) } }
     }
@@ -148,6 +136,23 @@ struct Column<Row>: Sendable {
             writer.endArray()
             return writer.finish()
         }
+    }
+
+    /// The column of rows that contain such a row.
+    /// - Parameter visit: calls its second parameter with the contained row, which is not copied.
+    func within<Whole>(
+        _ visit: @escaping @Sendable (Whole, (Row) -> ColumnValue?) -> ColumnValue?
+    ) -> Column<Whole> {
+        Column<Whole>(name, kind, meaning) { [value] whole in visit(whole, value) }
+    }
+}
+
+extension Array {
+    /// The columns of rows that contain such rows.
+    func within<Part, Whole>(
+        _ visit: @escaping @Sendable (Whole, (Part) -> ColumnValue?) -> ColumnValue?
+    ) -> [Column<Whole>] where Element == Column<Part> {
+        map { $0.within(visit) }
     }
 }
 
