@@ -39,11 +39,11 @@ final class QueryStream: ByteStream {
         do throws(TransactionStoreError) {
             rows =
                 switch input.database {
-                case .sqlite(let path): SQLiteRows(try SQLiteQuery(path: path))
-                case .postgreSQL(let url, _): PostgreSQLRows(try PostgreSQLQuery(url: url))
+                case .sqlite(let path): try SQLiteQuery(path: path)
+                case .postgreSQL(let url, _): try PostgreSQLQuery(url: url)
                 }
             if let key = input.query.key {
-                let names = try rows.begin("SELECT * FROM (\n\(sql)\n) AS q LIMIT 0", nil)
+                let names = try rows.begin("SELECT * FROM (\n\(sql)\n) AS q LIMIT 0", from: nil)
                 guard let index = names.firstIndex(of: key) else {
                     throw TransactionStoreError(.engine, "the query \(TableDetector.missing(key, names))")
                 }
@@ -52,10 +52,10 @@ final class QueryStream: ByteStream {
                 let column = Self.quoted(key)
                 let rest = input.position == nil ? "" : " WHERE q.\(column) > \(rows.parameter)"
                 columns = try rows.begin(
-                    "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", input.position?.key)
+                    "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", from: input.position?.key)
             } else {
                 keyColumn = nil
-                columns = try rows.begin(sql, nil)
+                columns = try rows.begin(sql, from: nil)
             }
         } catch {
             throw Self.failed(error, input.database.name)
@@ -94,14 +94,14 @@ final class QueryStream: ByteStream {
         _ rows: any QueryRows, _ sql: String, key: String, position: QueryPosition?
     ) throws(TransactionStoreError) {
         let column = quoted(key)
-        _ = try rows.begin("SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) IS NULL LIMIT 1", nil)
+        _ = try rows.begin("SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) IS NULL LIMIT 1", from: nil)
         guard try !rows.next({ _, _ in }) else {
             throw TransactionStoreError(
                 .engine, "the key \(key) is null in some rows. Exclude them, or name another --key")
         }
         guard let position else { return }
         _ = try rows.begin(
-            "SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) = \(rows.parameter) LIMIT 2", position.key)
+            "SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) = \(rows.parameter) LIMIT 2", from: position.key)
         if try rows.next({ _, _ in }), try rows.next({ _, _ in }) { throw notUnique(key) }
     }
 
@@ -199,40 +199,32 @@ private protocol QueryRows {
     /// The first parameter of a statement.
     var parameter: String { get }
     /// Begins a query, and returns the names of its columns.
-    func begin(_ sql: String, _ value: QueryPosition.Key?) throws(TransactionStoreError) -> [String]
+    func begin(_ sql: String, from key: QueryPosition.Key?) throws(TransactionStoreError) -> [String]
     /// The next row, value by value; false at the end.
     func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool
 }
 
-private struct SQLiteRows: QueryRows {
-    let query: SQLiteQuery
+extension SQLiteQuery: QueryRows {
+    fileprivate var parameter: String { "?1" }
 
-    init(_ query: SQLiteQuery) { self.query = query }
-
-    var parameter: String { "?1" }
-
-    func begin(_ sql: String, _ value: QueryPosition.Key?) throws(TransactionStoreError) -> [String] {
-        try query.begin(sql, value.map { ($0.valueClass, $0.bytes) })
-    }
-
-    func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool {
-        try query.next(take)
+    fileprivate func begin(
+        _ sql: String, from key: QueryPosition.Key?
+    ) throws(TransactionStoreError) -> [String] {
+        try begin(sql, key.map { ($0.valueClass, $0.bytes) })
     }
 }
 
-private struct PostgreSQLRows: QueryRows {
-    let query: PostgreSQLQuery
+extension PostgreSQLQuery: QueryRows {
+    fileprivate var parameter: String { "$1" }
 
-    init(_ query: PostgreSQLQuery) { self.query = query }
-
-    var parameter: String { "$1" }
-
-    func begin(_ sql: String, _ value: QueryPosition.Key?) throws(TransactionStoreError) -> [String] {
-        try query.begin(sql, value?.bytes)
+    fileprivate func begin(
+        _ sql: String, from key: QueryPosition.Key?
+    ) throws(TransactionStoreError) -> [String] {
+        try begin(sql, key?.bytes)
     }
 
-    func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool {
-        try query.next { bytes in
+    fileprivate func next(_ take: (SQLiteQuery.ValueClass, Bytes) -> Void) throws(TransactionStoreError) -> Bool {
+        try next { (bytes: Bytes?) in
             if let bytes { take(.text, bytes) } else { take(.null, Bytes(start: nil, count: 0)) }
         }
     }
