@@ -95,21 +95,21 @@ struct RecordMigrator: Sendable {
         var kind = RecordKind.notAReceipt
         do throws(ReceiptError) {
             let mapped: MappedReceipt
-            var document: MigratedDocument?
+            var facts: FactSet?
             switch container.form {
             case .pkcs7:
                 kind = .appReceipt
                 let receipt = try verifier.verifyAppReceipt(container.bytes)
                 mapped = mapper.map(receipt)
-                if filing != nil { document = .appReceipt(receipt, bytes: container.bytes) }
+                if filing != nil { facts = FactSet(receipt, bytes: container.bytes) }
             case .propertyList:
                 kind = .transactionReceipt
                 let receipt = try verifier.verifyTransactionReceipt(container.bytes)
                 mapped = mapper.map(receipt)
-                if filing != nil { document = .transactionReceipt(receipt, bytes: container.bytes) }
+                if filing != nil { facts = FactSet(receipt, bytes: container.bytes) }
             }
             return VerifiedRecord(
-                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, document: document,
+                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, facts: facts,
                 signed: nil)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
@@ -149,11 +149,10 @@ struct RecordMigrator: Sendable {
         }
         let verified = try verify(keyed.container)
         if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
-        let sets = verified.document?.facts(importedAt: filing.date) ?? []
-        guard let set = sets.first, let receipt = set.receipt else {
+        guard let set = verified.facts, let receipt = set.receipt else {
             return quarantine(record, .notFiled, verified.kind, into: &output)
         }
-        output.additions.add(sets, record.carried, roles(of: record).users)
+        output.additions.add(set, record.carried, roles(of: record).users)
         let known = VerifiedReceipt(
             key: keyed.key, scope: set.scope, form: receipt.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
@@ -194,7 +193,7 @@ struct RecordMigrator: Sendable {
             throw SignedDataReader.Refused(kind: kind, reason: .nothingInside)
         }
         return VerifiedRecord(
-            kind: kind, mapped: mapped, sha256: Fingerprint(of: text).description, document: nil, signed: document)
+            kind: kind, mapped: mapped, sha256: Fingerprint(of: text).description, facts: nil, signed: document)
     }
 
     // MARK: Several documents
@@ -257,7 +256,7 @@ struct RecordMigrator: Sendable {
         for receipt in receipts {
             let sets =
                 receipt.verified.signed.map { filedSignedData.sets(of: $0) }
-                ?? receipt.verified.document?.facts(importedAt: filing.date) ?? []
+                ?? receipt.verified.facts.map { [$0] } ?? []
             if sets.isEmpty {
                 // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
                 if let document = receipt.document {
@@ -290,7 +289,7 @@ struct RecordMigrator: Sendable {
             if !contradicted.isEmpty {
                 read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
             }
-            let sets = MigratedDocument.recorded(mapping).facts(importedAt: filing.date)
+            let sets = [FactSet](recorded: mapping, importedAt: filing.date)
             let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
             // An app transaction is filed with a purchase beside it, or not at all.
             let isWithoutPurchase = sets.isEmpty && mapping.appTransaction != nil
@@ -610,7 +609,8 @@ struct VerifiedRecord {
     let kind: RecordKind
     let mapped: MappedReceipt
     let sha256: String
-    let document: MigratedDocument?
+    /// What a store keeps of a receipt. Nil for lines, and for a receipt without an app or an environment to store it in.
+    let facts: FactSet?
     /// The verified content, if it is a JWS.
     let signed: SignedDocument?
 

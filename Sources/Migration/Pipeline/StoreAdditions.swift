@@ -13,21 +13,9 @@ struct StoreAdditions: Sendable {
     mutating func removeAll() { self = StoreAdditions() }
 
     /// Adds the facts of a document, and the users that the columns beside it name.
-    mutating func add(_ sets: [FactSet], _ columns: [CarriedColumn], _ users: UserColumns) {
-        facts += sets
-        self.users += users.claims(columns, on: sets)
-    }
-}
-
-extension MigratedDocument {
-    /// The facts of the document; empty if it has no app or no environment to store them in.
-    /// - Parameter date: when the migration began, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is newer.
-    func facts(importedAt date: Int64) -> [FactSet] {
-        switch self {
-        case .appReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
-        case .transactionReceipt(let receipt, let bytes): FactSet(receipt, bytes: bytes).map { [$0] } ?? []
-        case .recorded(let mapping): [FactSet](recorded: mapping, importedAt: date)
-        }
+    mutating func add(_ set: FactSet, _ columns: [CarriedColumn], _ users: UserColumns) {
+        facts.append(set)
+        self.users += users.claims(columns, on: [set])
     }
 }
 
