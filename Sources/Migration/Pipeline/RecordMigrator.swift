@@ -92,25 +92,12 @@ struct RecordMigrator: Sendable {
     }
 
     private func verify(_ container: ReceiptContainer) throws(RefusedReceipt) -> VerifiedRecord {
-        var kind = RecordKind.notAReceipt
+        let kind: RecordKind = container.form == .pkcs7 ? .appReceipt : .transactionReceipt
         do throws(ReceiptError) {
-            let mapped: MappedReceipt
-            var facts: FactSet?
-            switch container.form {
-            case .pkcs7:
-                kind = .appReceipt
-                let receipt = try verifier.verifyAppReceipt(container.bytes)
-                mapped = mapper.map(receipt)
-                if filing != nil { facts = FactSet(receipt, bytes: container.bytes) }
-            case .propertyList:
-                kind = .transactionReceipt
-                let receipt = try verifier.verifyTransactionReceipt(container.bytes)
-                mapped = mapper.map(receipt)
-                if filing != nil { facts = FactSet(receipt, bytes: container.bytes) }
-            }
+            let receipt = try verifier.verify(container)
             return VerifiedRecord(
-                kind: kind, mapped: mapped, sha256: Fingerprint(of: container.bytes).description, facts: facts,
-                signed: nil)
+                kind: kind, mapped: mapper.map(receipt), sha256: Fingerprint(of: container.bytes).description,
+                facts: filing == nil ? nil : FactSet(receipt, bytes: container.bytes), signed: nil)
         } catch {
             throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
         }
