@@ -197,62 +197,51 @@ private final class MergeWriter {
     }
 
     func add(_ customer: Customer) async throws {
-        for set in customer.factSets {
-            step.facts.append(set)
-            rows += set.identities.count + set.transactions.count + set.renewalInfos.count
-            bytes += set.receipt?.bytes.count ?? 0
-        }
-        summary.customers += 1
-        try await writeIfFull()
+        let sets = customer.factSets
+        step.facts += sets
+        try await added(
+            \.customers,
+            rows: sets.reduce(0) { $0 + $1.identities.count + $1.transactions.count + $1.renewalInfos.count },
+            bytes: sets.reduce(0) { $0 + ($1.receipt?.bytes.count ?? 0) })
     }
 
     func add(_ record: QuarantinedRecord) async throws {
         step.quarantined.append(record)
-        bytes += record.line.count
-        summary.quarantined += 1
-        try await added()
+        try await added(\.quarantined, bytes: record.line.count)
     }
 
     func add(_ claim: UserClaim) async throws {
         step.users.append(claim)
-        bytes += claim.userId.utf8.count + claim.carried.utf8.count
-        summary.userClaims += 1
-        try await added()
+        try await added(\.userClaims, bytes: claim.userId.utf8.count + claim.carried.utf8.count)
     }
 
     func add(_ receipt: VerifiedReceipt) async throws {
         step.receipts.append(receipt)
-        rows += receipt.identities.count
-        summary.verifiedReceipts += 1
-        try await added()
+        try await added(\.verifiedReceipts, rows: 1 + receipt.identities.count)
     }
 
     func add(_ hash: LeftHash) async throws {
         step.leftHashes.append(hash)
-        summary.leftHashes += 1
-        try await added()
+        try await added(\.leftHashes)
     }
 
     func add(notification set: FactSet) async throws {
         step.facts.append(set)
-        bytes += set.notification?.body.count ?? 0
-        summary.notifications += 1
-        try await added()
+        try await added(\.notifications, bytes: set.notification?.body.count ?? 0)
     }
 
     func add(_ transaction: UnknownTransaction) async throws {
         unknown.append(transaction)
-        summary.unknownTransactions += 1
-        try await added()
+        try await added(\.unknownTransactions)
     }
 
-    private func added() async throws {
-        rows += 1
-        try await writeIfFull()
-    }
-
-    private func writeIfFull() async throws {
-        if rows >= rowsPerStep || bytes >= Self.bytesPerStep { try await write() }
+    private func added(
+        _ count: WritableKeyPath<StoreMergeSummary, Int>, rows: Int = 1, bytes: Int = 0
+    ) async throws {
+        summary[keyPath: count] += 1
+        self.rows += rows
+        self.bytes += bytes
+        if self.rows >= rowsPerStep || self.bytes >= Self.bytesPerStep { try await write() }
     }
 
     /// Starts writing the step, after the previous one is durable.
