@@ -76,11 +76,17 @@ extension InputBuffer {
 
     /// Consumes the line at the front, however long it is, and its end.
     func consumeOverlongLine() throws(InputError) -> OversizeRecord {
+        try consumeOverlong { $0.position(of: 0x0A) }
+    }
+
+    /// Consumes the record at the front, however long it is, and its line end.
+    /// - Parameter lineEnd: the position of the line end in the next bytes; nil if it is not among them.
+    func consumeOverlong(_ lineEnd: (Bytes) -> Int?) throws(InputError) -> OversizeRecord {
         var record = OversizeRecord(byteOffset: offset)
         var last: UInt8?
         while true {
             let bytes = window
-            let newline = bytes.position(of: 0x0A)
+            let newline = lineEnd(bytes)
             let end = newline ?? bytes.count
             record.absorb(bytes[slice: 0..<end])
             last = end > 0 ? bytes[end - 1] : last

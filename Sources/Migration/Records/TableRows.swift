@@ -266,20 +266,7 @@ struct TableFramer: RecordFramer {
     }
 
     private func consumeOverlong(_ input: InputBuffer) throws(InputError) -> OversizeRecord {
-        var record = OversizeRecord(byteOffset: input.offset)
         var end = TableRowEnd(dialect)
-        var last: UInt8?
-        while true {
-            let bytes = input.window
-            let newline = end.scan(bytes, from: 0)
-            let taken = newline ?? bytes.count
-            record.absorb(bytes[slice: 0..<taken])
-            last = taken > 0 ? bytes[taken - 1] : last
-            input.consume(newline.map { $0 + 1 } ?? taken)
-            if newline != nil { break }
-            guard try input.fill() else { break }
-        }
-        record.dropCarriageReturn(last)
-        return record
+        return try input.consumeOverlong { end.scan($0, from: 0) }
     }
 }
