@@ -142,13 +142,10 @@ public struct ParityReport: Sendable {
     /// One JSON object.
     public func json() -> [UInt8] {
         JSONWriter.object { writer in
-            for (name, number) in [
+            writer.members([
                 ("pairs", pairs), ("identicalPairs", identicalPairs), ("pairsWithoutFault", pairsWithoutFault),
                 ("skipped", skipped), ("failed", failed),
-            ] {
-                writer.key(name)
-                writer.integer(number)
-            }
+            ])
             writer.key("entitlement")
             entitlement.write(to: &writer)
             writer.member("learned", learning.rawValue)

@@ -413,6 +413,14 @@ extension JSONWriter {
         guard let value else { return }
         array(name, value) { $0.string($1) }
     }
+
+    /// Members with names that are not known at compile time, and numbers.
+    package mutating func members(_ counts: [(name: String, count: Int)]) {
+        for (name, count) in counts {
+            key(name)
+            integer(count)
+        }
+    }
 }
 
 extension JSONWriter {

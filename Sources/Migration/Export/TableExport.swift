@@ -169,10 +169,7 @@ public struct ExportSummary: Hashable, Sendable {
             writer.member("format", format.rawValue)
             writer.member("at", date)
             writer.object("tables") { writer in
-                for table in tables {
-                    writer.key(table.name)
-                    writer.integer(table.rows)
-                }
+                writer.members(tables.map { ($0.name, $0.rows) })
             }
         }
     }

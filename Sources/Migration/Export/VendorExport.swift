@@ -207,10 +207,7 @@ public struct VendorExportSummary: Hashable, Sendable {
         JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
             writer.member("version", 1)
             writer.member("vendor", vendor.rawValue)
-            for (name, count) in counts {
-                writer.key(name)
-                writer.integer(count)
-            }
+            writer.members(counts)
         }
     }
 }

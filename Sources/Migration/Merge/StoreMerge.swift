@@ -317,10 +317,7 @@ public struct StoreMergeSummary: Sendable, Equatable {
     /// ``counts`` as an object, with a line feed.
     public var json: [UInt8] {
         JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
-            for (name, count) in counts {
-                writer.key(name)
-                writer.integer(count)
-            }
+            writer.members(counts)
         }
     }
 }

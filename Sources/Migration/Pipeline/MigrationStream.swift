@@ -54,27 +54,19 @@ public struct MigrationStream: Sendable {
             let record = batch.record(index)
             let migratedBefore = one.counts.migratedRecords
             migrator.migrate(record, into: &one)
-            let counts = [
+            let counts: [(name: String, count: Int)] = [
                 ("transactions", append(&one.transactions, "transactions", to: &output.transactions)),
                 ("app-transactions", append(&one.appTransactions, "app-transactions", to: &output.transactions)),
                 ("renewal-infos", append(&one.renewalInfos, "renewal-infos", to: &output.transactions)),
                 ("quarantine", append(&one.quarantine, "quarantine", to: &output.transactions)),
             ]
-            var end = JSONWriter(reservingCapacity: 256)
-            end.beginObject()
-            end.member("status", one.counts.migratedRecords > migratedBefore ? "migrated" : "quarantined")
-            for (name, count) in counts {
-                end.key(name)
-                end.integer(count)
+            let end = JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
+                writer.member("status", one.counts.migratedRecords > migratedBefore ? "migrated" : "quarantined")
+                writer.members(counts)
+                writer.object("source") { record.place.writeMembers(to: &$0) }
+                writer.member("output", "records")
             }
-            end.key("source")
-            end.beginObject()
-            record.place.writeMembers(to: &end)
-            end.endObject()
-            end.member("output", "records")
-            end.endObject()
-            end.newline()
-            output.transactions.verbatim(end.finish())
+            output.transactions.verbatim(end)
         }
         output.counts = one.counts
     }

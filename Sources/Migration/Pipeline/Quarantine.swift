@@ -171,12 +171,8 @@ extension InputRecord {
         writer.member("message", reason.message)
         writer.object("source") { writer in
             place.writeMembers(to: &writer)
-            if place != .none {
-                writer.key("byteOffset")
-                writer.integer(place.byteOffset)
-            }
-            writer.key("length")
-            writer.integer(length)
+            if place != .none { writer.member("byteOffset", place.byteOffset) }
+            writer.member("length", length)
             let path = document?.path ?? self.path
             if !path.isEmpty { writer.member("path", path) }
             writer.member("kind", kind.rawValue)
@@ -195,10 +191,7 @@ extension InputRecord {
             writer.key("table")
             table.write(to: &writer)
         }
-        if original.count < length {
-            writer.key("originalIsCut")
-            writer.boolean(true)
-        }
+        if original.count < length { writer.member("originalIsCut", true) }
         if let text = String(validating: original, as: UTF8.self) {
             writer.member("original", text)
         } else {

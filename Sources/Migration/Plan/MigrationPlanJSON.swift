@@ -7,24 +7,23 @@ extension MigrationPlan {
     public func json(command: [String]) -> [UInt8] {
         JSONWriter.object(reservingCapacity: 4096, endsLine: true) { writer in
             writer.member("version", 1)
-            writer.array("sources", sources) { writer, source in source.write(to: &writer) }
+            writer.objects("sources", sources) { writer, source in source.writeMembers(to: &writer) }
             writer.key("summary")
             writer.raw(summary.json().filter { $0 != 0x0A })
             writer.objects("quarantine", quarantine) { writer, reason in
                 writer.member("reason", reason.reason)
                 writer.member("message", reason.message)
-                writer.member("records", Int64(reason.records))
-                writer.member("documents", Int64(reason.documents))
+                writer.member("records", reason.records)
+                writer.member("documents", reason.documents)
                 writer.member("place", reason.place)
                 writer.member("sha256", reason.sha256)
             }
-            writer.key("isWhole")
-            writer.boolean(isWhole)
-            if let records { writer.member("records", Int64(records)) }
-            writer.member("jobs", Int64(jobs))
-            if let rate = recordsPerSecond { writer.member("recordsPerSecondAndCore", Self.integer(rate)) }
-            if let seconds = expectedSeconds { writer.member("expectedSeconds", Self.integer(seconds)) }
-            if let bytes = expectedBytes { writer.member("expectedBytes", Self.integer(bytes)) }
+            writer.member("isWhole", isWhole)
+            writer.member("records", records)
+            writer.member("jobs", jobs)
+            writer.member("recordsPerSecondAndCore", recordsPerSecond.map(Self.integer))
+            writer.member("expectedSeconds", expectedSeconds.map(Self.integer))
+            writer.member("expectedBytes", expectedBytes.map(Self.integer))
             writer.array("command", command) { $0.string($1) }
         }
     }
@@ -34,29 +33,21 @@ extension MigrationPlan {
 }
 
 extension MigrationPlan.Source {
-    fileprivate func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    fileprivate func writeMembers(to writer: inout JSONWriter) {
         writer.member("name", name)
-        writer.member("sampledRecords", Int64(sampledRecords))
-        writer.key("isWhole")
-        writer.boolean(isWhole)
-        if let bytes { writer.member("bytes", Int64(bytes)) }
-        if let records { writer.member("records", Int64(records)) }
+        writer.member("sampledRecords", sampledRecords)
+        writer.member("isWhole", isWhole)
+        writer.member("bytes", bytes)
+        writer.member("records", records)
         writer.objects("columns", columns) { writer, column in
             writer.member("path", column.path)
             writer.object("fates") { writer in
-                for (fate, count) in column.fates.sorted(by: { $0.key < $1.key }) {
-                    writer.key(fate)
-                    writer.integer(count)
-                }
+                writer.members(column.fates.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
             }
-            if let cause = column.cause { writer.member("cause", cause.rawValue) }
-            writer.key("isUser")
-            writer.boolean(column.isUser)
-            writer.key("isKept")
-            writer.boolean(column.isKept)
+            writer.member("cause", column.cause?.rawValue)
+            writer.member("isUser", column.isUser)
+            writer.member("isKept", column.isKept)
             writer.member("role", column.role?.rawValue)
         }
-        writer.endObject()
     }
 }
