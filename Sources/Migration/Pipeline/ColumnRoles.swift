@@ -239,8 +239,7 @@ extension CarriedColumn {
     /// The id of a user: the content, or the id in an object that describes the user.
     var userId: String? {
         guard isContainer, case .json(let json) = value else { return content }
-        let user: JSONObject?
-        do throws(JSONReadingError) { user = try JSONValue.parse(Array(json.utf8)).object } catch { return nil }
+        let user = (try? JSONValue.parse(Array(json.utf8)))?.object
         let members = (user?.members ?? []).compactMap { member -> CarriedColumn? in
             switch member.value {
             case .string(let text): CarriedColumn(name: member.key, value: .text(text))

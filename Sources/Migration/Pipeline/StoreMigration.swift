@@ -212,11 +212,7 @@ public struct StoreMigration: Sendable {
 
     private static func identity(_ input: String) -> String {
         if input == "-" { return input }
-        do throws(InputError) {
-            return try SourceDatabase(input)?.identity ?? CanonicalPath.of(input)
-        } catch {
-            return input
-        }
+        return (try? SourceDatabase(input)?.identity ?? CanonicalPath.of(input)) ?? input
     }
 
     /// The name of the migration of these inputs with these options.

@@ -6,9 +6,7 @@ import AppStoreModels
 enum DatabaseJSON {
     /// The same values without types; nil if none has one, or if the text is not JSON.
     static func plain(_ text: Bytes) -> [UInt8]? {
-        guard mayHaveTypes(text) else { return nil }
-        let value: JSONValue
-        do throws(JSONReadingError) { value = try JSONValue.parse(text) } catch { return nil }
+        guard mayHaveTypes(text), let value = try? JSONValue.parse(text) else { return nil }
         // The record itself is no value of a member.
         let plain = inside(value)
         guard plain != value else { return nil }

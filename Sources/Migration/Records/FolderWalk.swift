@@ -79,20 +79,13 @@ struct FolderWalk {
             names.append(Name(text: text ?? Self.escaped(bytes), isUTF8: text != nil))
         }
         // A folder sorts with a slash at its end; otherwise "a.b" would come after the contents of "a".
-        for index in names.indices where names[index].isUTF8 && Self.isFolder(prefix + names[index].text) {
+        // A broken link is not a folder; the walk reports its error in its turn.
+        for index in names.indices
+        where names[index].isUTF8 && (try? SystemCalls.status(prefix + names[index].text))?.kind == .folder {
             names[index].text += "/"
         }
         names.sort { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
         levels.append(Level(path: prefix, names: names))
-    }
-
-    /// A broken link is not a folder; the walk reports its error in its turn.
-    private static func isFolder(_ path: String) -> Bool {
-        do throws(InputError) {
-            return try SystemCalls.status(path).kind == .folder
-        } catch {
-            return false
-        }
     }
 
     /// The name with every byte that is not printable ASCII, and the backslash, as `\xHH`.

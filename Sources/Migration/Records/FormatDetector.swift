@@ -106,10 +106,11 @@ struct FormatDetector {
         for record in firstRecords(framing) {
             let text = Array(head[record])[...]
             guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
-            guard let members = Self.memberNames(text) else { continue }
+            // Nil if the text is damaged, or is not a JSON object.
+            guard let members = (try? JSONValue.parse(text))?.object?.members else { continue }
             let payload = RecordReader(receiptColumn: column).read(text: text, depth: 0).payload
             guard case .unrecognized(let problem) = payload, problem.code == .missingColumn else { return nil }
-            names = names ?? members
+            names = names ?? members.map(\.key)
         }
         return names
     }
@@ -158,15 +159,6 @@ struct FormatDetector {
             }
         }
         return records
-    }
-
-    /// Nil if the text is damaged, or is not a JSON object.
-    private static func memberNames(_ text: ArraySlice<UInt8>) -> [String]? {
-        do throws(JSONReadingError) {
-            return try JSONValue.parse(text).object?.members.map(\.key)
-        } catch {
-            return nil
-        }
     }
 
     // MARK: JSON
@@ -269,8 +261,7 @@ struct FormatDetector {
 
     private func firstLineString(_ start: Int) -> String? {
         let lineEnd = head.position(of: 0x0A, from: start) ?? head.count
-        let line = Array(head[start..<lineEnd])[...]
-        return line.withUnsafeBufferPointer { RecordReader.jsonString($0) }
+        return (try? JSONValue.parse(head[slice: start..<lineEnd]))?.string
     }
 
     // MARK: Tables and text

@@ -9,15 +9,10 @@ struct QuarantineLine {
     /// Nil if the bytes are not such a line.
     init?(_ bytes: ArraySlice<UInt8>) {
         // Every line that a migration writes begins like this.
-        guard bytes.starts(with: Self.beginning) else { return nil }
-        do throws(JSONReadingError) {
-            let value = try JSONValue.parse(bytes)
-            guard let object = value.object, object["verdict"]?.string != nil, object["source"]?.object != nil
-            else { return nil }
-            self.object = object
-        } catch {
-            return nil
-        }
+        guard bytes.starts(with: Self.beginning), let object = (try? JSONValue.parse(bytes))?.object,
+            object["verdict"]?.string != nil, object["source"]?.object != nil
+        else { return nil }
+        self.object = object
         if let text = object["original"]?.string {
             original = Array(text.utf8)
         } else if let text = object["originalBase64"]?.string {

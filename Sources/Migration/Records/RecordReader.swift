@@ -261,11 +261,6 @@ struct RecordReader {
         return reader.read(text: json[...], depth: 0)
     }
 
-    /// The string, if the text is exactly one JSON string.
-    static func jsonString(_ bytes: Bytes) -> String? {
-        do throws(JSONReadingError) { return try JSONValue.parse(bytes).string } catch { return nil }
-    }
-
     private func string(_ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
         do throws(JSONReadingError) {
             guard case .string(let string) = try JSONValue.parse(bytes) else { return Self.tooDeep }
