@@ -144,27 +144,19 @@ struct UnverifiedReceipt: Sendable {
     }
 }
 
-/// A document that is quarantined alone, because other documents of its record were migrated.
-struct QuarantinedDocument {
-    /// Never empty: `(record)` if the document is the record itself.
-    let path: String
-    let carried: [CarriedColumn]
-    let original: [UInt8]
-}
-
 extension InputRecord {
     /// Writes one line of `quarantine.ndjson`: the reason, the place, and the record's own bytes, as text if they are
     /// UTF-8, else as base64.
     ///
     /// - Parameters:
-    ///   - document: the one document of the record that was not migrated; nil for the whole record.
+    ///   - document: the document that is quarantined alone, because others of the record were migrated; nil for the record.
     ///   - roles: the roles that the caller gave to columns.
     func writeQuarantine(
-        _ reason: QuarantineReason, kind: RecordKind, document: QuarantinedDocument? = nil, roles: ColumnRoles?,
+        _ reason: QuarantineReason, kind: RecordKind, document: InputDocument? = nil, roles: ColumnRoles?,
         to writer: inout JSONWriter
     ) {
-        let original = document?.original[...] ?? self.original
-        let length = document?.original.count ?? self.length
+        let original = document.map { $0.original[...] } ?? self.original
+        let length = document == nil ? self.length : original.count
         writer.beginObject()
         writer.member("reason", reason.code)
         writer.member("verdict", reason.verdict)
@@ -173,7 +165,7 @@ extension InputRecord {
             place.writeMembers(to: &writer)
             if place != .none { writer.member("byteOffset", place.byteOffset) }
             writer.member("length", length)
-            let path = document?.path ?? self.path
+            let path = document.map { $0.path.isEmpty ? MemberPath.whole : $0.path } ?? self.path
             if !path.isEmpty { writer.member("path", path) }
             writer.member("kind", kind.rawValue)
             writer.member("sha256", Fingerprint(of: original).description)

@@ -312,11 +312,6 @@ struct RecordMigrator: Sendable {
         func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
             read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
         }
-        func surroundings(_ counts: inout BatchCounts) -> RecordedSurroundings {
-            let (stated, unread) = roles(of: record).documents.read(record.carried + document.carried)
-            for role in unread { counts.note(UnreadColumn(role).rawValue) }
-            return stated
-        }
         switch document.payload {
         case .receipt(let stored, _):
             do throws(RefusedReceipt) {
@@ -327,14 +322,11 @@ struct RecordMigrator: Sendable {
                 refuse(QuarantineReason(error.error), error.kind)
             }
         case .reply(let value):
-            let beside = surroundings(&counts)
-            self.read(value, .verifyReceiptReply, document, beside, into: &read, &counts)
+            self.read(value, .verifyReceiptReply, document, of: record, into: &read, &counts)
         case .transactions(let value):
-            let beside = surroundings(&counts)
-            self.read(value, .latestReceiptInfo, document, beside, into: &read, &counts)
+            self.read(value, .latestReceiptInfo, document, of: record, into: &read, &counts)
         case .notification(let value):
-            let beside = surroundings(&counts)
-            self.read(value, .notificationV1, document, beside, into: &read, &counts)
+            self.read(value, .notificationV1, document, of: record, into: &read, &counts)
         case .jws(let text):
             do throws(SignedDataReader.Refused) {
                 read.receipts.append(
@@ -345,7 +337,7 @@ struct RecordMigrator: Sendable {
         case .storeKit2(let object, let kind):
             do throws(SignedDataReader.Refused) {
                 let recorded = try RecordedStoreKit2(object, kind)
-                let beside = surroundings(&counts)
+                let beside = surroundings(of: document, in: record, &counts)
                 if case .transaction(let payload) = recorded {
                     read.storeKit2.append((payload, beside, document))
                 } else {
@@ -363,14 +355,26 @@ struct RecordMigrator: Sendable {
         }
     }
 
+    /// What the columns beside a document state about it. Counts those that cannot be read.
+    private func surroundings(
+        of document: InputDocument, in record: InputRecord, _ counts: inout BatchCounts
+    ) -> RecordedSurroundings {
+        let (stated, unread) = roles(of: record).documents.read(record.carried + document.carried)
+        for role in unread { counts.note(UnreadColumn(role).rawValue) }
+        return stated
+    }
+
     private func read(
-        _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, _ surroundings: RecordedSurroundings,
+        _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, of record: InputRecord,
         into read: inout ReadDocuments, _ counts: inout BatchCounts
     ) {
+        let surroundings = surroundings(of: document, in: record, &counts)
         do throws(RecordedReplyError) {
             var mapping = mapper.map(try RecordedReply(value, beside: surroundings))
             for row in mapping.otherStoreRows {
-                read.refused.append(RefusedDocument(otherStoreRow: row, of: document))
+                let row = InputDocument(
+                    payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
+                read.refused.append(RefusedDocument(document: row, kind: .latestReceiptInfo, reason: .otherStore))
             }
             for receipt in embedded(in: mapping, of: document, into: &read, &counts) {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
@@ -432,12 +436,8 @@ struct RecordMigrator: Sendable {
     }
 
     private func quarantine(_ refused: RefusedDocument, of record: InputRecord, into output: inout BatchOutput) {
-        let document = refused.document
-        let quarantined = QuarantinedDocument(
-            path: document.path.isEmpty ? MemberPath.whole : document.path, carried: document.carried,
-            original: document.original)
         record.writeQuarantine(
-            refused.reason, kind: refused.kind, document: quarantined, roles: keptRoles(of: record),
+            refused.reason, kind: refused.kind, document: refused.document, roles: keptRoles(of: record),
             to: &output.quarantine)
         output.counts.quarantinedDocument(refused.reason)
     }
@@ -796,18 +796,6 @@ private struct RefusedDocument {
     let document: InputDocument
     let kind: RecordKind
     let reason: QuarantineReason
-
-    init(document: InputDocument, kind: RecordKind, reason: QuarantineReason) {
-        self.document = document
-        self.kind = kind
-        self.reason = reason
-    }
-
-    init(otherStoreRow row: JSONObject, of document: InputDocument) {
-        let row = InputDocument(
-            payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
-        self.init(document: row, kind: .latestReceiptInfo, reason: .otherStore)
-    }
 }
 
 extension RecordedMapping {
