@@ -9,7 +9,6 @@ final class FileTables: TableOutput {
     private var rows: [String: Int] = [:]
     private let folder: OutputFolder
     private var line = JSONWriter(reservingCapacity: 4_096)
-    private var fields: [UInt8] = []
 
     /// Makes the files and writes their headers.
     /// - Throws: ``ExportError``.
@@ -66,9 +65,8 @@ final class FileTables: TableOutput {
     }
 
     private func csv<Row>(_ row: Row, _ columns: [Column<Row>]) -> [UInt8] {
-        fields.removeAll(keepingCapacity: true)
-        for column in columns {
-            let text =
+        CSVField.row(
+            columns.map { column in
                 switch column.value(row) {
                 case nil: ""
                 case .text(let text)?: text
@@ -76,10 +74,6 @@ final class FileTables: TableOutput {
                 case .boolean(let flag)?: flag ? "true" : "false"
                 case .json(let json)?: String(decoding: json, as: UTF8.self)
                 }
-            CSVField.append(text, to: &fields)
-        }
-        // In place of the comma after the last field.
-        fields.removeLast()
-        return fields + [0x0D, 0x0A]
+            })
     }
 }

@@ -67,9 +67,9 @@ public struct MigrationPlan: Sendable {
         /// A sentence for a person, about the example.
         public let message: String
         /// The number of records.
-        public let records: Int
+        public internal(set) var records = 0
         /// The number of documents whose records would be migrated with other documents.
-        public let documents: Int
+        public internal(set) var documents = 0
         /// The place of the example, as text.
         public let place: String
         /// SHA-256 of the original bytes of the example, in hexadecimal digits, as in the quarantine.

@@ -46,12 +46,11 @@ public struct MigrationPlanner: Sendable {
             throw MigrationError(.input, path: error.input, error.message)
         }
         plan.summary = work.summary
-        plan.quarantine = work.reasons.values.map { reason in
-            MigrationPlan.Quarantine(
-                reason: reason.code, message: reason.message,
-                records: work.summary.quarantinedByReason[reason.code] ?? 0,
-                documents: work.summary.documentsQuarantinedByReason[reason.code] ?? 0, place: reason.place,
-                sha256: reason.sha256)
+        plan.quarantine = work.reasons.map { code, reason -> MigrationPlan.Quarantine in
+            var reason = reason
+            reason.records = work.summary.quarantinedByReason[code] ?? 0
+            reason.documents = work.summary.documentsQuarantinedByReason[code] ?? 0
+            return reason
         }.sorted { ($1.records + $1.documents, $0.reason) < ($0.records + $0.documents, $1.reason) }
         plan.seconds = work.duration / .seconds(1)
         plan.outputBytes = work.outputBytes
@@ -197,18 +196,11 @@ private struct UsedColumns {
 
 /// The results of all sources so far.
 private struct Work {
-    struct Reason {
-        let code: String
-        let message: String
-        let place: String
-        let sha256: String
-    }
-
     let migrator: RecordMigrator
     let options: MigrationOptions
     var summary = MigrationSummary()
-    /// The first record or document of each reason.
-    var reasons: [String: Reason] = [:]
+    /// The first record or document of each reason, not counted yet.
+    var reasons: [String: MigrationPlan.Quarantine] = [:]
     var duration = Duration.zero
     var outputBytes = 0
     var columnNotFound: InputError?
@@ -260,8 +252,8 @@ private struct Work {
             guard let object = (try? JSONValue.parse(line))?.object, let code = object["reason"]?.string,
                 reasons[code] == nil
             else { continue }
-            reasons[code] = Reason(
-                code: code, message: object["message"]?.string ?? "", place: record.place.description,
+            reasons[code] = MigrationPlan.Quarantine(
+                reason: code, message: object["message"]?.string ?? "", place: record.place.description,
                 sha256: object["source"]?["sha256"]?.string ?? "")
         }
         lines.removeAll()

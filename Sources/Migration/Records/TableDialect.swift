@@ -96,7 +96,7 @@ struct TableDialect: Sendable, Hashable {
         case (UInt8(ascii: "0")...UInt8(ascii: "7"), .postgresql):
             index -= 1
             value.append(Self.code(row, at: &index, end: min(end, index + 3), radix: 8))
-        case (UInt8(ascii: "x"), .postgresql) where index < end && Self.digit(row[index], radix: 16) != nil:
+        case (UInt8(ascii: "x"), .postgresql) where index < end && row[index].hexValue != nil:
             value.append(Self.code(row, at: &index, end: min(end, index + 2), radix: 16))
         default: value.append(byte)
         }
@@ -104,21 +104,10 @@ struct TableDialect: Sendable, Hashable {
 
     private static func code(_ row: Bytes, at index: inout Int, end: Int, radix: Int) -> UInt8 {
         var code = 0
-        while index < end, let digit = digit(row[index], radix: radix) {
-            code = code * radix + digit
+        while index < end, let digit = row[index].hexValue, digit < radix {
+            code = code * radix + Int(digit)
             index += 1
         }
         return UInt8(truncatingIfNeeded: code)
-    }
-
-    private static func digit(_ byte: UInt8, radix: Int) -> Int? {
-        let digit: Int
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = Int(byte &- 0x30)
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = Int(byte &- 0x57)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = Int(byte &- 0x37)
-        default: return nil
-        }
-        return digit < radix ? digit : nil
     }
 }

@@ -28,36 +28,31 @@ enum WireVocabulary {
     ]
 
     /// The `receipt` of an app style reply (Reference.md V3.2).
-    static let appReceipt: Set<String> = {
-        var keys: Set<String> = [
-            "receipt_type", "adam_id", "app_item_id", "bundle_id", "application_version", "download_id",
-            "version_external_identifier", "original_application_version", "in_app",
-        ]
-        for date in [
-            "receipt_creation_date", "request_date", "original_purchase_date", "expiration_date", "preorder_date",
-        ] {
-            keys.formUnion([date, date + "_ms", date + "_pst"])
-        }
-        return keys
-    }()
+    static let appReceipt: Set<String> = dates(
+        "receipt_creation_date", "request_date", "original_purchase_date", "expiration_date", "preorder_date"
+    ).union([
+        "receipt_type", "adam_id", "app_item_id", "bundle_id", "application_version", "download_id",
+        "version_external_identifier", "original_application_version", "in_app",
+    ])
+
+    /// The keys of dates, each with its three forms.
+    private static func dates(_ names: String...) -> Set<String> {
+        Set(names.flatMap { [$0, $0 + "_ms", $0 + "_pst"] })
+    }
 
     /// Either of these makes an object a notification (Reference.md V8).
     static let notificationMarks: Set<String> = ["notification_type", "unified_receipt"]
 
     /// Reference.md V3.5 and V4.
-    static let row: Set<String> = {
-        var keys: Set<String> = [
-            "quantity", "product_id", "transaction_id", "original_transaction_id", "web_order_line_item_id",
-            "is_trial_period", "is_in_intro_offer_period", "in_app_ownership_type", "promotional_offer_id",
-            "cancellation_reason", "is_upgraded", "subscription_group_identifier", "offer_code_ref_name",
-            "app_account_token", "bid", "bvrs", "item_id", "app_item_id", "version_external_identifier",
-            "unique_identifier", "unique_vendor_identifier", "expires_date_formatted", "expires_date_formatted_pst",
-        ]
-        for date in ["purchase_date", "original_purchase_date", "expires_date", "cancellation_date"] {
-            keys.formUnion([date, date + "_ms", date + "_pst"])
-        }
-        return keys
-    }()
+    static let row: Set<String> = dates(
+        "purchase_date", "original_purchase_date", "expires_date", "cancellation_date"
+    ).union([
+        "quantity", "product_id", "transaction_id", "original_transaction_id", "web_order_line_item_id",
+        "is_trial_period", "is_in_intro_offer_period", "in_app_ownership_type", "promotional_offer_id",
+        "cancellation_reason", "is_upgraded", "subscription_group_identifier", "offer_code_ref_name",
+        "app_account_token", "bid", "bvrs", "item_id", "app_item_id", "version_external_identifier",
+        "unique_identifier", "unique_vendor_identifier", "expires_date_formatted", "expires_date_formatted_pst",
+    ])
 
     /// Any of these makes an object the `receipt` of a reply (Reference.md V3.2 and V4).
     static let receiptMarks: Set<String> = [
