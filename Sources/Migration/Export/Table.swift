@@ -157,23 +157,15 @@ extension Array {
 }
 
 /// The columns that identify a row in the next export. Their values are never absent, and short enough for an index.
-package enum TableKey: Sendable {
-    /// Each row has different values in these columns.
-    case primary([String])
-    /// Several rows can have the same value in this column, and no columns distinguish them.
-    case shared(String)
+package struct TableKey: Sendable {
+    package let columns: [String]
+    /// Whether each row has different values in the columns. If not, no columns distinguish the rows.
+    package let isUnique: Bool
+
+    static func primary(_ columns: [String]) -> TableKey { TableKey(columns: columns, isUnique: true) }
+    static func shared(_ column: String) -> TableKey { TableKey(columns: [column], isUnique: false) }
     /// The table is not written to databases.
-    case none
-
-    package var columns: [String] {
-        switch self {
-        case .none: []
-        case .primary(let columns): columns
-        case .shared(let column): [column]
-        }
-    }
-
-    package var isUnique: Bool { if case .primary = self { true } else { false } }
+    static let none = TableKey(columns: [], isUnique: false)
 }
 
 /// A table of an export.

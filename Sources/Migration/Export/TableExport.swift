@@ -146,6 +146,17 @@ extension MigrationStore {
     }
 }
 
+extension QuarantinedRecord {
+    /// The line as a JSON object.
+    /// - Throws: `TransactionStoreError` for a line that cannot be read.
+    func object() throws -> JSONObject {
+        guard let object = (try? JSONValue.parse(line[...]))?.object else {
+            throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+        }
+        return object
+    }
+}
+
 /// The result of an export into a folder.
 public struct ExportSummary: Hashable, Sendable {
     /// One table.

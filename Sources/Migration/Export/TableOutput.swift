@@ -36,11 +36,6 @@ extension TableOutput {
 
     /// - Throws: `TransactionStoreError` for a line that cannot be read, and the errors of the output.
     func write(_ records: [QuarantinedRecord]) throws {
-        for record in records {
-            guard let line = (try? JSONValue.parse(record.line[...]))?.object else {
-                throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
-            }
-            try write([line], of: ExportedTables.quarantine)
-        }
+        for record in records { try write([record.object()], of: ExportedTables.quarantine) }
     }
 }

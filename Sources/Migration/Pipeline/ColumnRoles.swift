@@ -189,14 +189,10 @@ struct ColumnRoles: Sendable {
             receipt: run.receipt ?? receipt)
     }
 
-    // MARK: In a line of the quarantine
+}
 
-    init(users: UserColumns, documents: DocumentColumns, receipt: String?) {
-        self.users = users
-        self.documents = documents
-        self.receipt = receipt
-    }
-
+/// In a line of the quarantine.
+extension ColumnRoles {
     init(quarantined value: JSONValue?) {
         users = UserColumns(
             user: value?["user"]?.string, carried: Set((value?["carry"]?.array ?? []).compactMap(\.string)))

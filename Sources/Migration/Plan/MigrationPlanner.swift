@@ -205,11 +205,6 @@ private struct Work {
     var outputBytes = 0
     var columnNotFound: InputError?
 
-    init(migrator: RecordMigrator, options: MigrationOptions) {
-        self.migrator = migrator
-        self.options = options
-    }
-
     mutating func measured<Result>(
         _ body: () throws(MigrationError) -> Result
     ) throws(MigrationError) -> Result {

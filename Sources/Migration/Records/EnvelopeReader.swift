@@ -307,20 +307,15 @@ struct EnvelopeReader {
 
     /// For a purchase from another store, reads only documents that Apple signed.
     private mutating func setAsideUnsigned() {
-        for index in fates.indices {
-            switch fates[index] {
-            case .readAsReply?, .readAsRows?, .readAsNotification?, .readAsTransactionId?, .readAsStoreKit2JSON?:
-                fates[index] = .otherStore
-            default: break
-            }
-        }
-        inner = inner.map { member in
-            switch member.fate {
+        func setAside(_ fate: MemberFate) -> MemberFate {
+            switch fate {
             case .readAsReply, .readAsRows, .readAsNotification, .readAsTransactionId, .readAsStoreKit2JSON:
-                MemberPath(member.path, .otherStore)
-            default: member
+                .otherStore
+            default: fate
             }
         }
+        fates = fates.map { $0.map(setAside) }
+        inner = inner.map { MemberPath($0.path, setAside($0.fate)) }
         guard documents.contains(where: { $0.payload.isSigned }) else {
             documents = []
             return

@@ -124,10 +124,6 @@ struct OversizeRecord {
     private(set) var excerpt: [UInt8] = []
     private(set) var length = 0
 
-    init(byteOffset: Int) {
-        self.byteOffset = byteOffset
-    }
-
     /// Adds the next bytes of the record.
     mutating func absorb(_ bytes: Bytes) {
         excerpt.append(contentsOf: bytes.prefix(InputLimits.oversizeExcerpt - excerpt.count))

@@ -258,9 +258,7 @@ private struct StoreReportCounter {
 
     /// - Throws: `TransactionStoreError` for a line that cannot be read.
     mutating func add(_ record: QuarantinedRecord) throws {
-        guard let line = (try? JSONValue.parse(record.line[...]))?.object else {
-            throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
-        }
+        let line = try record.object()
         let reason = line["reason"]?.string ?? "unknown"
         var count = quarantine[reason] ?? StoreReport.Quarantine(reason: reason)
         count.rows += 1
