@@ -31,10 +31,15 @@ final class OutputFolder {
     func path(of name: String) -> String { "\(path)/\(name)" }
 
     /// The path of the first name that is taken, also by a link, wherever it leads.
-    func firstTaken(of names: [String]) -> String? { names.lazy.map(path(of:)).first(where: isThere) }
+    private func firstTaken(of names: [String]) -> String? { names.lazy.map(path(of:)).first(where: isThere) }
 
-    /// Whether the folder has the last file of an earlier run, or the mark of one that stopped.
-    func isMarked(by last: String) -> Bool { firstTaken(of: [last, last + ".partial"]) != nil }
+    /// Checks that files of these names are those of an export: the folder has the last file of an earlier run, or the mark of
+    /// one that stopped.
+    func check(_ names: [String], areMarkedBy last: String) throws(ExportError) {
+        guard firstTaken(of: [last, last + ".partial"]) == nil, let taken = firstTaken(of: names) else { return }
+        throw ExportError(
+            .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
+    }
 
     /// A new file, to be completed with the others.
     func makeFile(_ name: String) throws(ExportError) -> OutputFile {

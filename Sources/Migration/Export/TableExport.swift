@@ -43,10 +43,7 @@ public struct TableExport: Sendable {
     public func run(_ store: any CustomerDirectory & MigrationStore, to folder: String) async throws -> ExportSummary {
         let names = Format.allCases.map { Self.names($0) }
         let folder = try OutputFolder(path: folder)
-        if !folder.isMarked(by: Self.manifest), let taken = folder.firstTaken(of: names.flatMap(\.self)) {
-            throw ExportError(
-                .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
-        }
+        try folder.check(names.flatMap(\.self), areMarkedBy: Self.manifest)
         let manifest = try folder.makeFile(Self.manifest)
         let tables = try FileTables(format, in: folder)
         try await write(store, to: tables)

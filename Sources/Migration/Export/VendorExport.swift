@@ -55,10 +55,7 @@ public struct VendorExport: Sendable {
     ) async throws -> VendorExportSummary {
         let (table, manifest) = ("\(vendor.rawValue).csv", "\(vendor.rawValue).json")
         let folder = try OutputFolder(path: folder)
-        if !folder.isMarked(by: manifest), let taken = folder.firstTaken(of: [table]) {
-            throw ExportError(
-                .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
-        }
+        try folder.check([table], areMarkedBy: manifest)
         let numbers = try folder.makeFile(manifest)
         let file = try folder.makeFile(table)
         try file.write(CSVField.row(vendor.header))

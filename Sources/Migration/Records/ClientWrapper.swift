@@ -3,33 +3,21 @@
 enum ClientWrapper: String, Sendable, Hashable, CaseIterable {
     case unity, requestBody, flutter, cordova, expo, reactNativeIAP, capacitor
 
-    /// The name of the member with the document, and of members that are beside it.
-    private struct Form: Sendable {
-        let wrapper: ClientWrapper
-        let document: String
-        let beside: [String]
-
-        init(_ wrapper: ClientWrapper, _ document: String, beside: String...) {
-            self.wrapper = wrapper
-            self.document = document
-            self.beside = beside
-        }
-    }
-
-    /// The first form that fits counts. Documentation/Migrate.md has the same table.
-    private static let forms: [Form] = [
-        Form(.unity, "Payload", beside: "Store"),
-        Form(.requestBody, "receipt-data"),
-        Form(.flutter, "serverVerificationData"),
-        Form(.cordova, "appStoreReceipt"),
-        Form(.cordova, "transactionReceipt", beside: "appStoreReceipt"),
-        Form(.expo, "transactionReceipt", beside: "purchaseState"),
-        Form(.expo, "transactionReceipt", beside: "originalOrderId"),
-        Form(.reactNativeIAP, "transactionReceipt"),
-        Form(.reactNativeIAP, "jwsRepresentationIos"),
-        Form(.capacitor, "jwsRepresentation", beside: "productIdentifier"),
-        Form(.capacitor, "receipt", beside: "productIdentifier"),
-        Form(.cordova, "jwsRepresentation", beside: "type", "id"),
+    /// The name of the member with the document, and of members that are beside it. The first form that fits counts.
+    /// Documentation/Migrate.md has the same table.
+    private static let forms: [(wrapper: ClientWrapper, document: String, beside: [String])] = [
+        (.unity, "Payload", ["Store"]),
+        (.requestBody, "receipt-data", []),
+        (.flutter, "serverVerificationData", []),
+        (.cordova, "appStoreReceipt", []),
+        (.cordova, "transactionReceipt", ["appStoreReceipt"]),
+        (.expo, "transactionReceipt", ["purchaseState"]),
+        (.expo, "transactionReceipt", ["originalOrderId"]),
+        (.reactNativeIAP, "transactionReceipt", []),
+        (.reactNativeIAP, "jwsRepresentationIos", []),
+        (.capacitor, "jwsRepresentation", ["productIdentifier"]),
+        (.capacitor, "receipt", ["productIdentifier"]),
+        (.cordova, "jwsRepresentation", ["type", "id"]),
     ]
 
     /// The wrappers of the documents that were read in a record, each once.

@@ -15,8 +15,7 @@ enum Compression: CaseIterable {
 
     /// The compression of data with these first bytes; nil if it is none, or if there are too few bytes.
     init?(beginning bytes: [UInt8]) {
-        let found = Self.allCases.first { $0.matches(bytes) }
-        guard let found else { return nil }
+        guard let found = Self.allCases.first(where: { $0.matches(bytes) }) else { return nil }
         self = found
     }
 

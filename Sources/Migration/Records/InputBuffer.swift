@@ -1,3 +1,5 @@
+import Foundation
+
 /// Bytes that arrive in pieces.
 protocol ByteStream: AnyObject {
     /// Fills the buffer with the available bytes, and returns their number; 0 at the end.
@@ -11,7 +13,7 @@ final class FileStream: ByteStream {
     private let name: String
 
     init(path: String, name: String) throws(InputError) {
-        descriptor = try SystemCalls.open(path, name: name)
+        descriptor = try SystemCalls.openFile(path, name: name)
         ownsDescriptor = true
         self.name = name
     }
@@ -23,11 +25,11 @@ final class FileStream: ByteStream {
     }
 
     deinit {
-        if ownsDescriptor { SystemCalls.close(descriptor) }
+        if ownsDescriptor { close(descriptor) }
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
-        try SystemCalls.read(descriptor, into: buffer, name: name)
+        try SystemCalls.readBytes(descriptor, into: buffer, name: name)
     }
 }
 

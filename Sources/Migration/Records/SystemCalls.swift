@@ -12,20 +12,20 @@ enum SystemCalls {
         let size: Int
     }
 
-    static func open(_ path: String, name: String) throws(InputError) -> Int32 {
+    static func openFile(_ path: String, name: String) throws(InputError) -> Int32 {
         while true {
-            let descriptor = path.withCString { openForReading($0) }
+            let descriptor = open(path, O_RDONLY | O_CLOEXEC)
             if descriptor >= 0 { return descriptor }
             if errno != EINTR { throw error(errno, name: name, doing: "open") }
         }
     }
 
-    static func read(
+    static func readBytes(
         _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer, name: String
     ) throws(InputError) -> Int {
         while true {
             try waitForInput(descriptor, name: name)
-            let count = systemRead(descriptor, buffer)
+            let count = read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             if errno != EINTR { throw error(errno, name: name, doing: "read") }
         }
@@ -42,10 +42,6 @@ enum SystemCalls {
                 throw InputError(code: .interrupted, input: name, message: "Reading \(name) was interrupted.")
             }
         }
-    }
-
-    static func close(_ descriptor: Int32) {
-        closeDescriptor(descriptor)
     }
 
     /// Follows symbolic links.
@@ -66,7 +62,7 @@ enum SystemCalls {
     /// Throws the error that opening this file or listing this folder would throw. Does not open pipes and devices.
     static func checkReadable(_ path: String) throws(InputError) {
         switch try status(path).kind {
-        case .file: close(try open(path, name: path))
+        case .file: close(try openFile(path, name: path))
         case .folder: try forEachEntry(of: path) { _ in }
         case .other: break
         }
@@ -103,17 +99,4 @@ enum SystemCalls {
         return InputError(
             code: code, input: name, systemError: number, message: "Cannot \(verb) \(name): \(reason).")
     }
-}
-
-// Outside of the enum, whose own names would shadow the system's.
-private func openForReading(_ path: UnsafePointer<CChar>) -> Int32 {
-    open(path, O_RDONLY | O_CLOEXEC)
-}
-
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    read(descriptor, buffer.baseAddress, buffer.count)
-}
-
-private func closeDescriptor(_ descriptor: Int32) {
-    _ = close(descriptor)
 }
