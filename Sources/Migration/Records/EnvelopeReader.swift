@@ -46,7 +46,7 @@ struct EnvelopeReader {
                 return finish()
             }
             guard try takeOwn() else {
-                return Recognition(.unrecognized(InputProblem(.missingColumn, "The object has no member \(wanted).")))
+                return .unrecognized(.missingColumn, "The object has no member \(wanted).")
             }
             leaveOutOthers()
             return finish()

@@ -21,6 +21,11 @@ struct Recognition {
         self.isWeak = isWeak
     }
 
+    /// What cannot be read, and why.
+    static func unrecognized(_ code: InputProblem.Code, _ message: String) -> Recognition {
+        Recognition(.unrecognized(InputProblem(code, message)))
+    }
+
     /// Whether it can hardly be anything else; a bare number can.
     var isUnmistakable: Bool {
         switch payload {
@@ -99,7 +104,7 @@ struct RecordReader {
             if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
             let trimmed = bytes.trimmed()
             guard let first = bytes[slice: trimmed].first else {
-                return Recognition(.unrecognized(InputProblem(.empty, "There is nothing here.")))
+                return Recognition.unrecognized(.empty, "There is nothing here.")
             }
             let start = text.startIndex + trimmed.lowerBound
             let slice = text[start..<(start + trimmed.count)]
@@ -118,17 +123,15 @@ struct RecordReader {
         }
     }
 
-    private static let tooDeep = Recognition(
-        .unrecognized(
-            InputProblem(.nestedTooDeep, "More than \(InputLimits.payloadNesting) wrappers around the payload.")))
+    private static let tooDeep = Recognition.unrecognized(
+        .nestedTooDeep, "More than \(InputLimits.payloadNesting) wrappers around the payload.")
 
     // MARK: Text
 
     private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
             if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
-            return Recognition(
-                .unrecognized(InputProblem(.unknownForm, "Begins as a JWS and is not three base64url parts.")))
+            return .unrecognized(.unknownForm, "Begins as a JWS and is not three base64url parts.")
         }
         switch StoredEncoding(bytes) {
         case .part(let range)?:
@@ -144,10 +147,10 @@ struct RecordReader {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
         }
         if OtherStore.isID(bytes) {
-            return Recognition(.unrecognized(InputProblem(.otherStore, "An id of another store than Apple's.")))
+            return .unrecognized(.otherStore, "An id of another store than Apple's.")
         }
         if OtherStore.isWindowsReceipt(bytes) {
-            return Recognition(.unrecognized(InputProblem(.otherStore, "A receipt of the Windows Store.")))
+            return .unrecognized(.otherStore, "A receipt of the Windows Store.")
         }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if let body = StoredText.pemBody(bytes) {
@@ -304,9 +307,7 @@ struct RecordReader {
                 }
                 elements.append((element, isRow, inside))
             }
-            guard !elements.isEmpty else {
-                return Recognition(.unrecognized(InputProblem(.empty, "The array is empty.")))
-            }
+            guard !elements.isEmpty else { return .unrecognized(.empty, "The array is empty.") }
             if elements.allSatisfy({ $0.isRow && $0.inside == nil }) {
                 return Recognition(.transactions(try JSONValue.parse(bytes)))
             }
@@ -423,10 +424,8 @@ struct RecordReader {
             }
             if !rows.isEmpty { members.append(MemberPath("[]", .readAsRows)) }
             guard let first = documents.first else {
-                return Recognition(
-                    .unrecognized(
-                        InputProblem(.unknownForm, "An array whose elements are nothing in which purchases are stored.")
-                    ))
+                return .unrecognized(
+                    .unknownForm, "An array whose elements are nothing in which purchases are stored.")
             }
             var recognition =
                 documents.count == 1
@@ -459,19 +458,14 @@ struct RecordReader {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)
                 let hint =
                     fitting.isEmpty ? "" : " It would fit in the table dialect \(fitting.joined(separator: " or "))."
-                return Recognition(
-                    .unrecognized(
-                        InputProblem(
-                            .columnCount,
-                            "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")))
+                return Recognition.unrecognized(
+                    .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")
             }
             guard !fields.contains(where: \.hasBackslashQuote) else {
-                return Recognition(
-                    .unrecognized(
-                        InputProblem(
-                            .unterminatedQuote,
-                            "A quote of this row is escaped with a backslash, so the dialect of the table is mysql (--table-dialect)."
-                        )))
+                return Recognition.unrecognized(
+                    .unterminatedQuote,
+                    "A quote of this row is escaped with a backslash, so the dialect of the table is mysql (--table-dialect)."
+                )
             }
             let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
             do throws(JSONReadingError) {
