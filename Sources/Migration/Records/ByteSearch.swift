@@ -11,6 +11,17 @@ extension UnsafeBufferPointer<UInt8> {
         return UnsafeRawPointer(found) - UnsafeRawPointer(base)
     }
 
+    /// Whether one of the occurrences of a byte is a wanted one.
+    @inline(__always)
+    func contains(_ byte: UInt8, where isWanted: (_ position: Int) -> Bool) -> Bool {
+        var start = 0
+        while let found = position(of: byte, from: start) {
+            if isWanted(found) { return true }
+            start = found + 1
+        }
+        return false
+    }
+
     /// The first occurrence of either of two bytes from `start` on, eight bytes at a time.
     func position(ofEither first: UInt8, or second: UInt8, from start: Int) -> Int? {
         guard let base = baseAddress else { return nil }

@@ -25,16 +25,15 @@ enum DatabaseJSON {
 
     /// Whether an object in the text begins with a member that states a type. Takes linear time.
     private static func mayHaveTypes(_ text: Bytes) -> Bool {
-        var start = 0
-        while let brace = text.position(of: UInt8(ascii: "{"), from: start) {
-            start = brace + 1
-            guard let quote = text.firstNonWhiteSpace(from: start), text[quote] == UInt8(ascii: "\"") else { continue }
-            for name in names where text.begins(with: name, at: quote + 1) {
+        text.contains(UInt8(ascii: "{")) { brace in
+            guard let quote = text.firstNonWhiteSpace(from: brace + 1), text[quote] == UInt8(ascii: "\"") else {
+                return false
+            }
+            return names.contains { name in
                 let end = quote + 1 + name.utf8CodeUnitCount
-                if end < text.count, text[end] == UInt8(ascii: "\"") { return true }
+                return text.begins(with: name, at: quote + 1) && end < text.count && text[end] == UInt8(ascii: "\"")
             }
         }
-        return false
     }
 
     private static let names: [StaticString] = [

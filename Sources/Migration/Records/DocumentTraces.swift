@@ -19,54 +19,35 @@ enum DocumentTraces {
 
     /// Base64 of a signed message, anywhere.
     private static func hasReceipt(_ text: Bytes) -> Bool {
-        var start = 0
-        while let found = text.position(of: UInt8(ascii: "M"), from: start) {
-            if text.begins(with: "MI", at: found), StoredText.beginsBase64Receipt(text[slice: found..<text.count]) {
-                return true
-            }
-            start = found + 1
+        text.contains(UInt8(ascii: "M")) { found in
+            text.begins(with: "MI", at: found) && StoredText.beginsBase64Receipt(text[slice: found..<text.count])
         }
-        return false
     }
 
     /// The base64 of a receipt in base64, anywhere.
     private static func hasEncodedTwice(_ text: Bytes) -> Bool {
-        var start = 0
         // The base64 of `MI`, without its last bits.
-        while let found = text.position(of: UInt8(ascii: "T"), from: start) {
-            if text.begins(with: "TUl", at: found),
-                StoredText.decode(text[slice: found..<text.count].prefix(48))
+        text.contains(UInt8(ascii: "T")) { found in
+            text.begins(with: "TUl", at: found)
+                && StoredText.decode(text[slice: found..<text.count].prefix(48))
                     .withUnsafeBufferPointer(StoredText.beginsBase64Receipt)
-            {
-                return true
-            }
-            start = found + 1
-        }
-        return text.contains("ZXdvSkluTnBaMjVoZEhWeVpTSQ")
+        } || text.contains("ZXdvSkluTnBaMjVoZEhWeVpTSQ")
     }
 
     /// The base64 of gzip (RFC 1952, 2.3.1) at the start of a word: one without reserved flags and with a known system.
     private static func hasCompressed(_ text: Bytes) -> Bool {
-        var start = 0
-        while let found = text.position(of: UInt8(ascii: "H"), from: start) {
-            start = found + 1
+        text.contains(UInt8(ascii: "H")) { found in
             guard text.begins(with: "H4sI", at: found), found == 0 || text[found - 1].base64Value == nil else {
-                continue
+                return false
             }
             let header = StoredText.decode(text[slice: found..<text.count].prefix(16))
-            if header.count >= 10, header[3] < 0x20, header[9] <= 13 || header[9] == 0xFF { return true }
+            return header.count >= 10 && header[3] < 0x20 && (header[9] <= 13 || header[9] == 0xFF)
         }
-        return false
     }
 
     /// The object identifier of SignedData in hexadecimal, also with a character between its bytes.
     private static func hasHex(_ text: Bytes) -> Bool {
-        var start = 0
-        while let found = text.position(of: UInt8(ascii: "0"), from: start) {
-            if beginsHex(text, at: found) { return true }
-            start = found + 1
-        }
-        return false
+        text.contains(UInt8(ascii: "0")) { beginsHex(text, at: $0) }
     }
 
     private static func beginsHex(_ text: Bytes, at start: Int) -> Bool {
@@ -82,12 +63,9 @@ enum DocumentTraces {
 
     /// The bytes of a signed message, also with the escapes of a dump: what begins the object identifier of SignedData has none.
     private static func hasSignedMessage(_ text: Bytes) -> Bool {
-        var start = 0
-        while let found = text.position(of: 0x2A, from: start) {
-            if text[slice: found..<text.count].starts(with: StoredText.signedMessageIdentifier[2..<6]) { return true }
-            start = found + 1
+        text.contains(0x2A) { found in
+            text[slice: found..<text.count].starts(with: StoredText.signedMessageIdentifier[2..<6])
         }
-        return false
     }
 
     /// Member names that only documents have, the beginnings of an iOS 6 receipt and of a request in base64, and headers of JWS.
@@ -103,11 +81,6 @@ enum DocumentTraces {
 extension Bytes {
     /// Whether the bytes contain the text.
     fileprivate func contains(_ text: StaticString) -> Bool {
-        var start = 0
-        while let found = position(of: text.utf8Start.pointee, from: start) {
-            if begins(with: text, at: found) { return true }
-            start = found + 1
-        }
-        return false
+        contains(text.utf8Start.pointee) { begins(with: text, at: $0) }
     }
 }

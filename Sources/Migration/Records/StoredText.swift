@@ -125,13 +125,10 @@ enum StoredText {
 
     /// Whether a text, in which quotes and white space may be escaped, seems to contain the beginning of a JSON object.
     static func mayContainObject(_ text: Bytes) -> Bool {
-        var start = 0
-        while let found = text.position(of: UInt8(ascii: "{"), from: start) {
-            start = found + 1
-            guard let next = text.firstNonWhiteSpace(from: start) else { return false }
-            if text[next] == UInt8(ascii: "\"") || text[next] == UInt8(ascii: "\\") { return true }
+        text.contains(UInt8(ascii: "{")) { found in
+            guard let next = text.firstNonWhiteSpace(from: found + 1) else { return false }
+            return text[next] == UInt8(ascii: "\"") || text[next] == UInt8(ascii: "\\")
         }
-        return false
     }
 
     /// The base64 between the lines of a PEM block (RFC 7468), if there is exactly one block.
