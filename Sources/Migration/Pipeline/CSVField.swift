@@ -2,7 +2,7 @@
 package enum CSVField {
     /// Appends a field and the comma after it.
     package static func append(_ field: String, to bytes: inout [UInt8]) {
-        let needsQuotes = field.utf8.contains(where: isSpecial)
+        let needsQuotes = field.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0D || $0 == 0x0A }
         if needsQuotes {
             bytes.append(0x22)
             for byte in field.utf8 {
@@ -14,13 +14,6 @@ package enum CSVField {
             bytes.append(contentsOf: field.utf8)
         }
         bytes.append(0x2C)
-    }
-
-    private static func isSpecial(_ byte: UInt8) -> Bool {
-        switch byte {
-        case 0x22, 0x2C, 0x0D, 0x0A: true
-        default: false
-        }
     }
 
     /// A whole row with its CR LF.
