@@ -448,3 +448,12 @@ extension JSONWriter {
         }
     }
 }
+
+extension JSONValue {
+    /// The value as JSON, as ``JSONWriter/value(_:)`` writes it.
+    package var json: [UInt8] {
+        var writer = JSONWriter()
+        writer.value(self)
+        return writer.finish()
+    }
+}

@@ -513,12 +513,7 @@ package enum ExportedTables {
                 "path",
                 "The path of the document in its record, which was migrated otherwise; none for a whole record; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
             ) { source($0, "path")?.string },
-            .json("record", "Your own columns beside it.") { line in
-                guard let value = line["record"] else { return nil }
-                var writer = JSONWriter()
-                writer.value(value)
-                return writer.finish()
-            },
+            .json("record", "Your own columns beside it.") { $0["record"]?.json },
             .text("original", "The original bytes, if they are UTF-8; cut if the record was too large.") {
                 $0["original"]?.string
             },

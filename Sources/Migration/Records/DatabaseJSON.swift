@@ -10,9 +10,7 @@ enum DatabaseJSON {
         // The record itself is no value of a member.
         let plain = inside(value)
         guard plain != value else { return nil }
-        var writer = JSONWriter()
-        writer.value(item(plain) ?? plain)
-        return writer.finish()
+        return (item(plain) ?? plain).json
     }
 
     /// The content of a line of an export of DynamoDB, `{"Item":{…}}`.

@@ -47,14 +47,8 @@ package struct InputDocument: Sendable, Equatable {
         switch payload {
         case _ where !text.isEmpty: return Array(text)
         case .receipt(let bytes, _), .jws(let bytes): return Array(bytes)
-        case .reply(let value), .transactions(let value), .notification(let value):
-            var writer = JSONWriter()
-            writer.value(value)
-            return writer.finish()
-        case .storeKit2(let object, _):
-            var writer = JSONWriter()
-            writer.value(.object(object))
-            return writer.finish()
+        case .reply(let value), .transactions(let value), .notification(let value): return value.json
+        case .storeKit2(let object, _): return JSONValue.object(object).json
         case .transactionID(let id): return Array(id.utf8)
         case .several, .unrecognized: return []
         }

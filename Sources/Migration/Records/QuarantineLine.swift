@@ -90,9 +90,7 @@ struct QuarantineLine {
         guard let members = object["record"]?.object?.members else { return [] }
         return members.map { member in
             if let text = member.value.string { return CarriedColumn(name: member.key, value: .text(text)) }
-            var writer = JSONWriter()
-            writer.value(member.value)
-            return CarriedColumn(name: member.key, value: .json(String(decoding: writer.finish(), as: UTF8.self)))
+            return CarriedColumn(name: member.key, value: .json(String(decoding: member.value.json, as: UTF8.self)))
         }
     }
 }

@@ -149,9 +149,7 @@ extension ProcessedNotification {
         func stripped(_ value: JSONValue) -> JSONValue {
             value.object.map { .object($0.removing(factNames)) } ?? value
         }
-        var writer = JSONWriter(reservingCapacity: 512)
-        writer.value(.object(object.changing("data", stripped).changing("appData", stripped)))
-        return writer.finish()
+        return JSONValue.object(object.changing("data", stripped).changing("appData", stripped)).json
     }
 }
 

@@ -42,9 +42,7 @@ struct AppStoreAnswer {
 
     /// A value as one line of JSON.
     static func line(_ value: JSONValue) -> String {
-        var writer = JSONWriter()
-        writer.value(value)
-        return Printable.json(String(decoding: writer.finish(), as: UTF8.self))
+        Printable.json(String(decoding: value.json, as: UTF8.self))
     }
 
     /// Apple's JSON of a value.

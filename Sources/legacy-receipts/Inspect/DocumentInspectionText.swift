@@ -129,9 +129,7 @@ enum DocumentInspectionText {
             let isDate = name.hasSuffix("Date") && (0..<253_402_300_800_000).contains(number)
             return isDate ? "\(number) (\(DateText.iso(number)))" : String(number)
         }
-        var writer = JSONWriter()
-        writer.value(value)
-        let json = String(decoding: writer.finish(), as: UTF8.self)
+        let json = String(decoding: value.json, as: UTF8.self)
         return json.utf8.count > longestText ? "(\(json.utf8.count) bytes of JSON)" : Printable.text(json)
     }
 }

@@ -128,11 +128,7 @@ struct InspectorPage {
     }
 
     /// With line breaks, for people.
-    private static func text(_ value: JSONValue) -> String {
-        var writer = JSONWriter()
-        writer.value(value)
-        return pretty(writer.finish())
-    }
+    private static func text(_ value: JSONValue) -> String { pretty(value.json) }
 
     static func pretty(_ json: [UInt8]) -> String {
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
