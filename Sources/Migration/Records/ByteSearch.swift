@@ -69,6 +69,13 @@ extension UnsafeBufferPointer<UInt8> {
     subscript(slice range: Range<Int>) -> Bytes { Bytes(rebasing: self[range]) }
 }
 
+extension ArraySlice<UInt8> {
+    /// A part, by positions from the start of the slice.
+    subscript(slice range: Range<Int>) -> ArraySlice<UInt8> {
+        self[(startIndex + range.lowerBound)..<(startIndex + range.upperBound)]
+    }
+}
+
 extension UInt8 {
     /// White space of JSON, base64 and property lists: blank, tab, line feed, carriage return.
     var isWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }

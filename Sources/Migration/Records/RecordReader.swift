@@ -106,8 +106,7 @@ struct RecordReader {
             guard let first = bytes[slice: trimmed].first else {
                 return Recognition.unrecognized(.empty, "There is nothing here.")
             }
-            let start = text.startIndex + trimmed.lowerBound
-            let slice = text[start..<(start + trimmed.count)]
+            let slice = text[slice: trimmed]
             if depth == 0, let recognition = plain(bytes[slice: trimmed], first) { return recognition }
             if let recognition = postgreSQLArray(bytes[slice: trimmed], depth: depth) { return recognition }
             switch first {
@@ -135,9 +134,7 @@ struct RecordReader {
         }
         switch StoredEncoding(bytes) {
         case .part(let range)?:
-            return read(
-                text: text[(text.startIndex + range.lowerBound)..<(text.startIndex + range.upperBound)],
-                depth: depth + 1)
+            return read(text: text[slice: range], depth: depth + 1)
         case .decoded(let content)?: return read(text: content[...], depth: depth + 1)
         case nil: break
         }
@@ -154,9 +151,7 @@ struct RecordReader {
         }
         if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
         if let body = StoredText.pemBody(bytes) {
-            return Recognition(
-                .receipt(
-                    text[(text.startIndex + body.lowerBound)..<(text.startIndex + body.upperBound)], wrapping: .none))
+            return Recognition(.receipt(text[slice: body], wrapping: .none))
         }
         if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
         if let recognition = logged(bytes, depth: depth) { return recognition }
@@ -286,9 +281,6 @@ struct RecordReader {
     /// Reads rows of `latest_receipt_info`, several documents, or any single element.
     private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
         do throws(JSONReadingError) {
-            func slice(_ element: JSONMember) -> ArraySlice<UInt8> {
-                text[(text.startIndex + element.value.lowerBound)..<(text.startIndex + element.value.upperBound)]
-            }
             var scanner = try JSONMemberScanner(bytes)
             // `inside` is the content of a row that contains more than a row, or columns with a role, read as a record of
             // its own.
@@ -298,10 +290,11 @@ struct RecordReader {
                 var inside: Recognition?
                 if element.kind == .object {
                     let object = try ObjectReader(
-                        reader: self, text: slice(element), bytes: bytes[slice: element.value], depth: depth)
+                        reader: self, text: text[slice: element.value], bytes: bytes[slice: element.value],
+                        depth: depth)
                     isRow = object.isRow
                     if isRow, object.mayHoldDocument || object.hasRoles {
-                        let recognition = read(text: slice(element), depth: depth + 1)
+                        let recognition = read(text: text[slice: element.value], depth: depth + 1)
                         if !recognition.isRowAlone || object.hasRoles { inside = recognition }
                     }
                 }
@@ -312,17 +305,18 @@ struct RecordReader {
                 return Recognition(.transactions(try JSONValue.parse(bytes)))
             }
             if elements.count == 1, !elements[0].isRow {
-                return read(text: slice(elements[0].element), depth: depth + 1)
+                return read(text: text[slice: elements[0].element.value], depth: depth + 1)
             }
             var several = SeveralElements(reader: self)
             for (element, isRow, inside) in elements {
                 guard isRow else {
-                    several.add(read(text: slice(element), depth: depth + 1), of: slice(element))
+                    let value = text[slice: element.value]
+                    several.add(read(text: value, depth: depth + 1), of: value)
                     continue
                 }
                 let row = try JSONValue.parse(bytes[slice: element.value])
                 if let inside {
-                    several.add(row, holding: inside, of: slice(element))
+                    several.add(row, holding: inside, of: text[slice: element.value])
                 } else {
                     several.add(row, beside: [])
                 }
