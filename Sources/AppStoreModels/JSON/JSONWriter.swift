@@ -414,6 +414,13 @@ extension JSONWriter {
         array(name, value) { $0.string($1) }
     }
 
+    /// A value that is already valid JSON; omitted if it has no bytes.
+    package mutating func member(_ name: StaticString, json: [UInt8]) {
+        guard !json.isEmpty else { return }
+        key(name)
+        raw(json)
+    }
+
     /// Members with names that are not known at compile time, and numbers.
     package mutating func members(_ counts: [(name: String, count: Int)]) {
         for (name, count) in counts {

@@ -160,12 +160,7 @@ extension PurchaseHistory {
 
 extension KnownReceipt.Form {
     /// The name in the tables.
-    var name: String {
-        switch self {
-        case .app: "app"
-        case .transaction: "transaction"
-        }
-    }
+    var name: String { self == .app ? "app" : "transaction" }
 }
 
 /// A document with statements about the customer.

@@ -201,8 +201,7 @@ extension ColumnRoles {
         for role in DocumentColumns.Role.allCases { documents.names[role] = value?[role.rawValue]?.string }
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    func writeMembers(to writer: inout JSONWriter) {
         writer.member("receipt", receipt)
         writer.member("user", users.user)
         for role in DocumentColumns.Role.allCases {
@@ -213,7 +212,6 @@ extension ColumnRoles {
         if !users.carried.isEmpty {
             writer.array("carry", users.carried.sorted()) { $0.string($1) }
         }
-        writer.endObject()
     }
 }
 

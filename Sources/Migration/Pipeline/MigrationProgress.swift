@@ -39,8 +39,7 @@ struct MigrationProgress: Sendable {
                     writer.member("end", Int64(row.end))
                 }
             }
-            writer.key("summary")
-            writer.raw(summary.json().filter { $0 != 0x0A })
+            writer.member("summary", json: summary.json().filter { $0 != 0x0A })
         }
     }
 

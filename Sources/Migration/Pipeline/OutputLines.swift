@@ -61,12 +61,8 @@ struct OutputSource {
             writer.member("asOf", asOf.date)
             writer.member("asOfKind", asOf.kind.rawValue)
         }
-        writer.key("source")
-        writer.raw(source)
-        if !record.isEmpty {
-            writer.key("record")
-            writer.raw(record)
-        }
+        writer.member("source", json: source)
+        writer.member("record", json: record)
         writer.endObject()
         writer.newline()
     }

@@ -170,19 +170,9 @@ extension InputRecord {
             writer.member("kind", kind.rawValue)
             writer.member("sha256", Fingerprint(of: original).description)
         }
-        let columns = JSONWriter.carriedColumns(carried + (document?.carried ?? []))
-        if !columns.isEmpty {
-            writer.key("record")
-            writer.raw(columns)
-        }
-        if let roles, !roles.isEmpty {
-            writer.key("roles")
-            roles.write(to: &writer)
-        }
-        if document == nil, let table {
-            writer.key("table")
-            table.write(to: &writer)
-        }
+        writer.member("record", json: JSONWriter.carriedColumns(carried + (document?.carried ?? [])))
+        if let roles, !roles.isEmpty { writer.object("roles") { roles.writeMembers(to: &$0) } }
+        if document == nil, let table { writer.object("table") { table.writeMembers(to: &$0) } }
         if original.count < length { writer.member("originalIsCut", true) }
         if let text = String(validating: original, as: UTF8.self) {
             writer.member("original", text)

@@ -622,12 +622,7 @@ struct VerifiedRecord {
 }
 
 extension VerifiedReceipt {
-    fileprivate var kind: RecordKind {
-        switch form {
-        case .app: .appReceipt
-        case .transaction: .transactionReceipt
-        }
-    }
+    fileprivate var kind: RecordKind { form == .app ? .appReceipt : .transactionReceipt }
 }
 
 private struct RefusedReceipt: Error {

@@ -8,8 +8,7 @@ extension MigrationPlan {
         JSONWriter.object(reservingCapacity: 4096, endsLine: true) { writer in
             writer.member("version", 1)
             writer.objects("sources", sources) { writer, source in source.writeMembers(to: &writer) }
-            writer.key("summary")
-            writer.raw(summary.json().filter { $0 != 0x0A })
+            writer.member("summary", json: summary.json().filter { $0 != 0x0A })
             writer.objects("quarantine", quarantine) { writer, reason in
                 writer.member("reason", reason.reason)
                 writer.member("message", reason.message)

@@ -96,7 +96,7 @@ struct QuarantineLine {
 }
 
 extension TableLayout {
-    /// The layout that ``write(to:)`` wrote.
+    /// The layout that ``writeMembers(to:)`` wrote.
     init?(quarantined value: JSONValue?) {
         guard let delimiter = value?["delimiter"]?.string?.utf8.first, let columns = value?["columns"]?.array else {
             return nil
@@ -107,13 +107,11 @@ extension TableLayout {
         self.init(dialect: dialect, columns: columns.map { $0.string ?? "" })
     }
 
-    func write(to writer: inout JSONWriter) {
-        writer.beginObject()
+    func writeMembers(to writer: inout JSONWriter) {
         writer.member("delimiter", String(decoding: [dialect.delimiter], as: UTF8.self))
         if dialect.escape != .csv { writer.member("dialect", dialect.escape.rawValue) }
         if dialect.isInsert { writer.member("quote", "'") }
         if dialect.quote == TableDialect.noQuote { writer.member("quote", "") }
         writer.array("columns", columns) { $0.string($1) }
-        writer.endObject()
     }
 }
