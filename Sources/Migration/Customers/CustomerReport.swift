@@ -1,7 +1,7 @@
 internal import AppStoreModels
 public import ProductCatalog
 package import Purchases
-internal import TransactionStore
+package import TransactionStore
 
 /// The data of a store about one customer, as rows of tables: those of an export, and those of `CustomerTables`. It
 /// concludes nothing.
@@ -31,13 +31,10 @@ public struct CustomerReport: Sendable {
         self.init(match.customer, users: match.users, kinds: match.kinds, catalog: catalog, date: date)
     }
 
-    /// A report of a customer who is in no store: what documents state together.
-    package init(_ customer: Customer, catalog: ProductCatalog?, date: Int64) {
-        self.init(customer, users: [], kinds: [], catalog: catalog, date: date)
-    }
-
-    private init(
-        _ customer: Customer, users: [UserClaim], kinds: [CustomerSearch.IdKind], catalog: ProductCatalog?, date: Int64
+    /// Without users and kinds, a report of a customer who is in no store: what documents state together.
+    package init(
+        _ customer: Customer, users: [UserClaim] = [], kinds: [CustomerSearch.IdKind] = [], catalog: ProductCatalog?,
+        date: Int64
     ) {
         self.kinds = kinds
         let owner = ExportedCustomer(customer, users: users, catalog: catalog, at: date)

@@ -129,12 +129,7 @@ struct Column<Row>: Sendable {
     ) -> Column {
         json(name, meaning) { row in
             let texts = value(row)
-            guard !texts.isEmpty else { return nil }
-            var writer = JSONWriter()
-            writer.beginArray()
-            for text in texts { writer.string(text) }
-            writer.endArray()
-            return writer.finish()
+            return texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)).json
         }
     }
 

@@ -218,14 +218,8 @@ public struct StoreMigration: Sendable {
     /// The name of the migration of these inputs with these options.
     private func name(_ inputs: [String], attempt: Int) -> String {
         let migration = options.migration
-        var writer = JSONWriter()
-        func list(_ values: [String]) {
-            writer.beginArray()
-            for value in values { writer.string(value) }
-            writer.endArray()
-        }
-        writer.beginArray()
-        writer.integer(attempt)
+        var parts: [JSONValue] = [.integer(Int64(attempt))]
+        func list(_ values: [String]) { parts.append(.array(values.map(JSONValue.string))) }
         list(inputs.map(Self.identity))
         list([migration.query?.sql ?? "", migration.query?.key ?? ""])
         list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
@@ -239,8 +233,7 @@ public struct StoreMigration: Sendable {
         list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])
         list(migration.bundleIds?.sorted() ?? ["*"])
         list([Fingerprint(of: migration.trust.digest).description])
-        writer.endArray()
-        return Fingerprint(of: writer.finish()).description
+        return Fingerprint(of: JSONValue.array(parts).json).description
     }
 
     /// The step in progress, and the counts of the committed steps.
