@@ -53,7 +53,9 @@ struct EnvelopeReader {
         }
         if !object.hasKeysAsColumn { _ = try takeOwn() }
         for index in object.columns.indices where fates[index] == nil { examine(index, isNamed: false) }
-        if documents.isEmpty, weak.isEmpty, !object.isOfOtherStore, object.isRow { try takeRow() }
+        if documents.isEmpty, weak.isEmpty, !object.isOfOtherStore, object.isRow {
+            try take(WireVocabulary.row, .readAsRows, InputPayload.transactions)
+        }
         return finish()
     }
 
@@ -62,7 +64,7 @@ struct EnvelopeReader {
     /// Reads the object itself, if it is a document, and settles the handling of its own columns.
     private mutating func takeOwn() throws(JSONReadingError) -> Bool {
         if object.isNotification {
-            try take(.notification, .readAsNotification) { WireVocabulary.notification.contains($0.name) }
+            try take(WireVocabulary.notification, .readAsNotification, InputPayload.notification)
             return true
         }
         if let store = object.column("Store"), store.kind == .string,
@@ -72,30 +74,29 @@ struct EnvelopeReader {
             return true
         }
         if object.isReply {
-            try take(.reply, .readAsReply) { WireVocabulary.reply.contains($0.name) }
+            try take(WireVocabulary.reply, .readAsReply, InputPayload.reply)
             return true
         }
         if object.isBareReceiptObject {
-            try take(.bareReceipt, .readAsReply) { WireVocabulary.appReceipt.contains($0.name) }
+            try take(WireVocabulary.appReceipt, .readAsReply) { receipt in
+                .reply(.object(JSONObject(members: [.init(key: "receipt", value: receipt)])))
+            }
             return true
         }
         if let kind = object.storeKit2Kind {
-            let names = kind.memberNames
-            try take(.storeKit2(kind), .readAsStoreKit2JSON) { names.contains($0.name) }
+            try take(kind.memberNames, .readAsStoreKit2JSON) { value in
+                .storeKit2(value.object ?? JSONObject(members: []), kind)
+            }
             return true
         }
         return false
     }
 
-    private enum OwnForm {
-        case notification, reply, bareReceipt
-        case storeKit2(StoreKit2Kind)
-    }
-
+    /// Reads the columns with these names as one document.
     private mutating func take(
-        _ form: OwnForm, _ fate: MemberFate, _ isOwn: (Column) -> Bool
+        _ names: Set<String>, _ fate: MemberFate, _ payload: (JSONValue) -> InputPayload
     ) throws(JSONReadingError) {
-        for (index, column) in object.columns.enumerated() where isOwn(column) {
+        for (index, column) in object.columns.enumerated() where names.contains(column.name) {
             if column.name == "receipt" || column.name == "receipt-data", object.kind(column.name) == .string {
                 // The receipt of the request, beside the reply.
                 continue
@@ -103,14 +104,7 @@ struct EnvelopeReader {
             fates[index] = WireVocabulary.request.contains(column.name) ? .ignored : fate
         }
         let value = try object.parsed { fates[$0] == fate }
-        let payload: InputPayload =
-            switch form {
-            case .notification: .notification(value)
-            case .reply: .reply(value)
-            case .storeKit2(let kind): .storeKit2(value.object ?? JSONObject(members: []), kind)
-            case .bareReceipt: .reply(.object(JSONObject(members: [.init(key: "receipt", value: value)])))
-            }
-        documents.append(InputDocument(payload: payload, path: "", carried: [], text: []))
+        documents.append(InputDocument(payload: payload(value), path: "", carried: [], text: []))
     }
 
     private mutating func takeUnity(_ store: Column, _ payload: Int) {
@@ -128,14 +122,6 @@ struct EnvelopeReader {
         }
         fates[payload] = nil
         examine(payload, isNamed: true, wrapping: .unity)
-    }
-
-    private mutating func takeRow() throws(JSONReadingError) {
-        for (index, column) in object.columns.enumerated() where WireVocabulary.row.contains(column.name) {
-            fates[index] = .readAsRows
-        }
-        let value = try object.parsed { fates[$0] == .readAsRows }
-        documents.append(InputDocument(payload: .transactions(value), path: "", carried: [], text: []))
     }
 
     // MARK: Columns
