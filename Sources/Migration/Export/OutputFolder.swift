@@ -18,7 +18,7 @@ final class OutputFolder {
         // Not every file system supports locks. The deinitializer closes the descriptor.
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
             throw ExportError(
-                output: path,
+                .output, path: path,
                 "Another export is writing into the output folder \(path) at this moment.")
         }
     }
@@ -94,12 +94,12 @@ final class OutputFolder {
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             if mkdir(made, 0o777) != 0, errno != EEXIST {
-                throw ExportError(output: path, "The output folder \(path) cannot be made: \(systemError()).")
+                throw ExportError(.output, path: path, "The output folder \(path) cannot be made: \(systemError()).")
             }
         }
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            throw ExportError(output: path, "The output folder \(path) is not a folder.")
+            throw ExportError(.output, path: path, "The output folder \(path) is not a folder.")
         }
     }
 }
@@ -225,7 +225,8 @@ final class OutputFile {
 
     private func failure(_ verb: String) -> ExportError {
         ExportError(
-            output: path, "The output file \(path) cannot be \(verb): \(systemError()). The export is not complete.")
+            .output, path: path,
+            "The output file \(path) cannot be \(verb): \(systemError()). The export is not complete.")
     }
 }
 

@@ -257,8 +257,3 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { message }
 }
-
-extension ExportError {
-    /// An error about a file or folder that cannot be made, written or read back.
-    init(output path: String, _ message: String) { self.init(.output, path: path, message) }
-}

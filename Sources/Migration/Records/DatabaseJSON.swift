@@ -1,4 +1,5 @@
 import AppStoreModels
+import Foundation
 
 /// JSON of databases that write the type of each value around it: DynamoDB (`{"S":"u1"}`), MongoDB (`{"$oid":"…"}`), Firestore
 /// (`{"stringValue":"u1"}`), Avro (`{"string":"u1"}`) and Parse (`{"__type":"Pointer",…}`). A record is read as the plain
@@ -113,13 +114,7 @@ enum DatabaseJSON {
         guard subtype == "04" || subtype == "4" else { return .string(base64) }
         let bytes = StoredText.decode(base64.utf8)
         guard bytes.count == 16 else { return .string(base64) }
-        let digits = bytes.map { byte in (byte < 0x10 ? "0" : "") + String(byte, radix: 16) }.joined()
-        var uuid = ""
-        for (place, digit) in digits.enumerated() {
-            if [8, 12, 16, 20].contains(place) { uuid += "-" }
-            uuid.append(digit)
-        }
-        return .string(uuid)
+        return .string(NSUUID(uuidBytes: bytes).uuidString.lowercased())
     }
 
     /// A value of Parse: a pointer is the id of what it points to.
