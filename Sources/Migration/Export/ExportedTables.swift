@@ -77,7 +77,7 @@ package enum ExportedTables {
 
     // MARK: Transactions
 
-    private static func stated(
+    private static func ofTransaction(
         _ columns: [Column<JWSTransactionDecodedPayload>]
     ) -> [Column<OwnedRow<ExportedTransaction>>] {
         columns.within { row, value in value(row.value.stored.payload) }
@@ -85,7 +85,7 @@ package enum ExportedTables {
 
     static let transactions: Table<OwnedRow<ExportedTransaction>> = {
         typealias Columns = [Column<OwnedRow<ExportedTransaction>>]
-        let ids = stated([
+        let ids = ofTransaction([
             .text(
                 "transactionId",
                 "The id of the transaction; it has several rows only if documents contradict each other about `originalTransactionId`."
@@ -106,7 +106,7 @@ package enum ExportedTables {
                 "The group of a subscription; from another transaction of the product or the catalog if need be."
             ) { $0.value.group },
         ]
-        let more = stated([
+        let more = ofTransaction([
             .integer("quantity", "How many consumables or seats were bought.") { $0.quantity },
             .date("purchaseDate", "When the App Store charged the customer, or restored the purchase.") {
                 $0.purchaseDate

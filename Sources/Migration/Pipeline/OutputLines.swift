@@ -40,6 +40,7 @@ struct OutputSource {
         output.transactions.beginObject()
         transaction.writeMembers(to: &output.transactions, &output.transactionProvenance)
         finishLine(&output.transactions)
+        output.counts.add(transaction, isConfirmed: isConfirmed)
     }
 
     func write(_ appTransaction: MappedAppTransaction, into output: inout BatchOutput) {

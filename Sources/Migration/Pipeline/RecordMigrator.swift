@@ -463,7 +463,7 @@ struct RecordMigrator: Sendable {
         // purchases together.
         if read.receipts.count + read.recorded.count > 1 { lines.addTerms(mapper) }
         for (transaction, source) in zip(lines.transactions, lines.sources) {
-            write(transaction, source, into: &output)
+            source.write(transaction, into: &output)
         }
     }
 
@@ -512,7 +512,7 @@ struct RecordMigrator: Sendable {
         let source = OutputSource(
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
         let transactions = verified.mapped.transactions.span
-        for index in transactions.indices { write(transactions[index], source, into: &output) }
+        for index in transactions.indices { source.write(transactions[index], into: &output) }
         writeRest(verified, source, withApp: true, into: &output)
     }
 
@@ -545,13 +545,6 @@ struct RecordMigrator: Sendable {
         for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
         if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
         output.counts.add(verified.mapped.notes)
-    }
-
-    private func write(
-        _ transaction: borrowing MappedTransaction, _ source: OutputSource, into output: inout BatchOutput
-    ) {
-        source.write(transaction, into: &output)
-        output.counts.add(transaction, isConfirmed: source.isConfirmed)
     }
 
     private func excluded(_ receipt: VerifiedRecord) -> QuarantineReason? {

@@ -1,5 +1,4 @@
 import AppStoreModels
-import LegacyReceipts
 import Purchases
 
 /// Makes a ``MigrationPlan``: reads the first records of each source with the reader and the migrator of ``Migration`` and

@@ -48,10 +48,7 @@ package enum SourceDatabase: Sendable, Equatable {
 
     /// The name that identifies the input when a migration is resumed.
     var identity: String {
-        switch self {
-        case .sqlite(let path): "sqlite:\(CanonicalPath.of(path))"
-        case .postgreSQL(_, let server): server
-        }
+        if case .sqlite(let path) = self { "sqlite:\(CanonicalPath.of(path))" } else { name }
     }
 }
 
