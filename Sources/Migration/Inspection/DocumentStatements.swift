@@ -5,19 +5,16 @@ package import Purchases
 /// Reads one input as `migrate` reads a record, and resolves what its documents state. Nothing is stored.
 package struct DocumentStatements: Sendable {
     private let migrator: RecordMigrator
-    private let options: InputOptions
 
     /// - Parameters:
     ///   - trust: the trust anchors.
     ///   - date: the current time, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is newer.
     /// - Throws: ``MigrationError`` for a certificate that cannot be read.
     package init(trust: TrustPolicy, date: Int64) throws(MigrationError) {
-        let migration = MigrationOptions(trust: trust)
         migrator = try RecordMigrator(
-            migration,
+            MigrationOptions(trust: trust),
             filing: RecordMigrator.Filing(
                 users: UserColumns(user: nil, carried: []), verified: VerifiedReceipts(trust: trust), date: date))
-        options = migration.input
     }
 
     /// The customers of the documents in an input: documents that share an identity are about one. Empty if no document is

@@ -188,7 +188,6 @@ struct ColumnRoles: Sendable {
             documents: DocumentColumns(documents.names.merging(run.documents.names) { $1 }),
             receipt: run.receipt ?? receipt)
     }
-
 }
 
 /// In a line of the quarantine.
