@@ -181,32 +181,28 @@ struct EnvelopeReader {
             fates[candidate.index] = .some(.readAsReceipt)
             settledInside.insert(candidate.index)
         }
-        var carried = recognition.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) }
+        var carried = recognition.carried.map { $0.inside(column.name) }
         if object.hasKeysAsColumn {
             if documents.isEmpty { inner.append(MemberPath(RecordReader.keys, .carriedAlong)) }
             carried.append(CarriedColumn(name: RecordReader.keys, value: .text(column.name)))
         }
         let count = documents.count
         defer { if recognition.isInText { documentsInText += documents.count - count } }
-        guard case .several(let found) = recognition.payload else {
-            // The same receipt under two names counts once, unless columns beside it may name another user.
-            if documents.count < 16, carried.isEmpty,
-                documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) })
-            {
-                return
-            }
-            let text = recognition.isRecognized ? [] : object.text(of: column)
-            documents.append(
-                InputDocument(payload: recognition.payload, path: name, carried: carried, text: text))
+        // The same receipt under two names counts once, unless columns beside it may name another user.
+        if documents.count < 16, carried.isEmpty,
+            documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) })
+        {
             return
         }
-        for document in found {
-            documents.append(
-                InputDocument(
-                    payload: document.payload, path: MemberPath.joined(name, document.path),
-                    carried: carried
-                        + document.carried.map { CarriedColumn(name: column.name + "." + $0.name, value: $0.value) },
-                    text: document.text))
+        var found = recognition.payload.documents
+        if !recognition.isRecognized {
+            let text = object.text(of: column)
+            found = [InputDocument(payload: recognition.payload, path: "", carried: [], text: text)]
+        }
+        documents += found.map { document in
+            InputDocument(
+                payload: document.payload, path: MemberPath.joined(name, document.path),
+                carried: carried + document.carried.map { $0.inside(column.name) }, text: document.text)
         }
     }
 
@@ -228,9 +224,7 @@ struct EnvelopeReader {
                 let recognition = object.value(of: column)
                 guard recognition.isUnmistakable else { continue }
                 fates[index] = .leftOut
-                besideLeftOut += recognition.carried.map {
-                    CarriedColumn(name: column.name + "." + $0.name, value: $0.value)
-                }
+                besideLeftOut += recognition.carried.map { $0.inside(column.name) }
             }
         }
     }

@@ -53,6 +53,9 @@ package struct CarriedColumn: Sendable, Equatable {
         self.name = name
         self.value = value
     }
+
+    /// The column with the name of its container before its own.
+    func inside(_ container: String) -> CarriedColumn { CarriedColumn(name: container + "." + name, value: value) }
 }
 
 /// One record of an input, recognized without decoding a receipt.
