@@ -124,13 +124,7 @@ enum StoredEncoding {
     }
 
     private static func isOfFormName(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "/"): false
-        case UInt8(ascii: "."), UInt8(ascii: "%"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "*"),
-            UInt8(ascii: "~"):
-            true
-        default: byte.base64Value != nil
-        }
+        byte != UInt8(ascii: "/") && (byte.base64Value != nil || ".%[]*~".utf8.contains(byte))
     }
 
     // MARK: Arrays of PostgreSQL
