@@ -27,18 +27,13 @@ struct FormatDetector {
     func detect() throws(InputError) -> InputFraming {
         let framing = try framing()
         if let column = options.receiptColumn, let names = namesWithout(column, framing) {
-            throw InputError(
-                code: .columnNotFound, input: input,
-                message:
-                    "\(input) has no member \(column). The members of its first record are: \(TableDetector.list(names))."
-            )
+            throw columnNotFound(
+                "has no member \(column). The members of its first record are: \(TableDetector.list(names)).")
         }
         for column in options.otherColumns {
             guard let name = nameLike(column, framing) else { continue }
-            throw InputError(
-                code: .columnNotFound, input: input,
-                message:
-                    "\(input) has no member \(column) in its first records, but the member \(name). Is that the one?")
+            throw columnNotFound(
+                "has no member \(column) in its first records, but the member \(name). Is that the one?")
         }
         return framing
     }
@@ -67,6 +62,11 @@ struct FormatDetector {
             }
             return text()
         }
+    }
+
+    /// - Parameter problem: what comes after the name of the input.
+    private func columnNotFound(_ problem: String) -> InputError {
+        InputError(code: .columnNotFound, input: input, message: "\(input) \(problem)")
     }
 
     /// Whether lines end with a carriage return alone, as on old Macs.
@@ -333,9 +333,7 @@ struct FormatDetector {
         // A table may be beyond the window.
         guard isWhole, !wanted.isEmpty, let first = tables.first else { return .dump(dialect) }
         for column in wanted where !tables.contains(where: { $0.contains(column) }) {
-            throw InputError(
-                code: .columnNotFound, input: input,
-                message: "\(input) \(TableDetector.missing(column, first)).")
+            throw columnNotFound("\(TableDetector.missing(column, first)).")
         }
         return .dump(dialect)
     }

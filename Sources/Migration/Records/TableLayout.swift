@@ -42,8 +42,9 @@ struct TableDetector {
         let isCertain = isCertain || named != nil
         let rest = head[slice: (named?.length ?? 0)..<head.count]
         guard let sample = sample(rest, isWhole: isWhole, delimiter: named?.delimiter) else {
-            if isCertain, head.firstNonWhiteSpace() != nil { throw noHeader() }
-            return nil
+            guard isCertain, head.firstNonWhiteSpace() != nil else { return nil }
+            throw error(
+                .noHeader, "The first row of \(input) does not end within \(InputLimits.detectionWindow) bytes.")
         }
         // One column is a table only by name; anything else is plain lines.
         if sample.width == 1, !isCertain, !isName(sample.texts(ofRow: 0)[0]) { return nil }
@@ -98,12 +99,12 @@ struct TableDetector {
             guard names.contains(receiptColumn) else {
                 guard isCertain || sample.isRegular else { return nil }
                 guard options.hasHeader, sample.hasReceipt(inRow: 0) else { throw columnNotFound(receiptColumn, names) }
-                throw InputError(
-                    code: .columnNotFound, input: input,
-                    message: """
-                        \(input) has no column \(receiptColumn): its first row has a receipt, so it has no header. Name the \
-                        column by its number, with --no-header.
-                        """)
+                throw error(
+                    .columnNotFound,
+                    """
+                    \(input) has no column \(receiptColumn): its first row has a receipt, so it has no header. Name the \
+                    column by its number, with --no-header.
+                    """)
             }
             return make(sample, names, hasHeader: options.hasHeader)
         }
@@ -114,10 +115,9 @@ struct TableDetector {
             return make(sample, names)
         }
         guard isCertain || sample.isRegular else { return nil }
-        throw InputError(
-            code: .columnUndetectable, input: input,
-            message:
-                "The receipt column of \(input) cannot be detected; name it with --column. The columns are: \(Self.list(names)).\(Self.delimiterHint(names))"
+        throw error(
+            .columnUndetectable,
+            "The receipt column of \(input) cannot be detected; name it with --column. The columns are: \(Self.list(names)).\(Self.delimiterHint(names))"
         )
     }
 
@@ -155,16 +155,12 @@ struct TableDetector {
         return " If they are separated by another character, name it: --delimiter \(argument)."
     }
 
-    private func noHeader() -> InputError {
-        InputError(
-            code: .noHeader, input: input,
-            message: "The first row of \(input) does not end within \(InputLimits.detectionWindow) bytes.")
+    private func columnNotFound(_ name: String, _ names: [String]) -> InputError {
+        error(.columnNotFound, "\(input) \(Self.missing(name, names)).\(Self.delimiterHint(names))")
     }
 
-    private func columnNotFound(_ name: String, _ names: [String]) -> InputError {
-        InputError(
-            code: .columnNotFound, input: input,
-            message: "\(input) \(Self.missing(name, names)).\(Self.delimiterHint(names))")
+    private func error(_ code: InputError.Code, _ message: String) -> InputError {
+        InputError(code: code, input: input, message: message)
     }
 }
 
