@@ -255,11 +255,7 @@ extension CarriedColumn {
     }
 
     /// The last part of the name, in lower case and without separators.
-    fileprivate var plainName: String {
-        let last = name.split(separator: ".").last ?? ""
-        return String(
-            decoding: last.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }, as: UTF8.self)
-    }
+    fileprivate var plainName: String { SimilarNames.plain(name.split(separator: ".").last ?? "") }
 
     /// The number of containers around the column in its record.
     fileprivate var depth: Int { name.utf8.count { $0 == UInt8(ascii: ".") } }

@@ -94,14 +94,11 @@ final class ResumedSource {
         self.source = source
         row = progress.row
         known = progress.marks
-        guard row == nil else {
-            // The source begins after the row.
-            (skipped, digestOfSkipped) = (0, [])
-            records = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
-            return
-        }
-        skipped = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
-        digestOfSkipped = checkpoint?.digest ?? []
+        let before = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
+        // The source of a query with a key begins after the row, so nothing is skipped.
+        records = progress.row == nil ? 0 : before
+        skipped = progress.row == nil ? before : 0
+        digestOfSkipped = progress.row == nil ? checkpoint?.digest ?? [] : []
     }
 
     /// The next records after the checkpoint, and the position after them; nil at the end.

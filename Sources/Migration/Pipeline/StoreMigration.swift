@@ -86,11 +86,7 @@ public struct StoreMigration: Sendable {
                 // The last batch is committed with the end of the inputs.
                 if work.isStepFull { try await work.commit(to: store) }
                 work.add(batch, position)
-                let summary = work.progress.summary
-                progress(
-                    Progress(
-                        bytesRead: source.statistics.bytes, records: summary.recordsRead,
-                        quarantined: summary.quarantined))
+                progress(work.reported(bytesRead: source.statistics.bytes))
             }
         } catch {
             // Commit the completed records, so that they are not repeated. Report the first error.
@@ -138,10 +134,7 @@ public struct StoreMigration: Sendable {
             try await work.commit(to: store)
             // The next page is read from the quarantine as it is after this step.
             try await work.finishCommit()
-            progress(
-                Progress(
-                    bytesRead: 0, records: work.progress.summary.recordsRead,
-                    quarantined: work.progress.summary.quarantined))
+            progress(work.reported(bytesRead: 0))
         }
         return try work.result()
     }
@@ -312,6 +305,11 @@ public struct StoreMigration: Sendable {
             self.commit = nil
             let result = try await StoreMigration.stored { try await commit.value }
             applied.add(result)
+        }
+
+        func reported(bytesRead: Int) -> Progress {
+            let summary = progress.summary
+            return Progress(bytesRead: bytesRead, records: summary.recordsRead, quarantined: summary.quarantined)
         }
 
         /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.

@@ -2,10 +2,7 @@
 package enum SimilarNames {
     /// Whether at most two letters of two names were added, left out or changed; case and separators do not count.
     package static func differByTyping(_ left: String, _ right: String) -> Bool {
-        func plain(_ name: String) -> [UInt8] {
-            name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }
-        }
-        let (left, right) = (plain(left), plain(right))
+        let (left, right) = (Array(plain(left).utf8), Array(plain(right).utf8))
         let allowed = min(2, (max(left.count, right.count) - 1) / 3)
         guard left.count <= InputLimits.memberNameBytes, abs(left.count - right.count) <= allowed else { return false }
         var distances = Array(0...right.count)
@@ -19,5 +16,10 @@ package enum SimilarNames {
             }
         }
         return distances[right.count] <= allowed
+    }
+
+    /// A name in lower case and without separators.
+    static func plain(_ name: some StringProtocol) -> String {
+        String(decoding: name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }, as: UTF8.self)
     }
 }
