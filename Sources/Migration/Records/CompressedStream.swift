@@ -2,13 +2,13 @@ import CBzip2
 import CZlib
 import CZstd
 
-/// The compressions that inputs may have.
-enum Compression: CaseIterable {
+/// The compressions that inputs may have, with the extensions of their files.
+enum Compression: String, CaseIterable {
     /// RFC 1952.
-    case gzip
-    case bzip2
+    case gzip = ".gz"
+    case bzip2 = ".bz2"
     /// RFC 8878.
-    case zstd
+    case zstd = ".zst"
 
     /// The number of first bytes that identify every compression.
     static let detectionLength = 10
@@ -35,15 +35,6 @@ enum Compression: CaseIterable {
             return bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD])
                 || (bytes.first.map { $0 & 0xF0 == 0x50 } == true
                     && bytes.dropFirst().starts(with: [0x2A, 0x4D, 0x18]))
-        }
-    }
-
-    /// The file extension.
-    var suffix: String {
-        switch self {
-        case .gzip: ".gz"
-        case .bzip2: ".bz2"
-        case .zstd: ".zst"
         }
     }
 

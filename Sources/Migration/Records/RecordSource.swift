@@ -247,7 +247,7 @@ package final class RecordSource {
         let isWhole = buffer.count <= InputLimits.detectionWindow
         let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
         var contentName = name
-        if let suffix = compression?.suffix, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
+        if let suffix = compression?.rawValue, name.hasSuffix(suffix) { contentName.removeLast(suffix.count) }
         let detector = FormatDetector(input: contentName, options: options, head: head, isWhole: isWhole)
         if let advice = detector.databaseAdvice {
             throw InputError(code: .unreadable, input: name, message: advice)
