@@ -11,7 +11,7 @@ import Synchronization
 /// previous one. FILE contains one body per line. With PATH, the bodies go there instead of to `/verifyReceipt`, each
 /// once.
 struct LoadGenerator {
-    struct Result: Codable {
+    struct Result: Codable, Sendable {
         var requests = 0
         /// Answers that are not HTTP 200 with status 0.
         var failures = 0
@@ -51,21 +51,7 @@ struct LoadGenerator {
 
     /// Runs the load in a separate process.
     static func launch(_ arguments: [String]) async throws -> Result {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).standardizedFileURL
-        if let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
-            process.executableURL = URL(fileURLWithPath: path)
-        }
-        process.arguments = ["load"] + arguments
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        // On a thread that does not serve requests.
-        let data = await withCheckedContinuation { continuation in
-            Thread { continuation.resume(returning: output.fileHandleForReading.readDataToEndOfFile()) }.start()
-        }
-        process.waitUntilExit()
-        return try JSONDecoder().decode(Result.self, from: data)
+        try await OwnProcess.run(["load"] + arguments)
     }
 
     /// One thread per connection, because blocking calls are the cheapest for the client.

@@ -53,7 +53,7 @@ struct StoreBenchmark {
             own = min(own, try await load(store, count, perCustomer: perCustomer, source: source))
             try await store.close()
             let copy = folder.appendingPathComponent("plain-\(perCustomer)-\(round).sqlite").path
-            plain = min(plain, try PlainLoad(from: path, to: copy).seconds(rowsPerTransaction: transactionsPerCall))
+            plain = min(plain, try PlainLoad(from: path, to: copy).run(rowsPerTransaction: transactionsPerCall).seconds)
         }
         Figure(
             name: "store \(count) transactions, \(perCustomer) per customer", value: Double(count) / own,
@@ -180,39 +180,39 @@ struct StoreBenchmark {
 
 /// SQLite's fastest way to insert many rows: prepared INSERTs without conditions in large transactions, into the same
 /// tables with the same indexes and the same durability. The rows exist already.
-private struct PlainLoad {
+struct PlainLoad {
     let from: String
     let to: String
 
-    private static let tables = [
-        "scopes", "identities", "transactions", "renewal_infos", "app_transactions", "receipts", "ledger",
-    ]
+    /// Without the tables of GRDB and SQLite, and the one whose row every new store has.
+    private static let isOfStore = "name NOT LIKE '%grdb%' AND name NOT LIKE 'sqlite%' AND name <> 'readiness'"
 
-    /// The seconds for inserting, without the time to read the rows from the store.
-    func seconds(rowsPerTransaction: Int) throws -> Double {
+    /// The seconds for inserting, without the time to read the rows from the store, and the number of rows in each table.
+    func run(rowsPerTransaction: Int) throws -> (seconds: Double, rows: [String: Int]) {
         let source = try DatabaseQueue(path: from)
         var configuration = Configuration()
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA page_size = 16384; PRAGMA cache_size = -65536") }
         let target = try DatabasePool(path: to, configuration: configuration)
-        let schema = try source.read { db in
-            try String.fetchAll(
-                db,
-                sql: """
-                    SELECT sql FROM sqlite_master
-                    WHERE sql IS NOT NULL AND name NOT LIKE '%grdb%' AND name <> 'readiness'
-                    """)
+        let (schema, tables) = try source.read { db in
+            let ofStore = "FROM sqlite_master WHERE sql IS NOT NULL AND \(Self.isOfStore)"
+            return (
+                try String.fetchAll(db, sql: "SELECT sql \(ofStore)"),
+                try String.fetchAll(db, sql: "SELECT name \(ofStore) AND type = 'table'")
+            )
         }
         try target.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000")
             for sql in schema { try db.execute(sql: sql) }
         }
         var nanoseconds: UInt64 = 0
-        for table in Self.tables {
+        var counts: [String: Int] = [:]
+        for table in tables {
             try source.read { db in
                 let cursor = try Row.fetchCursor(db, sql: "SELECT * FROM \(table)")
                 while true {
                     let rows = try cursor.take(rowsPerTransaction)
                     if rows.isEmpty { return }
+                    counts[table, default: 0] += rows.count
                     let begin = DispatchTime.now().uptimeNanoseconds
                     try target.write { try Self.insert(rows, into: table, $0) }
                     nanoseconds += DispatchTime.now().uptimeNanoseconds - begin
@@ -221,7 +221,7 @@ private struct PlainLoad {
         }
         try target.close()
         try source.close()
-        return Double(nanoseconds) / 1e9
+        return (Double(nanoseconds) / 1e9, counts)
     }
 
     /// With the C functions, so only SQLite itself is measured.

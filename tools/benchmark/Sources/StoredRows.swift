@@ -15,7 +15,16 @@ struct StoredRows {
     private static let month: Int64 = 2_629_800_000
     private static let begin: Int64 = 1_704_067_200_000
 
+    /// Reads `--rows N`, `--customers N` and `--to DIR` from the arguments of the benchmark.
     init(arguments: [String]) {
+        guard let index = arguments.firstIndex(of: "--to"), index + 1 < arguments.count else {
+            usage("--to takes a folder")
+        }
+        self.init(arguments: arguments, folder: URL(fileURLWithPath: arguments[index + 1]))
+    }
+
+    /// Reads `--rows N` and `--customers N` from the arguments of the benchmark.
+    init(arguments: [String], folder: URL) {
         func number(_ name: String, _ usual: Int) -> Int {
             guard let index = arguments.firstIndex(of: name) else { return usual }
             guard index + 1 < arguments.count, let number = Int(arguments[index + 1]), number > 0 else {
@@ -25,10 +34,7 @@ struct StoredRows {
         }
         rows = number("--rows", 1_000_000)
         customers = min(number("--customers", 10_000), rows)
-        guard let index = arguments.firstIndex(of: "--to"), index + 1 < arguments.count else {
-            usage("--to takes a folder")
-        }
-        folder = URL(fileURLWithPath: arguments[index + 1])
+        self.folder = folder
     }
 
     /// Writes `rows.csv`, and `root.pem` for `--trust-root`.

@@ -6,6 +6,7 @@ import SQLiteTransactionStore
 //
 //     legacy-receipts-benchmark [--receipts N]                    verification and migration
 //     legacy-receipts-benchmark rows --to DIR [--rows N] [--customers N]  a table for migrate --into, see BENCHMARKS.md
+//     legacy-receipts-benchmark csv [--from DIR]                  such a table into SQLite and PostgreSQL, see TableBenchmark
 //     legacy-receipts-benchmark store [--store-transactions N]    SQLite: bulk load and look-ups
 //     legacy-receipts-benchmark postgres                          PostgreSQL, see PostgreSQLBenchmark
 //     legacy-receipts-benchmark jws                               verifying a signed transaction
@@ -48,6 +49,8 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "load": try LoadGenerator.main(Array(arguments.dropFirst()))
 case "rows": try StoredRows(arguments: arguments).run()
+case "csv": try await TableBenchmark(arguments: arguments).run()
+case "csv-step": try await TableBenchmark.step(Array(arguments.dropFirst()))
 case "store": try await StoreBenchmark(arguments: arguments).run()
 case "postgres":
     guard let benchmark = PostgreSQLBenchmark() else { usage("LEGACY_RECEIPTS_POSTGRES is not set") }
