@@ -92,15 +92,22 @@ struct RecordMigrator: Sendable {
     }
 
     private func verify(_ container: ReceiptContainer) throws(RefusedReceipt) -> VerifiedRecord {
-        let kind: RecordKind = container.form == .pkcs7 ? .appReceipt : .transactionReceipt
+        mapped(try genuine(container), in: container)
+    }
+
+    /// Verifies a receipt without mapping it.
+    private func genuine(_ container: ReceiptContainer) throws(RefusedReceipt) -> Verified<LegacyReceipt> {
         do throws(ReceiptError) {
-            let receipt = try verifier.verify(container)
-            return VerifiedRecord(
-                kind: kind, mapped: mapper.map(receipt), sha256: Fingerprint(of: container.bytes).description,
-                facts: filing == nil ? nil : FactSet(receipt, bytes: container.bytes), signed: nil)
+            return try verifier.verify(container)
         } catch {
-            throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : kind, error: error)
+            throw RefusedReceipt(kind: error.verdict == .notAReceipt ? .notAReceipt : container.kind, error: error)
         }
+    }
+
+    private func mapped(_ receipt: Verified<LegacyReceipt>, in container: ReceiptContainer) -> VerifiedRecord {
+        VerifiedRecord(
+            kind: container.kind, mapped: mapper.map(receipt), sha256: Fingerprint(of: container.bytes).description,
+            facts: filing == nil ? nil : FactSet(receipt, bytes: container.bytes), signed: nil)
     }
 
     /// Migrates a record that is a receipt, as nearly all are.
@@ -134,17 +141,22 @@ struct RecordMigrator: Sendable {
             }
             return output.counts.migrated(known.kind, known.scope.environment)
         }
-        let verified = try verify(keyed.container)
-        if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
-        guard let set = verified.facts, let receipt = set.receipt else {
-            return quarantine(record, .notFiled, verified.kind, into: &output)
+        let receipt = try genuine(keyed.container)
+        let kind = keyed.container.kind
+        // A store keeps what the receipt states, and concludes the rest when it is read.
+        guard let set = FactSet(receipt, bytes: keyed.container.bytes), let kept = set.receipt else {
+            let reason = excluded(mapped(receipt, in: keyed.container))
+            return quarantine(record, reason ?? .notFiled, kind, into: &output)
+        }
+        if let reason = excluded(set.scope.environment, set.scope.bundleId) {
+            return quarantine(record, reason, kind, into: &output)
         }
         output.additions.add(set, record.carried, roles(of: record).users)
         let known = VerifiedReceipt(
-            key: keyed.key, scope: set.scope, form: receipt.form, identities: UserColumns.purchases(set.identities))
+            key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
         output.additions.receipts.append(known)
-        output.counts.migrated(verified.kind, set.scope.environment)
+        output.counts.migrated(kind, set.scope.environment)
     }
 
     /// A receipt without its transport encoding, and its key in ``VerifiedReceipts``. Both are computed once, because
@@ -611,6 +623,15 @@ struct VerifiedRecord {
     /// For comparison with the rows of the record.
     var record: SignedRecord {
         SignedRecord(reference: reference, receipt: mapped, date: date)
+    }
+}
+
+extension ReceiptContainer {
+    fileprivate var kind: RecordKind {
+        switch form {
+        case .pkcs7: .appReceipt
+        case .propertyList: .transactionReceipt
+        }
     }
 }
 
