@@ -136,9 +136,7 @@ struct RecordMigrator: Sendable {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
                 return quarantine(record, reason, known.kind, into: &output)
             }
-            if let user = roles(of: record).users.named(record.carried), filing.verified.isNew(user, of: keyed.key) {
-                output.additions.users += user.claims(on: known.identities, in: known.scope)
-            }
+            fileUser(of: record, with: known, filing, into: &output)
             return output.counts.migrated(known.kind, known.scope.environment)
         }
         let receipt = try genuine(keyed.container)
@@ -151,12 +149,22 @@ struct RecordMigrator: Sendable {
         if let reason = excluded(set.scope.environment, set.scope.bundleId) {
             return quarantine(record, reason, kind, into: &output)
         }
-        output.additions.add(set, record.carried, roles(of: record).users)
+        output.additions.facts.append(set)
         let known = VerifiedReceipt(
             key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
         output.additions.receipts.append(known)
+        fileUser(of: record, with: known, filing, into: &output)
         output.counts.migrated(kind, set.scope.environment)
+    }
+
+    /// Stores the user that the columns beside a receipt name, unless another record has named the same beside it.
+    private func fileUser(
+        of record: InputRecord, with receipt: VerifiedReceipt, _ filing: Filing, into output: inout BatchOutput
+    ) {
+        guard let user = roles(of: record).users.named(record.carried), filing.verified.isNew(user, of: receipt.key)
+        else { return }
+        output.additions.users += user.claims(on: receipt.identities, in: receipt.scope)
     }
 
     /// A receipt without its transport encoding, and its key in ``VerifiedReceipts``. Both are computed once, because

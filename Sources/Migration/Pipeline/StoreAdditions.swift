@@ -11,12 +11,6 @@ struct StoreAdditions: Sendable {
     var receipts: [VerifiedReceipt] = []
 
     mutating func removeAll() { self = StoreAdditions() }
-
-    /// Adds the facts of a document, and the users that the columns beside it name.
-    mutating func add(_ set: FactSet, _ columns: [CarriedColumn], _ users: UserColumns) {
-        facts.append(set)
-        self.users += users.claims(columns, on: [set])
-    }
 }
 
 /// The receipts that were verified in this run or before, so that a receipt in many records is verified only once, and its
@@ -43,7 +37,7 @@ final class VerifiedReceipts: Sendable {
 
     private let trust: [UInt8]
     private let receipts = Mutex(Recent<[UInt8], VerifiedReceipt>())
-    private let users = Mutex(Recent<[UInt8], Bool>())
+    private let users = Mutex(Recent<Fingerprint, Bool>())
 
     init(trust: TrustPolicy) { self.trust = trust.digest }
 
@@ -62,9 +56,7 @@ final class VerifiedReceipts: Sendable {
     /// Whether this run has not filed the user of this receipt yet, as far as it remembers. The next call returns false.
     func isNew(_ user: UserColumns.User, of key: [UInt8]) -> Bool {
         // The length marks where the id ends. The hash keeps long columns out of memory.
-        let beside = Fingerprint(
-            of: key + Array("\(user.id.utf8.count):".utf8) + Array(user.id.utf8) + Array(user.carried.utf8)
-        ).bytes
+        let beside = Fingerprint(of: key + Array("\(user.id.utf8.count):\(user.id)\(user.carried)".utf8))
         return users.withLock { users in
             guard users.value(beside) == nil else { return false }
             users.add(beside, true)
