@@ -255,7 +255,9 @@ extension CarriedColumn {
     }
 
     /// The last part of the name, in lower case and without separators.
-    fileprivate var plainName: String { SimilarNames.plain(name.split(separator: ".").last ?? "") }
+    fileprivate var plainName: String {
+        SimilarNames.plain(depth == 0 ? name[...] : name.split(separator: ".").last ?? "")
+    }
 
     /// The number of containers around the column in its record.
     fileprivate var depth: Int { name.utf8.count { $0 == UInt8(ascii: ".") } }

@@ -18,8 +18,16 @@ package enum SimilarNames {
         return distances[right.count] <= allowed
     }
 
-    /// A name in lower case and without separators.
+    /// A name without separators, its ASCII letters in lower case. Needed for each column of each record, so it makes no
+    /// other texts.
     static func plain(_ name: some StringProtocol) -> String {
-        String(decoding: name.lowercased().utf8.filter { $0 != 0x5F && $0 != 0x2D && $0 != 0x20 }, as: UTF8.self)
+        String(unsafeUninitializedCapacity: name.utf8.count) { buffer in
+            var count = 0
+            for byte in name.utf8 where byte != 0x5F && byte != 0x2D && byte != 0x20 {
+                buffer[count] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+                count += 1
+            }
+            return count
+        }
     }
 }
