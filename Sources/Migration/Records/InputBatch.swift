@@ -82,7 +82,8 @@ struct BatchBuilder {
 
     init(_ reader: RecordReader) {
         self.reader = reader
-        storage.reserveCapacity(InputLimits.batchBytes)
+        // The last record goes beyond the limit, and must not make the storage move.
+        storage.reserveCapacity(InputLimits.batchBytes + InputLimits.batchBytes / 8)
         frames.reserveCapacity(InputLimits.batchRecords)
     }
 
