@@ -8,6 +8,7 @@ import TransactionStore
 struct LedgerWriter {
     private let append: SQLStatement
     private let last: SQLStatement
+    private let lastState: SQLStatement
     private let findTransaction: SQLStatement
     private let findSubscription: SQLStatement
     private let findOtherProduct: SQLStatement
@@ -27,6 +28,12 @@ struct LedgerWriter {
             SELECT (SELECT MAX(number) FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2), event,
                 EXISTS (SELECT 1 FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event = 1)
             FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event <= 4 ORDER BY number DESC LIMIT 1
+            """)
+        lastState = try SQLStatement(
+            db,
+            """
+            SELECT event FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event <= 4
+            ORDER BY number DESC LIMIT 1
             """)
         findTransaction = try SQLStatement(db, SQLiteTransactionStore.findTransaction)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
@@ -97,11 +104,13 @@ struct LedgerWriter {
 
     /// Appends the entry that is due after a fact was written, if any.
     private func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
-        // Nearly all facts of a bulk load end here.
-        let isPlain = fact.isPlainPurchase
-        if isPlain, try append(id, original, scopeId, number: 0, .purchased) { return }
+        // Nearly all facts of a bulk load end here: they are new, or in a newer receipt with the same purchase.
+        if fact.isPlainPurchase {
+            if try append(id, original, scopeId, number: 0, .purchased) { return }
+            let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
+            if state?.isGrant == true { return }
+        }
         let history = try history(of: id, scopeId)
-        if isPlain, history?.isGranted == true { return }
         // Every signed transaction has an entry.
         if history == nil, !fact.origin.source.kind.isSigned { return }
         try record(id, original, scopeId, after: history)

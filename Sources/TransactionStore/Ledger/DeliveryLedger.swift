@@ -130,6 +130,9 @@ public struct LedgerEntry: Sendable {
         /// events.
         public var isState: Bool { rawValue <= Self.reinstated.rawValue }
 
+        /// Whether the customer has the content after the event, which is a state.
+        package var isGrant: Bool { self == .purchased || self == .reinstated }
+
         /// The event that decides the state of the transaction (``LedgerEntry/State``) after this event.
         ///
         /// A notification about billing or expiry does not change the state of a purchase that is revoked or upgraded:

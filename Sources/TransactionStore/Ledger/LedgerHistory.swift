@@ -24,7 +24,7 @@ public struct LedgerHistory: Sendable {
     }
 
     /// Whether the customer has the content, according to the ledger.
-    package var isGranted: Bool { event == .purchased || event == .reinstated }
+    package var isGranted: Bool { event.isGrant }
 }
 
 /// An entry that is due.

@@ -69,8 +69,7 @@ struct PeriodEvents {
 
     /// Whether the last entry about the state of a transaction granted it.
     func isGranted(_ id: String) -> Bool {
-        let state = history[id]?.last(where: \.isState)
-        return state == .purchased || state == .reinstated
+        history[id]?.last(where: \.isState)?.isGrant == true
     }
 
     /// The transaction whose last event says that the period of a transaction ended by time; nil if none does.
