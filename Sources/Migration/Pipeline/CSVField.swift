@@ -2,7 +2,7 @@
 package enum CSVField {
     /// Appends a field and the comma after it.
     package static func append(_ field: String, to bytes: inout [UInt8]) {
-        let needsQuotes = field.utf8.contains { $0 == 0x22 || $0 == 0x2C || $0 == 0x0D || $0 == 0x0A }
+        let needsQuotes = field.utf8.contains { "\",\r\n".utf8.contains($0) }
         if needsQuotes {
             bytes.append(0x22)
             for byte in field.utf8 {
