@@ -18,9 +18,7 @@ extension StoreConformance {
                             let date = Int64(order * 16 + writer)
                             let fact = Samples.fact("1", product: "p\(date)", at: date)
                             let own = Samples.fact("\(1000 + writer * 100 + step)", original: "1", at: date)
-                            _ = try await store.apply([
-                                Samples.set(fact, own, receipt: Samples.receipt("r\(date)", at: date))
-                            ])
+                            try await store.add(Samples.set(fact, own, receipt: Samples.receipt("r\(date)", at: date)))
                         }
                     }
                 }
@@ -43,7 +41,7 @@ extension StoreConformance {
                     group.addTask {
                         let next = number % 40 + 1
                         let facts = [Samples.fact("\(number)"), Samples.fact("\(next)")]
-                        _ = try await store.apply([Samples.set(facts[0], facts[1], app: Samples.app("\(number)"))])
+                        try await store.add(Samples.set(facts[0], facts[1], app: Samples.app("\(number)")))
                     }
                 }
                 try await group.waitForAll()
@@ -116,15 +114,14 @@ extension StoreConformance {
         StoreRule("readers see a document completely or not at all") { place in
             let writer = try await place.open()
             let reader = try await place.open()
-            _ = try await writer.apply([Samples.set(Samples.fact("1", at: 0), Samples.fact("2", original: "1", at: 0))])
+            try await writer.add(Samples.fact("1", at: 0), Samples.fact("2", original: "1", at: 0))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for date in Int64(1)...60 {
-                        _ = try await writer.apply([
+                        try await writer.add(
                             Samples.set(
                                 Samples.fact("1", at: date), Samples.fact("2", original: "1", at: date),
-                                receipt: Samples.receipt("r", at: date))
-                        ])
+                                receipt: Samples.receipt("r", at: date)))
                     }
                 }
                 group.addTask {

@@ -21,7 +21,7 @@ extension StoreConformance {
             var store = try await place.open()
             let set = Samples.consumptionRequest("a", of: "1", at: 7, reason: "FULFILLMENT_ISSUE")
             _ = try await store.apply([set, set])
-            _ = try await store.apply([set])
+            try await store.add(set)
             try await store.close()
             store = try await place.open()
             let tasks = try await store.openConsumptionTasks(after: nil, limit: 10)
@@ -47,7 +47,7 @@ extension StoreConformance {
             try await expect(store.closeConsumptionTasks(["a", "c"], as: .dismissed), equals: 1)
             try await expect(store.closeConsumptionTasks([], as: .answered), equals: 0)
             _ = try await store.apply(sets)
-            for set in sets { _ = try await store.apply([set]) }
+            try await store.add(sets)
             try await expect(open(store), equals: ["b"])
         },
         StoreRule(opened: "only a CONSUMPTION_REQUEST that Apple signed, with a transaction, opens a task") { store in
@@ -64,9 +64,8 @@ extension StoreConformance {
             for (number, body) in ["", "{", "[]", #"{"data":1}"#, #"{"data":{"consumptionRequestReason":"\u0000"}}"#]
                 .enumerated()
             {
-                _ = try await store.apply([
-                    notified("\(number)", "CONSUMPTION_REQUEST", nil, "1", at: Int64(number), body: body)
-                ])
+                try await store.add(
+                    notified("\(number)", "CONSUMPTION_REQUEST", nil, "1", at: Int64(number), body: body))
             }
             let tasks = try await store.openConsumptionTasks(after: nil, limit: 10)
             try expect(tasks.map(\.notificationUUID), equals: ["0", "1", "2", "3", "4"])
@@ -84,7 +83,7 @@ extension StoreConformance {
                         notificationUUID: "o", notificationType: "CONSUMPTION_REQUEST", subtype: nil,
                         signedDate: .max, body: Array("{}".utf8))),
             ])
-            _ = try await store.apply([Samples.consumptionRequest("a", of: "1", at: 5)])
+            try await store.add(Samples.consumptionRequest("a", of: "1", at: 5))
             for limit in [0, 1, 2, 3, 100] {
                 try await expect(open(store, limit: limit), equals: ["b", "a", "c", "d", "o"])
             }

@@ -10,10 +10,8 @@ extension StoreConformance {
 
     static let customers: [StoreRule] = [
         StoreRule(opened: "an old receipt finds renewals that were stored later") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
-            _ = try await store.apply([
-                Samples.set(Samples.fact("7", original: "1", source: .notificationV2, at: Samples.june + 1))
-            ])
+            try await store.add(Samples.fact("1"))
+            try await store.add(Samples.fact("7", original: "1", source: .notificationV2, at: Samples.june + 1))
             try expect(ids(try await store.customer(original: "1")), equals: ["7", "1"])
         },
         StoreRule(opened: "a customer from one document has exactly the facts of the document") { store in
@@ -26,13 +24,13 @@ extension StoreConformance {
                 renewals: [Samples.renewal("1"), Samples.renewal("30", source: .receipt)], app: Samples.app("2"),
                 receipt: Samples.receipt("one"))
             let stated = try require(Customer(resolving: [set]))
-            _ = try await store.apply([set])
+            try await store.add(set)
             let stored = try await store.customer(set.identities, in: set.scope)
             try expect(ComparableCustomer(stored), equals: ComparableCustomer(stated))
             try expect(stored?.hasTakenIn(set) == true && stated.hasTakenIn(set))
             // Of two statements of the same date, the same one always stays.
             let two = Samples.set(Samples.fact("50"), Samples.fact("50", product: "other"))
-            _ = try await store.apply([two])
+            try await store.add(two)
             let other = try await store.customer(two.identities, in: two.scope)
             try expect(ComparableCustomer(other), equals: ComparableCustomer(Customer(resolving: [two])))
         },
@@ -43,7 +41,7 @@ extension StoreConformance {
             ])
             try expect(ids(try await store.customer(original: "1")), equals: ["1"])
             try await expect(store.counts().customers, equals: 2)
-            _ = try await store.apply([Samples.set(Samples.fact("1"), Samples.fact("2"))])
+            try await store.add(Samples.fact("1"), Samples.fact("2"))
             let one = ComparableCustomer(try await store.customer(original: "1"))
             try expect(one, equals: ComparableCustomer(try await store.customer(original: "2")))
             try expect(one?.transactions.count, equals: 2)
@@ -64,12 +62,11 @@ extension StoreConformance {
         StoreRule(opened: "a look-up of several customers returns each one completely, also among unknown ids") {
             store in
             for id in ["1", "2"] {
-                _ = try await store.apply([
+                try await store.add(
                     Samples.set(
                         Samples.fact(id), Samples.fact(id + "9", original: id), renewals: [Samples.renewal(id)],
                         app: Samples.app(id, at: Samples.june + Int64(id.utf8.count)),
-                        receipt: Samples.receipt(id, at: id == "1" ? 2 : 1))
-                ])
+                        receipt: Samples.receipt(id, at: id == "1" ? 2 : 1)))
             }
             let stranger = Samples.original("77")
             let (one, two) = (Samples.original("1"), Samples.original("2"))
@@ -120,14 +117,14 @@ extension StoreConformance {
                     $0.appAccountToken = token
                     $0.appTransactionId = id == "5" || id == "6" ? "0" : ""
                 }
-                _ = try await store.apply([Samples.set(fact)])
+                try await store.add(fact)
             }
             try await expect(store.counts().customers, equals: 6)
             let asked = [CustomerIdentity(.appAccountToken, zeroToken), CustomerIdentity(.appTransactionId, "0")]
             try await expect(store.customer(asked, in: Samples.scope) == nil)
         },
         StoreRule(opened: "a transaction with id 0 is not stored") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("0"), Samples.fact("0000"), Samples.fact(""))])
+            try await store.add(Samples.fact("0"), Samples.fact("0000"), Samples.fact(""))
             try await expect(store.counts().transactions, equals: 0)
             try await expect(store.counts().customers, equals: 0)
         },
@@ -143,9 +140,8 @@ extension StoreConformance {
             ]
             for (number, scope) in scopes.enumerated() {
                 let fact = Samples.fact("1", product: "p\(number)")
-                _ = try await store.apply([
-                    Samples.set(fact, scope: scope, renewals: [Samples.renewal("1", product: "r\(number)")])
-                ])
+                try await store.add(
+                    Samples.set(fact, scope: scope, renewals: [Samples.renewal("1", product: "r\(number)")]))
             }
             for (number, scope) in scopes.enumerated() {
                 let customer = try require(try await store.customer(original: "1", in: scope))

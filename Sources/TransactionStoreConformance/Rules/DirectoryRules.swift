@@ -66,7 +66,7 @@ extension StoreConformance {
                 Samples.set(Samples.fact("1") { $0.webOrderLineItemId = "7" }), Samples.set(Samples.fact("2")),
             ])
             let newer = Samples.fact("1", at: Samples.june + 1) { $0.webOrderLineItemId = "8" }
-            _ = try await store.apply([Samples.set(newer, Samples.fact("2"))])
+            try await store.add(newer, Samples.fact("2"))
             try await expect(identities(store, .webOrderLineItemId("7")).isEmpty)
             try await expect(identities(store, .webOrderLineItemId("8")), equals: ["originalTransactionId 1"])
             try await expect(identities(store, .transactionId("2")), equals: ["originalTransactionId 2"])
@@ -154,13 +154,13 @@ extension StoreConformance {
                 scope(.production, "com.example.\u{E4}pp"), scope(.sandbox, "com.example.app"),
             ]
             for (id, scope) in zip(["4", "2", "3", "1", "5"], scopes.reversed() + scopes.prefix(1)) {
-                _ = try await store.apply([Samples.set(Samples.fact(id), scope: scope)])
+                try await store.add(Samples.fact(id), scope: scope)
             }
             try await expect(store.scopes(), equals: scopes)
         },
         StoreRule(opened: "a scope without purchases has no customers") { store in
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 10).isEmpty)
-            _ = try await store.apply([Samples.set(notification: Samples.notification("test"))])
+            try await store.add(Samples.set(notification: Samples.notification("test")))
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 0).isEmpty)
         },
     ]

@@ -40,7 +40,7 @@ extension StoreConformance {
         StoreRule(opened: "an erased customer leaves nothing, and others keep everything") { store in
             let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
             for scope in [Samples.scope, other] { _ = try await store.apply(everything(in: scope)) }
-            _ = try await store.apply([Samples.set(Samples.fact("10"), receipt: Samples.receipt("other", at: 1))])
+            try await store.add(Samples.set(Samples.fact("10"), receipt: Samples.receipt("other", at: 1)))
             for (original, number) in [("1", UInt8(1)), ("10", 10)] {
                 _ = try await store.apply(step(original, number))
             }
@@ -79,13 +79,12 @@ extension StoreConformance {
         StoreRule(opened: "the rows to erase are those that are erased then, and asking changes nothing") { store in
             let record = QuarantinedRecord(line: Array("{\"reason\":\"a\"}".utf8))
             _ = try await store.apply(everything())
-            for set in [
+            try await store.add(
                 Samples.set(Samples.fact("1", source: .appStoreServerAPI)), Samples.consumptionRequest("a", of: "1"),
                 Samples.consumptionRequest("b", of: "10"), notification("c", body: "{\"id\":\"2\"}"),
                 Samples.set(
                     Samples.fact("11", original: "1", source: .notificationV2), app: Samples.app("2.0"),
-                    receipt: Samples.receipt("blob", form: .transaction), unclaimedSeatIds: ["seat"]),
-            ] { _ = try await store.apply([set]) }
+                    receipt: Samples.receipt("blob", form: .transaction), unclaimedSeatIds: ["seat"]))
             _ = try await store.apply(step("1", 1))
             _ = try await store.apply(MigrationStep(quarantined: [record]))
             try await store.remember(
@@ -132,7 +131,7 @@ extension StoreConformance {
             try await expect(store.changes(after: 0, limit: 10).isEmpty)
             // A consumer that has read the entries before they were erased.
             try await store.acknowledge(last.position, by: "shop")
-            _ = try await store.apply([Samples.set(Samples.fact("3"))])
+            try await store.add(Samples.fact("3"))
             let next = try await store.changes(after: last.position, limit: 1)
             try expect(LedgerAudit.text(next), equals: "3 purchased")
             try await expect(LedgerAudit.check(store).count, equals: 1)
@@ -156,7 +155,7 @@ extension StoreConformance {
             ]
             _ = try await store.apply(everything())
             for (number, body) in bodies.enumerated() {
-                _ = try await store.apply([notification("uuid-\(number)", body: body)])
+                try await store.add(notification("uuid-\(number)", body: body))
             }
             let erased = try await store.erase([Samples.original("1")], in: Samples.scope, quarantined: [])
             try expect(erased.notifications, equals: 2)
@@ -173,7 +172,7 @@ extension StoreConformance {
             try await expect(
                 store.openConsumptionTasks(after: nil, limit: 10).map(\.notificationUUID), equals: ["b"])
             // The store still knows the notification: a repeated one opens nothing.
-            _ = try await store.apply([sets[0]])
+            try await store.add(sets[0])
             try await expect(store.openConsumptionTasks(after: nil, limit: 10).count, equals: 1)
         },
         StoreRule(opened: "quarantined records are erased by their keys, and others stay") { store in

@@ -24,7 +24,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "an unknown customer is nil") { store in
             try await expect(store.customer(original: "1") == nil)
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             try await expect(store.customer(original: "2") == nil)
             try await expect(store.customer([], in: Samples.scope) == nil)
         },
@@ -44,7 +44,7 @@ extension StoreConformance {
                 let customer = try await store.customer(original: "1")
                 return customer?.transactions.first?.payload.productId
             }
-            _ = try await store.apply([Samples.set(Samples.fact("1", product: "b", at: 2000))])
+            try await store.add(Samples.fact("1", product: "b", at: 2000))
             try await expect(store.apply([Samples.set(Samples.fact("1", product: "a", at: 1000))]).changed, equals: 0)
             var found = try await product()
             try expect(found, equals: "b")
@@ -53,18 +53,17 @@ extension StoreConformance {
             try expect(found, equals: "c")
         },
         StoreRule(opened: "facts of different kinds are stored separately") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply, at: 9000))])
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 5000))])
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt, at: 1000))])
+            try await store.add(Samples.fact("1", source: .recordedReply, at: 9000))
+            try await store.add(Samples.fact("1", source: .notificationV2, at: 5000))
+            try await store.add(Samples.fact("1", source: .receipt, at: 1000))
             let transaction = try require(try await store.customer(original: "1")?.transactions.first)
             try expect(transaction.origins.map(\.source), equals: [.receipt, .notificationV2, .recordedReply])
             try await expect(store.counts().transactions, equals: 1)
         },
         StoreRule(opened: "transactions are ordered by the numeric value of their ids, greatest first") { store in
             let ids = ["9", "10", "99", "100", "1000000000000000000", "999999999999999999"]
-            _ = try await store.apply([
-                FactSet(scope: Samples.scope, transactions: ids.map { Samples.fact($0, original: "9") })
-            ])
+            try await store.add(
+                FactSet(scope: Samples.scope, transactions: ids.map { Samples.fact($0, original: "9") }))
             let found = try await store.customer(original: "9")?.transactions.map(\.payload.transactionId)
             try expect(found, equals: ["1000000000000000000", "999999999999999999", "100", "99", "10", "9"])
         },
@@ -73,7 +72,7 @@ extension StoreConformance {
                 $0.price = .max
                 $0.expiresDate = .min
             }
-            _ = try await store.apply([Samples.set(fact, receipt: Samples.receipt("r", at: .min))])
+            try await store.add(Samples.set(fact, receipt: Samples.receipt("r", at: .min)))
             let customer = try require(try await store.customer(original: "1"))
             try expect(customer.transactions.first?.payload.price, equals: .max)
             try expect(customer.transactions.first?.payload.expiresDate, equals: .min)
@@ -82,7 +81,7 @@ extension StoreConformance {
         },
         StoreRule("applied facts remain after closing and opening") { place in
             let first = try await place.open()
-            _ = try await first.apply([Samples.set(Samples.fact("1"), receipt: Samples.receipt("x"))])
+            try await first.add(Samples.set(Samples.fact("1"), receipt: Samples.receipt("x")))
             let before = ComparableCustomer(try await first.customer(original: "1"))
             try await first.close()
             let second = try await place.open()
@@ -93,7 +92,7 @@ extension StoreConformance {
             let store = try await place.open()
             try await store.close()
             try await store.close()
-            try await expect(code { _ = try await store.apply([Samples.set(Samples.fact("1"))]) }, equals: .closed)
+            try await expect(code { try await store.add(Samples.fact("1")) }, equals: .closed)
             try await expect(code { _ = try await store.apply([]) }, equals: .closed)
             try await expect(code { _ = try await store.customer(original: "1") }, equals: .closed)
             try await expect(code { _ = try await store.hasProcessed(notificationUUID: "x") }, equals: .closed)

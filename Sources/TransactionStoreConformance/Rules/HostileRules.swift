@@ -12,7 +12,7 @@ extension StoreConformance {
         StoreRule(opened: "ids of any ASCII characters stay distinct and are returned unchanged") { store in
             let ids = strings.filter { CustomerIdentity.isMeaningful(id: $0) }
             try expect(ids.count, equals: 10)
-            for id in ids { _ = try await store.apply([Samples.set(Samples.fact(id, product: id))]) }
+            for id in ids { try await store.add(Samples.fact(id, product: id)) }
             for id in ids {
                 let customer = try require(try await store.customer(original: id), "\(id.debugDescription)")
                 let payload = try require(customer.transactions.first?.payload)
@@ -21,7 +21,7 @@ extension StoreConformance {
                 try expect(Array((payload.productId ?? "").utf8), equals: Array(id.utf8))
             }
             try await expect(store.counts().customers, equals: Int64(ids.count))
-            for id in strings where !ids.contains(id) { _ = try await store.apply([Samples.set(Samples.fact(id))]) }
+            for id in strings where !ids.contains(id) { try await store.add(Samples.fact(id)) }
             try await expect(store.counts().customers, equals: Int64(ids.count))
         },
         StoreRule(opened: "scopes and notification ids of any bytes except NUL stay distinct") { store in
@@ -33,7 +33,7 @@ extension StoreConformance {
                 notification = ProcessedNotification(
                     notificationUUID: text, notificationType: text, subtype: text, signedDate: 1,
                     body: notification.body)
-                _ = try await store.apply([Samples.set(Samples.fact("1"), scope: scope, notification: notification)])
+                try await store.add(Samples.set(Samples.fact("1"), scope: scope, notification: notification))
                 try await expect(store.customer(original: "1", in: scope)?.transactions.count, equals: 1)
                 try await expect(store.hasProcessed(notificationUUID: text))
             }
@@ -43,11 +43,10 @@ extension StoreConformance {
             let long = String(repeating: "1", count: CustomerIdentity.maximumLength)
             let longer = long + "1"
             let text = String(repeating: "x\u{0}é", count: 100_000)
-            _ = try await store.apply([
+            try await store.add(
                 Samples.set(
                     Samples.fact(long, product: text), Samples.fact(longer), Samples.fact("5", original: longer),
-                    identities: [Samples.original(longer)])
-            ])
+                    identities: [Samples.original(longer)]))
             let customer = try require(try await store.customer(original: long))
             try expect(customer.transactions.count, equals: 2)
             try expect(customer.transactions.contains { $0.payload.productId == text })
@@ -82,7 +81,7 @@ extension StoreConformance {
         StoreRule(opened: "a receipt of 3 MiB is returned unchanged") { store in
             let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
             let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
-            _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: receipt)])
+            try await store.add(Samples.set(Samples.fact("1"), receipt: receipt))
             try await expect(store.customer(original: "1")?.newestAppReceipt, equals: receipt)
         },
     ]

@@ -14,7 +14,7 @@ extension StoreConformance {
             for (number, order) in [receipts, receipts.reversed()].enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 for receipt in order {
-                    _ = try await store.apply([Samples.set(Samples.fact("1"), scope: scope, receipt: receipt)])
+                    try await store.add(Samples.set(Samples.fact("1"), scope: scope, receipt: receipt))
                 }
                 let customer = try require(try await store.customer(original: "1", in: scope))
                 try expect(customer.newestAppReceipt?.bytes, equals: Array("a3x".utf8))
@@ -57,7 +57,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "renewal infos are ordered by the numeric value of their ids") { store in
             let set = Samples.set(renewals: ["10", "9", "100"].map { Samples.renewal($0) })
-            _ = try await store.apply([set])
+            try await store.add(set)
             let ids = try await store.customer(original: "9")?.renewalInfos.map(\.payload.originalTransactionId)
             try expect(ids, equals: ["9", "10", "100"])
         },
@@ -86,7 +86,7 @@ extension StoreConformance {
         StoreRule(opened: "a notification without a customer is recorded as processed") { store in
             let set = Samples.set(notification: Samples.notification("test"))
             try expect(set.identities.isEmpty)
-            _ = try await store.apply([set])
+            try await store.add(set)
             try await expect(store.hasProcessed(notificationUUID: "test"))
             try await expect(store.counts().customers, equals: 0)
         },
@@ -107,7 +107,7 @@ extension StoreConformance {
                 app: AppTransactionFact(payload: app, origin: signed))
             try await expect(store.apply([set]).changed > 0)
             try await expect(store.apply([set]).changed, equals: 0)
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 3), app: Samples.app("1.1", at: 3))])
+            try await store.add(Samples.set(Samples.fact("1", at: 3), app: Samples.app("1.1", at: 3)))
             let customer = try require(try await store.customer(original: "1"))
             try expect(transaction.unknownMembers.names, equals: ["future", "since", "zero"])
             try expect(customer.transactions.first?.payload.unknownMembers, equals: transaction.unknownMembers)
@@ -124,12 +124,11 @@ extension StoreConformance {
         },
         StoreRule(opened: "counts are numbers of stored items, not of documents") { store in
             for source in FactSource.allCases {
-                _ = try await store.apply([
+                try await store.add(
                     Samples.set(
                         Samples.fact("1", source: source), Samples.fact("2", original: "1", source: source),
                         renewals: [Samples.renewal("1", source: source)], app: Samples.app("1", source: source),
-                        receipt: Samples.receipt(source.rawValue))
-                ])
+                        receipt: Samples.receipt(source.rawValue)))
             }
             let expected = StoreCounts(
                 transactions: 2, renewalInfos: 1, appTransactions: 1, customers: 1, receipts: 1, notifications: 0)

@@ -65,8 +65,8 @@ extension StoreConformance {
                             for step in 1...25 {
                                 let id = "\(number * 100 + step)"
                                 let revoked = Samples.fact(id, source: .notificationV2) { $0.revocationDate = 1 }
-                                _ = try await writers[number % 2].apply([Samples.set(Samples.fact(id))])
-                                _ = try await writers[number % 2].apply([Samples.set(revoked)])
+                                try await writers[number % 2].add(Samples.fact(id))
+                                try await writers[number % 2].add(revoked)
                             }
                         }
                     }
@@ -90,7 +90,7 @@ extension StoreConformance {
                         let fact = Samples.fact("1", source: source, at: Int64(isRefund ? 100 + number : number)) {
                             $0.revocationDate = isRefund ? 1 : nil
                         }
-                        _ = try await stores[number % 2].apply([Samples.set(fact)])
+                        try await stores[number % 2].add(fact)
                     }
                 }
                 try await group.waitForAll()

@@ -57,7 +57,7 @@ extension StoreConformance {
             try await expect(
                 code { _ = try await store.changes(after: position, limit: 1) }, equals: .entriesRemoved)
             try await store.acknowledge(positions[2], by: "shop")
-            _ = try await store.apply([Samples.set(Samples.fact("4"))])
+            try await store.add(Samples.fact("4"))
             let next = try await store.changes(after: store.acknowledgedPosition(of: "shop"), limit: 10)
             try expect(LedgerAudit.text(next), equals: "4 purchased")
             try expect(next[0].position > positions[2])
@@ -86,9 +86,9 @@ extension StoreConformance {
             try await expect(store.entries(ofPurchases: ["1"], in: Samples.scope).isEmpty)
         },
         StoreRule(opened: "entries that were recorded at or after the date stay") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             try await Task.sleep(for: .milliseconds(20))
-            _ = try await store.apply([Samples.set(Samples.fact("2"))])
+            try await store.add(Samples.fact("2"))
             let entries = try await store.changes(after: 0, limit: 10)
             try expect(entries[0].recordedDate < entries[1].recordedDate)
             for date in [.min, 0, entries[0].recordedDate] {
@@ -109,12 +109,10 @@ extension StoreConformance {
             }
             let seat = FactSet(
                 scope: Samples.scope, transactions: [signed("1", 0)], unclaimedSeatIds: ["seat"])
-            for set in [
+            try await store.add(
                 seat, Samples.set(signed("2", 0)), Samples.set(revoked("2", 1)), Samples.set(signed("2", 2)),
-                Samples.set(signed("3", 0)), Samples.set(revoked("3", 1)),
-                Samples.set(revoked("4", 0)),
-                Samples.set(signed("5", 0) { $0.isUpgraded = true }),
-            ] { _ = try await store.apply([set]) }
+                Samples.set(signed("3", 0)), Samples.set(revoked("3", 1)), Samples.set(revoked("4", 0)),
+                Samples.set(signed("5", 0) { $0.isUpgraded = true }))
             var last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
             func next() async throws -> String {
                 let entries = try await store.changes(after: last, limit: 100)
@@ -123,30 +121,25 @@ extension StoreConformance {
                 return LedgerAudit.text(entries)
             }
             try await expect(next(), equals: "")
-            for set in [
+            try await store.add(
                 seat, Samples.set(signed("2", 3)), Samples.set(revoked("3", 2)), Samples.set(revoked("4", 1)),
-                Samples.set(signed("5", 1) { $0.isUpgraded = true }), Samples.set(signed("1", 1)),
-            ] { _ = try await store.apply([set]) }
+                Samples.set(signed("5", 1) { $0.isUpgraded = true }), Samples.set(signed("1", 1)))
             try await expect(next(), equals: "")
-            for set in [
-                Samples.set(revoked("2", 4)), Samples.set(signed("3", 3)), Samples.set(signed("4", 2)),
-            ] { _ = try await store.apply([set]) }
+            try await store.add(Samples.set(revoked("2", 4)), Samples.set(signed("3", 3)), Samples.set(signed("4", 2)))
             try await expect(next(), equals: "2 revoked, 3 reinstated, 4 purchased")
-            for set in [
-                Samples.set(signed("2", 5)), Samples.set(revoked("3", 4)), Samples.set(signed("4", 3)),
-            ] { _ = try await store.apply([set]) }
+            try await store.add(Samples.set(signed("2", 5)), Samples.set(revoked("3", 4)), Samples.set(signed("4", 3)))
             try await expect(next(), equals: "2 reinstated, 3 revoked")
-            _ = try await store.apply([Samples.set(Samples.fact("6"))])
+            try await store.add(Samples.fact("6"))
             try await expect(next(), equals: "6 purchased")
         },
         StoreRule(opened: "an entry has the state before it, also if that entry was removed") { store in
             func revoked(_ revision: Int64) -> FactSet {
                 Samples.set(signed("1", revision) { $0.revocationDate = Samples.june })
             }
-            for set in [Samples.set(signed("1", 0)), revoked(1)] { _ = try await store.apply([set]) }
+            try await store.add(Samples.set(signed("1", 0)), revoked(1))
             _ = try await store.removeEntries(before: .max, evenUnread: true)
             let position = try await store.removeEntries(before: 0, evenUnread: true).position
-            for set in [Samples.set(signed("1", 2)), revoked(3)] { _ = try await store.apply([set]) }
+            try await store.add(Samples.set(signed("1", 2)), revoked(3))
             let entries = try await store.changes(after: position, limit: 10)
             try expect(entries.map(\.eventBefore), equals: [.revoked, .reinstated])
             try expect(entries.map(\.stateBefore), equals: [.refunded, .active])
@@ -159,7 +152,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "consumers are listed by name, with their holders, until they are removed") { store in
             try await expect(store.consumers().isEmpty)
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             let position = try require(try await store.changes(after: 0, limit: 1).first?.position)
             try await store.acknowledge(position, by: "b")
             _ = try await store.lease("a", to: "process", for: 60_000)
@@ -183,7 +176,7 @@ extension StoreConformance {
             let count = 400
             let seen = try await withThrowingTaskGroup(of: [LedgerEntry].self) { group in
                 group.addTask {
-                    for number in 1...count { _ = try await stores[0].apply([Samples.set(Samples.fact("\(number)"))]) }
+                    for number in 1...count { try await stores[0].add(Samples.fact("\(number)")) }
                     return []
                 }
                 group.addTask {

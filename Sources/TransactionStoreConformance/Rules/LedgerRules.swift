@@ -38,8 +38,8 @@ extension StoreConformance {
         StoreRule(opened: "a purchase has one purchased entry, however many documents state it") { store in
             for (step, source) in [FactSource.receipt, .receipt, .notificationV2, .appStoreServerAPI].enumerated() {
                 let date = Samples.june + Int64(step)
-                _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
-                _ = try await store.apply([Samples.set(Samples.fact("1", source: source, at: date))])
+                try await store.add(Samples.fact("1", source: source, at: date))
+                try await store.add(Samples.fact("1", source: source, at: date))
             }
             try await expect(store.text, equals: "1 purchased")
         },
@@ -52,7 +52,7 @@ extension StoreConformance {
                 // Restored.
                 Samples.fact("6", original: "5", product: "lifetime") { $0.type = .nonConsumable },
             ]
-            for fact in facts { _ = try await store.apply([Samples.set(fact)]) }
+            for fact in facts { try await store.add(fact) }
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -73,7 +73,7 @@ extension StoreConformance {
                         $0.revocationDate = isRevoked ? Samples.june : nil
                         $0.revocationType = isRevoked ? type : nil
                     }
-                    _ = try await store.apply([Samples.set(fact)])
+                    try await store.add(fact)
                 }
                 func entries() async throws -> [LedgerEntry] {
                     try await LedgerAudit.check(store).filter { $0.transactionId == id }
@@ -92,36 +92,34 @@ extension StoreConformance {
             }
         },
         StoreRule(opened: "a purchase has no entry until a signed document states it") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .recordedReply))])
+            try await store.add(Samples.fact("1", source: .recordedReply))
             try await expect(store.text, equals: "")
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .receipt))])
+            try await store.add(Samples.fact("1", source: .receipt))
             try await expect(store.text, equals: "1 purchased")
-            _ = try await store.apply([
-                Samples.set(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled()))
-            ])
+            try await store.add(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled()))
             try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "a revocation has one entry, whichever documents state it") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
-            _ = try await store.apply([Samples.set(revoked("1", at: 2))])
-            _ = try await store.apply([Samples.set(revoked("1", at: 3))])
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 4, legacy: cancelled()))])
+            try await store.add(Samples.fact("1", at: 1))
+            try await store.add(revoked("1", at: 2))
+            try await store.add(revoked("1", at: 3))
+            try await store.add(Samples.fact("1", at: 4, legacy: cancelled()))
             try await expect(store.text, equals: "1 purchased, 1 revoked")
         },
         StoreRule(opened: "a refund of seats revokes nothing") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
+            try await store.add(Samples.fact("1", at: 1))
             let refunded = Samples.fact("1", source: .notificationV2, at: 2) {
                 $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = 3 }
             }
-            _ = try await store.apply([Samples.set(refunded)])
+            try await store.add(refunded)
             try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "added seats are purchased, and are not an upgrade") { store in
             let june = period("1", "team", days: 0...30, source: .notificationV2, reason: .purchase)
             let seats = period(
                 "2", "team", days: 10...30, source: .notificationV2, reason: .purchase, sharesPeriod: true)
-            _ = try await store.apply([Samples.set(june)])
-            _ = try await store.apply([Samples.set(seats)])
+            try await store.add(june)
+            try await store.add(seats)
             try await expect(store.text, equals: "1 purchased, 2 purchased")
         },
         StoreRule(opened: "an assigned purchase is granted, and an unknown ownership type gets the same entries") {
@@ -130,7 +128,7 @@ extension StoreConformance {
                 let fact = Samples.fact(id, source: .notificationV2, at: 1) {
                     $0.inAppOwnershipType = InAppOwnershipType(rawValue: ownership)
                 }
-                _ = try await store.apply([Samples.set(fact)])
+                try await store.add(fact)
             }
             try await expect(store.text, equals: "1 purchased, 2 purchased")
             let revoked = Samples.fact("2", source: .notificationV2, at: 2) {
@@ -138,12 +136,12 @@ extension StoreConformance {
                 $0.revocationDate = Samples.june + 5000
                 $0.revocationReason = RevocationReason(rawValue: 99)
             }
-            _ = try await store.apply([Samples.set(revoked)])
+            try await store.add(revoked)
             try await expect(store.text, equals: "1 purchased, 2 purchased, 2 revoked")
         },
         StoreRule(opened: "a transaction that is first seen as revoked is never purchased") { store in
-            _ = try await store.apply([Samples.set(revoked("1", at: 2), Samples.fact("2"))])
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
+            try await store.add(revoked("1", at: 2), Samples.fact("2"))
+            try await store.add(Samples.fact("1", at: 1))
             let entries = try await LedgerAudit.check(store)
             try expect(entries.filter { $0.transactionId == "1" }.map(\.event), equals: [.revoked])
             try expect(entries.count, equals: 2)
@@ -153,32 +151,30 @@ extension StoreConformance {
                 let fact = Samples.fact("1", source: .notificationV2, at: Int64(date)) {
                     $0.revocationDate = isRevoked ? Samples.june : nil
                 }
-                _ = try await store.apply([Samples.set(fact)])
+                try await store.add(fact)
             }
             try await expect(store.text, equals: "1 purchased, 1 revoked, 1 reinstated, 1 revoked")
         },
         StoreRule(opened: "a transaction that is first seen as revoked and then restored is purchased once") { store in
-            _ = try await store.apply([Samples.set(revoked("1", at: 1))])
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 2))])
+            try await store.add(revoked("1", at: 1))
+            try await store.add(Samples.fact("1", source: .notificationV2, at: 2))
             try await expect(store.text, equals: "1 revoked, 1 purchased")
         },
         StoreRule(opened: "an upgrade has one entry, even if a receipt stated a cancellation before") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 1))])
-            _ = try await store.apply([Samples.set(Samples.fact("1", at: 2, legacy: cancelled()))])
+            try await store.add(Samples.fact("1", at: 1))
+            try await store.add(Samples.fact("1", at: 2, legacy: cancelled()))
             for date in Int64(3)...4 {
                 let fact = Samples.fact("1", source: .appStoreServerAPI, at: date) { $0.isUpgraded = true }
-                _ = try await store.apply([Samples.set(fact)])
+                try await store.add(fact)
             }
             try await expect(store.text, equals: "1 purchased, 1 revoked, 1 upgraded")
         },
         StoreRule(opened: "a new transaction alone is enough to mark the old one as upgraded") { store in
-            _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
+            try await store.add(period("1", "yearly", days: 0...365))
             let upgrade = period("2", "monthly", days: 100...130, source: .notificationV2)
-            _ = try await store.apply([Samples.set(upgrade)])
-            _ = try await store.apply([Samples.set(upgrade)])
-            _ = try await store.apply([
-                Samples.set(period("3", "monthly", days: 130...160, source: .notificationV2))
-            ])
+            try await store.add(upgrade)
+            try await store.add(upgrade)
+            try await store.add(period("3", "monthly", days: 130...160, source: .notificationV2))
             let entries = try await LedgerAudit.check(store)
             try expect(Set(entries.prefix(3).map { "\($0.transactionId) \($0.event)" }).count, equals: 3)
             try expect(
@@ -199,9 +195,9 @@ extension StoreConformance {
                 for together in [true, false] {
                     let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(together)")
                     if together {
-                        _ = try await store.apply([Samples.set(order[0], order[1], scope: scope)])
+                        try await store.add(order[0], order[1], scope: scope)
                     } else {
-                        for fact in order { _ = try await store.apply([Samples.set(fact, scope: scope)]) }
+                        for fact in order { try await store.add(fact, scope: scope) }
                     }
                     let old = try await store.customer(original: "1", in: scope)?.transactions
                         .first { $0.payload.transactionId == "1" }
@@ -215,10 +211,10 @@ extension StoreConformance {
             try expect(last.count == 4 && last.values.allSatisfy { $0.last?.event == .upgraded })
         },
         StoreRule(opened: "an upgrade that a fact of another period disproves is reinstated with one entry") { store in
-            _ = try await store.apply([Samples.set(period("1", "yearly", days: 0...365))])
-            _ = try await store.apply([Samples.set(period("2", "monthly", days: 364...394))])
+            try await store.add(period("1", "yearly", days: 0...365))
+            try await store.add(period("2", "monthly", days: 364...394))
             let renewal = period("2", "monthly", days: 364...394, source: .notificationV2, reason: .renewal)
-            for _ in 1...2 { _ = try await store.apply([Samples.set(renewal)]) }
+            for _ in 1...2 { try await store.add(renewal) }
             let entries = try await LedgerAudit.check(store)
             let old = entries.filter { $0.transactionId == "1" }
             try expect(old.map(\.event), equals: [.purchased, .upgraded, .reinstated])
@@ -227,7 +223,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "a cancellation in the same second as the start of another product is an upgrade") { store in
             let old = period("1", "yearly", days: 0...365, cancelledAt: 100)
-            _ = try await store.apply([Samples.set(old, period("2", "monthly", days: 100...130))])
+            try await store.add(old, period("2", "monthly", days: 100...130))
             let entries = try await LedgerAudit.check(store)
             try expect(Set(LedgerAudit.text(entries).split(separator: ", ")), equals: ["1 upgraded", "2 purchased"])
         },
@@ -245,14 +241,14 @@ extension StoreConformance {
             try expect(entries.filter { $0.event == .revoked }.map(\.transactionId), equals: ["4"])
         },
         StoreRule(opened: "an older document that arrives late adds no entry") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", source: .notificationV2, at: 9))])
-            _ = try await store.apply([Samples.set(revoked("1", at: 5))])
+            try await store.add(Samples.fact("1", source: .notificationV2, at: 9))
+            try await store.add(revoked("1", at: 5))
             try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "a transaction id that documents state under two original ids is purchased once") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("7", original: "1"))])
-            _ = try await store.apply([Samples.set(Samples.fact("7", original: "2", source: .notificationV2))])
-            _ = try await store.apply([Samples.set(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))])
+            try await store.add(Samples.fact("7", original: "1"))
+            try await store.add(Samples.fact("7", original: "2", source: .notificationV2))
+            try await store.add(Samples.fact("8", original: "1"), Samples.fact("8", original: "2"))
             try await expect(store.text, equals: "7 purchased, 8 purchased")
         },
         StoreRule(opened: "the same transaction id in another app or environment is another purchase") { store in
@@ -266,14 +262,13 @@ extension StoreConformance {
         StoreRule(opened: "a repeated notification adds no entry") { store in
             let set = Samples.set(revoked("1", at: 1), notification: Samples.notification("uuid"))
             _ = try await store.apply([set, set])
-            _ = try await store.apply([set])
+            try await store.add(set)
             try await expect(store.text, equals: "1 revoked")
         },
         StoreRule(opened: "an entry contains the transaction's state at the time of reading") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1", original: "0x1"))])
-            _ = try await store.apply([
-                Samples.set(Samples.fact("1", original: "0x1", source: .notificationV2, at: .max) { $0.price = 1990 })
-            ])
+            try await store.add(Samples.fact("1", original: "0x1"))
+            try await store.add(
+                Samples.fact("1", original: "0x1", source: .notificationV2, at: .max) { $0.price = 1990 })
             let entry = try require(try await store.changes(after: 0, limit: 1).first)
             try expect(entry.scope, equals: Samples.scope)
             try expect(entry.transaction.payload.price, equals: 1990)
@@ -290,7 +285,7 @@ extension StoreConformance {
             ]
             for (number, order) in permutations(documents).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                for set in order { _ = try await store.apply([moved(set, to: scope)]) }
+                for set in order { try await store.add(moved(set, to: scope)) }
             }
             let entries = try await LedgerAudit.check(store)
             let last = Dictionary(grouping: entries, by: \.scope).mapValues { $0.last?.event }

@@ -72,7 +72,7 @@ extension StoreConformance {
             try expect(LedgerAudit.text(entries.filter { $0.scope == Samples.scope }), equals: "5 purchased")
         },
         StoreRule(opened: "a left hash keeps out the purchase under the id that it had before a migration") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             _ = try await erase(Samples.original("1"), from: store)
             for source in [FactSource.signedTransaction, .recordedStoreKit2] {
                 let fact = Samples.fact("9", original: "8", source: source) { $0.previousOriginalTransactionId = "1" }
@@ -83,7 +83,7 @@ extension StoreConformance {
         StoreRule(opened: "after a migration between apps, nothing under the new id comes back beside another purchase")
         {
             store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             _ = try await erase(Samples.original("1"), from: store)
             let named = Samples.fact("9", original: "8", source: .signedTransaction) {
                 $0.previousOriginalTransactionId = "1"
@@ -97,7 +97,7 @@ extension StoreConformance {
             try expect(customer.renewalInfos.isEmpty)
         },
         StoreRule(opened: "no answer about an erased transaction that the App Store does not know is stored") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             _ = try await erase(Samples.original("1"), from: store)
             let answers = ["1", "2"].map {
                 UnknownTransaction(scope: Samples.scope, transactionId: $0, answeredDate: 7)
@@ -115,7 +115,7 @@ extension StoreConformance {
                 }
                 return Samples.set(fact)
             }
-            _ = try await store.apply([set("1")])
+            try await store.add(set("1"))
             try await expect(erase(token, from: store).leftHashes, equals: 2)
             try await expect(store.apply([set("1")]).erased, equals: 1)
             try await expect(store.customer([token], in: Samples.scope) == nil)
@@ -144,7 +144,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "a notification about an erased purchase is not stored, and opens and records nothing") {
             store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             _ = try await erase(Samples.original("1"), from: store)
             let sets = [
                 Samples.set(
@@ -213,11 +213,11 @@ extension StoreConformance {
         StoreRule("writers that run during an erasure with hashes bring nothing of the customer back") { place in
             let stores = [try await place.open(), try await place.open()]
             let set = Samples.set(Samples.fact("1"), renewals: [Samples.renewal("1")])
-            _ = try await stores[0].apply([set])
+            try await stores[0].add(set)
             let erasures = try await withThrowingTaskGroup(of: Int64.self) { group in
                 for number in 0..<4 {
                     group.addTask {
-                        for _ in 0..<25 { _ = try await stores[number % 2].apply([set]) }
+                        for _ in 0..<25 { try await stores[number % 2].add(set) }
                         return 0
                     }
                 }
@@ -232,7 +232,7 @@ extension StoreConformance {
             }
         },
         StoreRule(opened: "a hash that is removed no longer keeps anything out, and the others do") { store in
-            _ = try await store.apply([everything()])
+            try await store.add(everything())
             _ = try await erase(token, from: store)
             let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
             try await expect(store.removeLeftHashes(of: [Samples.original("1")], in: other), equals: 0)

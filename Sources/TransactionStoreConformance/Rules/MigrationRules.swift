@@ -130,7 +130,7 @@ extension StoreConformance {
         StoreRule(opened: "the facts of a step are applied like other facts: in any order, notifications once") {
             store in
             let notification = Samples.notification("uuid")
-            _ = try await store.apply([Samples.set(Samples.fact("1", product: "new", at: 2))])
+            try await store.add(Samples.fact("1", product: "new", at: 2))
             let sets = [
                 Samples.set(Samples.fact("1", product: "old", at: 1), Samples.fact("2", original: "1")),
                 Samples.set(Samples.fact("3"), notification: notification),
@@ -266,8 +266,8 @@ extension StoreConformance {
                         facts: [Samples.set(Samples.fact(original))], users: [user("user of \(original)", of: original)]
                     ))
             }
-            _ = try await store.apply([Samples.set(Samples.fact("3"), Samples.fact("2"))])
-            _ = try await store.apply([Samples.set(Samples.fact("3"), Samples.fact("1"))])
+            try await store.add(Samples.fact("3"), Samples.fact("2"))
+            try await store.add(Samples.fact("3"), Samples.fact("1"))
             try await expect(store.counts().customers, equals: 1)
             let merged = try require(try await store.customer(original: "1")?.identities)
             let users = try await store.users(of: merged, in: Samples.scope)
@@ -389,7 +389,7 @@ extension StoreConformance {
                         }
                     }
                     group.addTask {
-                        for number in 1...40 { _ = try await store.apply([Samples.set(Samples.fact("\(number)"))]) }
+                        for number in 1...40 { try await store.add(Samples.fact("\(number)")) }
                     }
                 }
                 try await group.waitForAll()

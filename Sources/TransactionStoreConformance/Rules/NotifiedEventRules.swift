@@ -31,7 +31,7 @@ extension StoreConformance {
             ]
             let sets = expected.enumerated().map { notified("\($0)", $1.type, $1.subtype, $1.id) }
             // One by one, together, and again.
-            for set in sets.prefix(4) { _ = try await store.apply([set]) }
+            try await store.add(sets.prefix(4))
             _ = try await store.apply(sets + sets)
             _ = try await store.apply(sets)
             let entries = try await LedgerAudit.check(store)
@@ -52,12 +52,12 @@ extension StoreConformance {
                 ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"), ("GRACE_PERIOD_EXPIRED", nil), ("EXPIRED", "BILLING_RETRY"),
             ]
             let sets = (types + types.reversed()).enumerated().map { notified("\($0)", $1.0, $1.1, "1") }
-            for set in sets { _ = try await store.apply([set]) }
+            try await store.add(sets)
             for (number, type) in types.reversed().enumerated() {
-                _ = try await store.apply([notified("late \(number)", type.0, type.1, "2")])
+                try await store.add(notified("late \(number)", type.0, type.1, "2"))
             }
             for (number, subtype) in ["ACCEPTED", "PENDING", "ACCEPTED"].enumerated() {
-                _ = try await store.apply([notified("price \(number)", "PRICE_INCREASE", subtype, "3")])
+                try await store.add(notified("price \(number)", "PRICE_INCREASE", subtype, "3"))
             }
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
@@ -73,26 +73,24 @@ extension StoreConformance {
             for (number, type) in ["SUBSCRIBED", "DID_RENEW", "PRICE_INCREASE", "TEST", "REFUND", "expired"]
                 .enumerated()
             {
-                _ = try await store.apply([notified("\(number)", type, nil, "1")])
+                try await store.add(notified("\(number)", type, nil, "1"))
             }
-            _ = try await store.apply([notified("v1", "EXPIRED", nil, "1", source: .notificationV1)])
-            _ = try await store.apply([notified("alone", "EXPIRED", nil, "2", source: .notificationV1)])
-            _ = try await store.apply([
+            try await store.add(notified("v1", "EXPIRED", nil, "1", source: .notificationV1))
+            try await store.add(notified("alone", "EXPIRED", nil, "2", source: .notificationV1))
+            try await store.add(
                 FactSet(
                     scope: Samples.scope,
                     notification: ProcessedNotification(
-                        notificationUUID: "empty", notificationType: "EXPIRED", subtype: nil, signedDate: 1, body: []))
-            ])
+                        notificationUUID: "empty", notificationType: "EXPIRED", subtype: nil, signedDate: 1, body: [])))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased")
         },
         StoreRule(opened: "a notified event changes the state of its transaction, unless it is revoked") { store in
             func revoked(_ payload: inout JWSTransactionDecodedPayload) { payload.revocationDate = Samples.june }
-            for set in [
+            try await store.add(
                 notified("a", "EXPIRED", nil, "1"), notified("b", "CONSUMPTION_REQUEST", nil, "1", at: 1),
                 notified("c", "REFUND", nil, "1", at: 2, revoked), notified("d", "EXPIRED", nil, "1", at: 3, revoked),
                 notified("e", "REFUND_REVERSED", nil, "1", at: 4), notified("f", "REFUND", nil, "1", at: 5, revoked),
-                notified("g", "CONSUMPTION_REQUEST", nil, "2"), notified("h", "DID_RENEW", "BILLING_RECOVERY", "3"),
-            ] { _ = try await store.apply([set]) }
+                notified("g", "CONSUMPTION_REQUEST", nil, "2"), notified("h", "DID_RENEW", "BILLING_RECOVERY", "3"))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -103,10 +101,9 @@ extension StoreConformance {
                     """)
             let last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
             _ = try await store.removeEntries(before: .max, evenUnread: true)
-            for set in [
+            try await store.add(
                 notified("i", "EXPIRED", nil, "1", at: 6, revoked), notified("j", "EXPIRED", nil, "2", at: 1),
-                notified("k", "REFUND_REVERSED", nil, "1", at: 7), notified("a", "EXPIRED", nil, "1"),
-            ] { _ = try await store.apply([set]) }
+                notified("k", "REFUND_REVERSED", nil, "1", at: 7), notified("a", "EXPIRED", nil, "1"))
             let rest = try await store.changes(after: last, limit: 100)
             try expect(
                 LedgerAudit.changes(rest),
@@ -115,30 +112,26 @@ extension StoreConformance {
                     """)
         },
         StoreRule(opened: "an upgraded purchase stays upgraded when a late notification arrives") { store in
-            _ = try await store.apply([
-                notified("a", "DID_CHANGE_RENEWAL_PREF", "UPGRADE", "1") { $0.isUpgraded = true }
-            ])
+            try await store.add(notified("a", "DID_CHANGE_RENEWAL_PREF", "UPGRADE", "1") { $0.isUpgraded = true })
             for (number, type) in ["DID_RENEW", "DID_FAIL_TO_RENEW", "EXPIRED"].enumerated() {
                 let subtype = type == "DID_RENEW" ? "BILLING_RECOVERY" : nil
-                _ = try await store.apply([
-                    notified("\(number)", type, subtype, "1", at: Int64(number) + 1) { $0.isUpgraded = true }
-                ])
+                try await store.add(
+                    notified("\(number)", type, subtype, "1", at: Int64(number) + 1) { $0.isUpgraded = true })
             }
             let entries = try await LedgerAudit.check(store)
             try expect(entries.count, equals: 4)
             try expect(entries.allSatisfy { $0.stateAfter == .upgraded })
         },
         StoreRule(opened: "the state that a notification stated stays after a removal of its entry") { store in
-            for set in [
+            try await store.add(
                 notified("a", "DID_RENEW", "BILLING_RECOVERY", "1"),
                 notified("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", "1"),
-                notified("c", "PRICE_INCREASE", "PENDING", "1"), notified("d", "CONSUMPTION_REQUEST", nil, "1"),
-            ] { _ = try await store.apply([set]) }
+                notified("c", "PRICE_INCREASE", "PENDING", "1"), notified("d", "CONSUMPTION_REQUEST", nil, "1"))
             let last = try await store.changes(after: 0, limit: 100).last?.position ?? 0
             _ = try await store.removeEntries(before: .max, evenUnread: true)
-            _ = try await store.apply([notified("e", "CONSUMPTION_REQUEST", nil, "1")])
+            try await store.add(notified("e", "CONSUMPTION_REQUEST", nil, "1"))
             _ = try await store.removeEntries(before: .max, evenUnread: true)
-            _ = try await store.apply([notified("f", "EXPIRED", nil, "1")])
+            try await store.add(notified("f", "EXPIRED", nil, "1"))
             let position = try await store.removeEntries(before: 0, evenUnread: true).position
             try expect(position > last)
             let rest = try await store.changes(after: position, limit: 100)

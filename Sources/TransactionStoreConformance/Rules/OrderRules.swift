@@ -38,7 +38,7 @@ extension StoreConformance {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 var added: Customer?
                 for set in order.map({ moved($0, to: scope) }) {
-                    _ = try await store.apply([set])
+                    try await store.add(set)
                     added = added?.adding(set) ?? Customer(resolving: [set])
                 }
                 let customer = try require(try await store.customer(original: "1", in: scope))
@@ -57,7 +57,7 @@ extension StoreConformance {
             var found: Set<String> = []
             for (number, order) in permutations(facts).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                for fact in order { _ = try await store.apply([Samples.set(fact, scope: scope)]) }
+                for fact in order { try await store.add(fact, scope: scope) }
                 let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
                 found.insert("\(transaction?.payload.productId ?? "") \(transaction?.legacy.isTrialPeriod == true)")
             }
@@ -81,7 +81,7 @@ extension StoreConformance {
                         let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(order)\(together)")
                         let sets = sets.map { Samples.set($0, scope: scope) }
                         if together { _ = try await store.apply(sets) }
-                        for set in sets where !together { _ = try await store.apply([set]) }
+                        for set in sets where !together { try await store.add(set) }
                         let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
                         try expect(transaction?.payload.productId, equals: "a", "\(number) \(order) \(together)")
                     }
@@ -94,7 +94,7 @@ extension StoreConformance {
             for (number, order) in permutations(sources).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 for source in order {
-                    _ = try await store.apply([Samples.set(Samples.fact("1", source: source), scope: scope)])
+                    try await store.add(Samples.fact("1", source: source), scope: scope)
                 }
                 let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
                 found.formUnion(transaction?.origins.map(\.source) ?? [])
@@ -104,7 +104,7 @@ extension StoreConformance {
         StoreRule(opened: "one call with all documents gives the same result as one call per document") { store in
             let other = StoreScope(environment: .sandbox, bundleId: "other")
             _ = try await store.apply(competing)
-            for set in competing { _ = try await store.apply([moved(set, to: other)]) }
+            for set in competing { try await store.add(moved(set, to: other)) }
             let together = ComparableCustomer(try await store.customer(original: "1"))
             let apart = try await store.customer(original: "1", in: other).map { moved($0, to: Samples.scope) }
             try expect(together != nil)

@@ -24,7 +24,7 @@ extension StoreConformance {
                 let scope = StoreScope(environment: .production, bundleId: "\(name)\(number)\(isTogether)")
                 let sets = order.map { moved($0, to: scope) }
                 if isTogether { _ = try await store.apply(sets) }
-                for set in sets where !isTogether { _ = try await store.apply([set]) }
+                for set in sets where !isTogether { try await store.add(set) }
                 let customer = try require(try await store.customer(original: "100", in: scope))
                 outcomes.append((try require(customer.transactions.first), customer))
             }
@@ -76,11 +76,11 @@ extension StoreConformance {
                 scope: new.scope, identities: new.identities,
                 transactions: try transactionReceipt("before").transactions,
                 receipt: KnownReceipt(form: .transaction, bytes: Array("after".utf8), signedDate: Samples.june))
-            _ = try await store.apply([old])
+            try await store.add(old)
             let before = try require(try await store.customer(original: "100"))
             try expect(before.transactions.first?.payload.revocationDate == nil)
             try expect(!before.hasTakenIn(new))
-            _ = try await store.apply([new])
+            try await store.add(new)
             let after = try require(try await store.customer(original: "100"))
             try expect(after.transactions.first?.payload.revocationDate, equals: refundDate)
             try expect(after.hasTakenIn(new))

@@ -81,8 +81,8 @@ extension StoreConformance {
                 Samples.set(period("2", from: 40, signed: 71), renewals: [info(signed: 71, lapsed)]),
                 notice("EXPIRED", "BILLING_RETRY", "2", from: 40, day: 70),
             ]
-            for document in documents { _ = try await store.apply([document]) }
-            for document in documents { _ = try await store.apply([document]) }
+            try await store.add(documents)
+            try await store.add(documents)
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -93,31 +93,27 @@ extension StoreConformance {
         },
         StoreRule(opened: "a renewal that fails without a grace period has one entry, by an answer or a notification") {
             store in
-            for set in [
+            try await store.add(
                 answer(signed: 1), answer(signed: 31, unpaid),
+                told("a", "DID_FAIL_TO_RENEW", nil, period("1", from: 0, signed: 32, source: .notificationV2), unpaid),
                 told(
-                    "a", "DID_FAIL_TO_RENEW", nil, period("1", from: 0, signed: 32, source: .notificationV2), unpaid),
-                told(
-                    "b", "GRACE_PERIOD_EXPIRED", nil, period("1", from: 0, signed: 33, source: .notificationV2),
-                    unpaid),
-                answer(signed: 34, unpaid),
-            ] { _ = try await store.apply([set]) }
+                    "b", "GRACE_PERIOD_EXPIRED", nil, period("1", from: 0, signed: 33, source: .notificationV2), unpaid),
+                answer(signed: 34, unpaid))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: "1 started - active, 1 billingFailed active inBillingRetry")
         },
         StoreRule(opened: "a price increase in an answer has one entry, also when the next period still states it") {
             store in
-            for set in [
+            try await store.add(
                 answer(signed: 1), answer(signed: 10) { $0.priceIncreaseStatus = .pending },
                 answer(signed: 12) { $0.priceIncreaseStatus = .consentedOrNotified },
-                told(
-                    "a", "PRICE_INCREASE", "ACCEPTED", period("1", from: 0, signed: 11, source: .notificationV2)
-                ) { $0.priceIncreaseStatus = .consentedOrNotified },
+                told("a", "PRICE_INCREASE", "ACCEPTED", period("1", from: 0, signed: 11, source: .notificationV2)) {
+                    $0.priceIncreaseStatus = .consentedOrNotified
+                },
                 Samples.set(
                     period("2", from: 30, signed: 31),
-                    renewals: [info(signed: 31) { $0.priceIncreaseStatus = .consentedOrNotified }]),
-            ] { _ = try await store.apply([set]) }
+                    renewals: [info(signed: 31) { $0.priceIncreaseStatus = .consentedOrNotified }]))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -140,7 +136,7 @@ extension StoreConformance {
             }
             for (number, order) in permutations([0, 1, 2, 3]).enumerated() {
                 let sets = documents(number)
-                for index in order { _ = try await store.apply([sets[index]]) }
+                for index in order { try await store.add(sets[index]) }
             }
             let entries = try await LedgerAudit.check(store)
             for (scope, own) in Dictionary(grouping: entries, by: \.scope) {
@@ -152,11 +148,11 @@ extension StoreConformance {
             try await store.close()
         },
         StoreRule(opened: "renewal information that comes before its transaction, or alone, adds its entry") { store in
-            _ = try await store.apply([Samples.set(renewals: [info(signed: 31, lapsed)])])
+            try await store.add(Samples.set(renewals: [info(signed: 31, lapsed)]))
             try await expect(store.text, equals: "")
-            _ = try await store.apply([Samples.set(period("1", from: 0, signed: 1, source: .receipt))])
+            try await store.add(period("1", from: 0, signed: 1, source: .receipt))
             try await expect(store.text, equals: "1 purchased, 1 expired")
-            _ = try await store.apply([Samples.set(renewals: [info(signed: 32, lapsed)])])
+            try await store.add(Samples.set(renewals: [info(signed: 32, lapsed)]))
             try await expect(store.text, equals: "1 purchased, 1 expired")
             _ = try await LedgerAudit.check(store)
         },
@@ -171,19 +167,18 @@ extension StoreConformance {
                     $0.additionalTransactionReason = .seatAddition
                 }
             }
-            _ = try await store.apply([
+            try await store.add(
                 Samples.set(
-                    period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)])
-            ])
-            _ = try await store.apply([told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed)])
+                    period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)]))
+            try await store.add(told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed))
             try await expect(
                 LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
         },
         StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
-            _ = try await store.apply([answer(signed: 1)])
-            _ = try await store.apply([Samples.set(period("2", from: 32, signed: 40), renewals: [info(signed: 40)])])
+            try await store.add(answer(signed: 1))
+            try await store.add(Samples.set(period("2", from: 32, signed: 40), renewals: [info(signed: 40)]))
             let late = period("1", from: 0, signed: 30, source: .notificationV2)
-            _ = try await store.apply([told("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace)])
+            try await store.add(told("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -192,8 +187,8 @@ extension StoreConformance {
                     """)
         },
         StoreRule(opened: "the end of a grace period has its entry when the next document shows it") { store in
-            _ = try await store.apply([answer(signed: 31, inGrace)])
-            _ = try await store.apply([Samples.set(period("1", from: 0, signed: 50, source: .receipt))])
+            try await store.add(answer(signed: 31, inGrace))
+            try await store.add(period("1", from: 0, signed: 50, source: .receipt))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -204,35 +199,32 @@ extension StoreConformance {
         StoreRule(opened: "an expiry that the App Store does not state, an unsigned one and a refund add no entry") {
             store in
             let recorded = info(signed: 40, source: .recordedReply, lapsed)
-            for set in [
+            try await store.add(
                 answer(signed: 1), answer(signed: 31),
-                Samples.set(period("1", from: 0, signed: 40, source: .recordedReply), renewals: [recorded]),
-            ] { _ = try await store.apply([set]) }
+                Samples.set(period("1", from: 0, signed: 40, source: .recordedReply), renewals: [recorded]))
             try await expect(store.text, equals: "1 purchased")
             let refund = Samples.fact("1", source: .appStoreServerAPI, at: date(50)) {
                 $0.type = .autoRenewableSubscription
                 $0.expiresDate = date(30)
                 $0.revocationDate = date(20)
             }
-            _ = try await store.apply([Samples.set(refund, renewals: [info(signed: 50, lapsed)])])
+            try await store.add(Samples.set(refund, renewals: [info(signed: 50, lapsed)]))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 1 revoked")
         },
         StoreRule(opened: "an entry about billing or a price does not come again after its removal") { store in
             func pending(_ info: inout JWSRenewalInfoDecodedPayload) { info.priceIncreaseStatus = .pending }
-            for set in [
-                answer(signed: 1), answer(signed: 10, pending), answer(signed: 31, inGrace),
-                answer(signed: 37, inGrace),
-            ] { _ = try await store.apply([set]) }
+            try await store.add(
+                answer(signed: 1), answer(signed: 10, pending), answer(signed: 31, inGrace), answer(signed: 37, inGrace)
+            )
             try await expect(
                 store.text, equals: "1 purchased, 1 priceIncreasePending, 1 gracePeriodEntered, 1 gracePeriodExpired")
             let last = try await store.changes(after: 0, limit: 10).last?.position ?? 0
             _ = try await store.removeEntries(before: .max, evenUnread: true)
             let late = period("1", from: 0, signed: 30, source: .notificationV2)
-            for set in [
+            try await store.add(
                 told("a", "PRICE_INCREASE", "PENDING", late, pending),
                 told("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace), answer(signed: 38, inGrace),
-                answer(signed: 95, lapsed),
-            ] { _ = try await store.apply([set]) }
+                answer(signed: 95, lapsed))
             let rest = try await store.changes(after: last, limit: 10)
             try expect(LedgerAudit.changes(rest), equals: "1 expired inBillingRetry expired")
         },

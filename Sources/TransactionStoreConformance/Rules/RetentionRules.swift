@@ -21,14 +21,13 @@ extension StoreConformance {
         },
         StoreRule(opened: "receipts that were created before a date are removed, and what they state stays") { store in
             for number in 1...4 {
-                _ = try await store.apply([
+                try await store.add(
                     Samples.set(
                         Samples.fact("\(number)"),
-                        receipt: Samples.receipt("app\(number)", at: Samples.june + Int64(number)))
-                ])
+                        receipt: Samples.receipt("app\(number)", at: Samples.june + Int64(number))))
             }
             let other = Samples.receipt("transaction", form: .transaction, at: Samples.june + 9)
-            _ = try await store.apply([Samples.set(Samples.fact("1"), receipt: other)])
+            try await store.add(Samples.set(Samples.fact("1"), receipt: other))
             try await expect(store.removeReceipts(signedBefore: Samples.june + 3), equals: 2)
             let left = try await store.customer(original: "1")
             try expect(left?.newestAppReceipt == nil && left?.newestTransactionReceipt != nil)

@@ -80,7 +80,7 @@ extension StoreConformance {
             for store in stores { try await store.close() }
         },
         StoreRule(opened: "an unknown transaction is no customer, and no statement or ledger entry") { store in
-            _ = try await store.apply([Samples.set(Samples.fact("1"))])
+            try await store.add(Samples.fact("1"))
             let before = try await store.counts()
             try await store.remember([unknown("1", at: .max), unknown("2", at: 1)])
             try await store.remember([unknown("1", at: 1, in: sandbox)])

@@ -126,6 +126,18 @@ extension TransactionStore {
     package func customer(original id: String, in scope: StoreScope = StoreSamples.scope) async throws -> Customer? {
         try await customer([StoreSamples.original(id)], in: scope)
     }
+
+    /// Applies one document about these transactions.
+    func add(_ facts: TransactionFact..., scope: StoreScope = StoreSamples.scope) async throws {
+        try await add(FactSet(scope: scope, transactions: facts))
+    }
+
+    /// Applies documents, each in a call of its own.
+    func add(_ sets: FactSet...) async throws { try await add(sets) }
+
+    func add(_ sets: some Sequence<FactSet>) async throws {
+        for set in sets { _ = try await apply([set]) }
+    }
 }
 
 /// A customer in a comparable form.
