@@ -30,6 +30,17 @@ func require<Value>(
     throw BrokenExpectation(message: message("nothing was found", what()), file: file, line: line)
 }
 
+/// Runs `body` with all numbers at the same time, and returns the results in any order.
+@discardableResult
+func concurrently<Value: Sendable>(
+    _ numbers: some Sequence<Int> & Sendable, _ body: @escaping @Sendable (Int) async throws -> Value
+) async throws -> [Value] {
+    try await withThrowingTaskGroup(of: Value.self) { group in
+        for number in numbers { group.addTask { try await body(number) } }
+        return try await group.reduce(into: []) { $0.append($1) }
+    }
+}
+
 private func message(_ text: String, _ what: String) -> String { what.isEmpty ? text : "\(text): \(what)" }
 
 /// The description of a customer with thousands of transactions would fill pages.

@@ -85,6 +85,15 @@ public struct StoreRule: Sendable, CustomStringConvertible {
         }
     }
 
+    /// A rule that needs two open stores of one place.
+    init(openedTwice name: String, _ body: @escaping @Sendable ([any CompleteTransactionStore]) async throws -> Void) {
+        self.init(name) { place in
+            let stores = [try await place.open(), try await place.open()]
+            try await body(stores)
+            for store in stores { try await store.close() }
+        }
+    }
+
     public var description: String { name }
 
     /// Checks the rule in a new place.

@@ -7,22 +7,16 @@ extension StoreConformance {
     static let concurrency: [StoreRule] = [
         StoreRule("with many writers through two connections, the newest fact stays") { place in
             let stores = [try await place.open(), try await place.open()]
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for writer in 0..<16 {
-                    let store = stores[writer % 2]
-                    group.addTask {
-                        for step in 0..<12 {
-                            // Dates increase in some writers and decrease in others. Each date belongs to one writer
-                            // only.
-                            let order = writer % 3 == 0 ? 11 - step : step
-                            let date = Int64(order * 16 + writer)
-                            let fact = Samples.fact("1", product: "p\(date)", at: date)
-                            let own = Samples.fact("\(1000 + writer * 100 + step)", original: "1", at: date)
-                            try await store.add(Samples.set(fact, own, receipt: Samples.receipt("r\(date)", at: date)))
-                        }
-                    }
+            try await concurrently(0..<16) { writer in
+                let store = stores[writer % 2]
+                for step in 0..<12 {
+                    // Dates increase in some writers and decrease in others. Each date belongs to one writer only.
+                    let order = writer % 3 == 0 ? 11 - step : step
+                    let date = Int64(order * 16 + writer)
+                    let fact = Samples.fact("1", product: "p\(date)", at: date)
+                    let own = Samples.fact("\(1000 + writer * 100 + step)", original: "1", at: date)
+                    try await store.add(Samples.set(fact, own, receipt: Samples.receipt("r\(date)", at: date)))
                 }
-                try await group.waitForAll()
             }
             let newest = Int64(11 * 16 + 15)
             for store in stores {
@@ -33,37 +27,21 @@ extension StoreConformance {
                 try await store.close()
             }
         },
-        StoreRule("writers that merge the same customers at the same time leave one customer") { place in
-            let stores = [try await place.open(), try await place.open()]
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 1...40 {
-                    let store = stores[number % 2]
-                    group.addTask {
-                        let next = number % 40 + 1
-                        let facts = [Samples.fact("\(number)"), Samples.fact("\(next)")]
-                        try await store.add(Samples.set(facts[0], facts[1], app: Samples.app("\(number)")))
-                    }
-                }
-                try await group.waitForAll()
+        StoreRule(openedTwice: "writers that merge the same customers at the same time leave one customer") { stores in
+            try await concurrently(1...40) { number in
+                let next = number % 40 + 1
+                let facts = [Samples.fact("\(number)"), Samples.fact("\(next)")]
+                try await stores[number % 2].add(Samples.set(facts[0], facts[1], app: Samples.app("\(number)")))
             }
             try await expect(stores[0].counts().customers, equals: 1)
             try await expect(stores[1].customer(original: "17")?.transactions.count, equals: 40)
-            for store in stores { try await store.close() }
         },
-        StoreRule("a notification that many calls apply at the same time is applied once") { place in
-            let stores = [try await place.open(), try await place.open()]
-            let repeated = try await withThrowingTaskGroup(of: Int.self) { group in
-                for number in 0..<20 {
-                    let store = stores[number % 2]
-                    group.addTask {
-                        let set = Samples.set(Samples.fact("1"), notification: Samples.notification("uuid"))
-                        return try await store.apply([set]).repeatedNotifications
-                    }
-                }
-                return try await group.reduce(0, +)
+        StoreRule(openedTwice: "a notification that many calls apply at the same time is applied once") { stores in
+            let repeated = try await concurrently(0..<20) { number in
+                let set = Samples.set(Samples.fact("1"), notification: Samples.notification("uuid"))
+                return try await stores[number % 2].apply([set]).repeatedNotifications
             }
-            try expect(repeated, equals: 19)
-            for store in stores { try await store.close() }
+            try expect(repeated.reduce(0, +), equals: 19)
         },
         StoreRule(opened: "each concurrent call gets its own result, even if others fail") { store in
             let known = (1...60).map { number in
@@ -72,48 +50,39 @@ extension StoreConformance {
                     receipt: Samples.receipt("r\(number)"), notification: Samples.notification("known\(number)"))
             }
             _ = try await store.apply(known)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 1...60 {
-                    group.addTask {
-                        let id = "\(number)"
-                        let later = Samples.june + Int64(number)
-                        switch number % 5 {
-                        case 0:
-                            let result = try await store.apply([known[number - 1]])
-                            try expect(
-                                result.repeatedNotifications == 1 && result.changed == 0 && result.unchanged == 0)
-                        case 1:
-                            // One fact is newer, one is unchanged, one is new.
-                            let set = Samples.set(
-                                Samples.fact(id, product: "new", at: later),
-                                Samples.fact("\(number + 100)", original: id),
-                                Samples.fact("\(number + 200)", original: id))
-                            let result = try await store.apply([set])
-                            try expect(result.changed == 2 && result.unchanged == 1)
-                        case 2:
-                            let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("r\(number)"))
-                            let result = try await store.apply([set])
-                            try expect(result.changed == 0 && result.unchanged == 2)
-                        case 3:
-                            let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("s\(number)", at: later))
-                            let result = try await store.apply([set])
-                            try expect(result.changed == 1 && result.unchanged == 1)
-                        default:
-                            let result = try await store.apply([
-                                Samples.set(Samples.fact("\(number + 300)")),
-                                Samples.set(Samples.fact(id), notification: Samples.notification("other\(number)")),
-                            ])
-                            try expect(
-                                result.changed == 1 && result.unchanged == 1 && result.repeatedNotifications == 0)
-                        }
-                    }
+            try await concurrently(1...60) { number in
+                let id = "\(number)"
+                let later = Samples.june + Int64(number)
+                switch number % 5 {
+                case 0:
+                    let result = try await store.apply([known[number - 1]])
+                    try expect(result.repeatedNotifications == 1 && result.changed == 0 && result.unchanged == 0)
+                case 1:
+                    // One fact is newer, one is unchanged, one is new.
+                    let set = Samples.set(
+                        Samples.fact(id, product: "new", at: later), Samples.fact("\(number + 100)", original: id),
+                        Samples.fact("\(number + 200)", original: id))
+                    let result = try await store.apply([set])
+                    try expect(result.changed == 2 && result.unchanged == 1)
+                case 2:
+                    let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("r\(number)"))
+                    let result = try await store.apply([set])
+                    try expect(result.changed == 0 && result.unchanged == 2)
+                case 3:
+                    let set = Samples.set(Samples.fact(id), receipt: Samples.receipt("s\(number)", at: later))
+                    let result = try await store.apply([set])
+                    try expect(result.changed == 1 && result.unchanged == 1)
+                default:
+                    let result = try await store.apply([
+                        Samples.set(Samples.fact("\(number + 300)")),
+                        Samples.set(Samples.fact(id), notification: Samples.notification("other\(number)")),
+                    ])
+                    try expect(result.changed == 1 && result.unchanged == 1 && result.repeatedNotifications == 0)
                 }
-                try await group.waitForAll()
             }
         },
-        StoreRule("readers see a document completely or not at all") { place in
-            let writer = try await place.open()
-            let reader = try await place.open()
+        StoreRule(openedTwice: "readers see a document completely or not at all") { stores in
+            let (writer, reader) = (stores[0], stores[1])
             try await writer.add(Samples.fact("1", at: 0), Samples.fact("2", original: "1", at: 0))
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
@@ -134,12 +103,9 @@ extension StoreConformance {
                 }
                 try await group.waitForAll()
             }
-            try await writer.close()
-            try await reader.close()
         },
-        StoreRule("a look-up of several customers reads one snapshot") { place in
-            let writer = try await place.open()
-            let reader = try await place.open()
+        StoreRule(openedTwice: "a look-up of several customers reads one snapshot") { stores in
+            let (writer, reader) = (stores[0], stores[1])
             // With many customers, writes happen between the reads of the first and the last.
             let names = (1...20).map { "\($0)" }
             @Sendable func sets(_ date: Int64) -> [FactSet] { names.map { Samples.set(Samples.fact($0, at: date)) } }
@@ -165,8 +131,6 @@ extension StoreConformance {
                 return seen
             }
             try expect(seen.contains(100))
-            try await writer.close()
-            try await reader.close()
         },
         StoreRule("close waits for running writes") { place in
             let store = try await place.open()

@@ -6,8 +6,8 @@ extension StoreConformance {
     private static let minute: Int64 = 60_000
 
     static let leases: [StoreRule] = [
-        StoreRule("a consumer has one holder at a time, who can renew the lease and end it") { place in
-            let (first, second) = (try await place.open(), try await place.open())
+        StoreRule(openedTwice: "a consumer has one holder at a time, who can renew the lease and end it") { stores in
+            let (first, second) = (stores[0], stores[1])
             let taken = try await first.lease("shop", to: "a", for: minute)
             try expect(taken, equals: ConsumerLease(isGranted: true, holder: "a", remainingMilliseconds: minute))
             let refused = try await second.lease("shop", to: "b", for: minute)
@@ -22,7 +22,6 @@ extension StoreConformance {
             try await first.endLease(of: "shop", by: "a")
             try await expect(second.lease("shop", to: "b", for: minute).isGranted)
             try await expect(first.lease("shop", to: "a", for: minute).holder, equals: "b")
-            for store in [first, second] { try await store.close() }
         },
         StoreRule("a lease expires by itself, even while the store is closed") { place in
             let first = try await place.open()
@@ -38,24 +37,15 @@ extension StoreConformance {
             try await expect(second.lease("shop", to: "a", for: minute).isGranted, equals: false)
             try await second.close()
         },
-        StoreRule("of concurrent callers, one gets the lease") { place in
-            let stores = [try await place.open(), try await place.open()]
+        StoreRule(openedTwice: "of concurrent callers, one gets the lease") { stores in
             for round in 0..<5 {
-                let granted = try await withThrowingTaskGroup(of: String?.self) { group in
-                    for number in 0..<12 {
-                        group.addTask {
-                            let lease = try await stores[number % 2].lease("\(round)", to: "h\(number)", for: minute)
-                            return lease.isGranted ? lease.holder : nil
-                        }
-                    }
-                    return try await group.reduce(into: [String]()) { all, holder in
-                        if let holder { all.append(holder) }
-                    }
+                let leases = try await concurrently(0..<12) { number in
+                    try await stores[number % 2].lease("\(round)", to: "h\(number)", for: minute)
                 }
+                let granted = leases.filter(\.isGranted).map(\.holder)
                 try expect(granted.count, equals: 1)
                 try await expect(stores[0].lease("\(round)", to: "late", for: minute).holder, equals: granted[0])
             }
-            for store in stores { try await store.close() }
         },
         StoreRule(opened: "a lease changes no position, and consumers have separate leases") { store in
             _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })

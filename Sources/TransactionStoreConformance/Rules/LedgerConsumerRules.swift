@@ -59,18 +59,13 @@ extension StoreConformance {
                         if isLast, page.isEmpty { return seen }
                     }
                 }
-                try await withThrowingTaskGroup(of: Void.self) { writing in
-                    for number in 0..<12 {
-                        writing.addTask {
-                            for step in 1...25 {
-                                let id = "\(number * 100 + step)"
-                                let revoked = Samples.fact(id, source: .notificationV2) { $0.revocationDate = 1 }
-                                try await writers[number % 2].add(Samples.fact(id))
-                                try await writers[number % 2].add(revoked)
-                            }
-                        }
+                try await concurrently(0..<12) { number in
+                    for step in 1...25 {
+                        let id = "\(number * 100 + step)"
+                        let revoked = Samples.fact(id, source: .notificationV2) { $0.revocationDate = 1 }
+                        try await writers[number % 2].add(Samples.fact(id))
+                        try await writers[number % 2].add(revoked)
                     }
-                    try await writing.waitForAll()
                 }
                 isDone.set()
                 return try await group.next() ?? []
@@ -80,25 +75,18 @@ extension StoreConformance {
             try expect(seen.map(\.position), equals: all.map(\.position))
             for store in writers + [reader] { try await store.close() }
         },
-        StoreRule("concurrent writers of one transaction record one purchase and one refund") { place in
-            let stores = [try await place.open(), try await place.open()]
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<24 {
-                    group.addTask {
-                        let isRefund = number % 3 == 0
-                        let source: FactSource = isRefund ? .notificationV2 : .receipt
-                        let fact = Samples.fact("1", source: source, at: Int64(isRefund ? 100 + number : number)) {
-                            $0.revocationDate = isRefund ? 1 : nil
-                        }
-                        try await stores[number % 2].add(fact)
-                    }
+        StoreRule(openedTwice: "concurrent writers of one transaction record one purchase and one refund") { stores in
+            try await concurrently(0..<24) { number in
+                let isRefund = number % 3 == 0
+                let source: FactSource = isRefund ? .notificationV2 : .receipt
+                let fact = Samples.fact("1", source: source, at: Int64(isRefund ? 100 + number : number)) {
+                    $0.revocationDate = isRefund ? 1 : nil
                 }
-                try await group.waitForAll()
+                try await stores[number % 2].add(fact)
             }
             let entries = try await LedgerAudit.check(stores[0])
             try expect(entries.last?.event, equals: .revoked)
             try expect(entries.count { $0.event == .revoked }, equals: 1)
-            for store in stores { try await store.close() }
         },
         StoreRule("after close, the ledger and the directory throw closed") { place in
             let store = try await place.open()

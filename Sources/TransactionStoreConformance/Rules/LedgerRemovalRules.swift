@@ -171,8 +171,7 @@ extension StoreConformance {
             try await expect(store.lease("a", to: "another", for: 60_000).isGranted)
             try await expect(code { _ = try await store.removeConsumer("é") }, equals: .invalidArgument)
         },
-        StoreRule("a reader that reads while entries are removed misses none without an error") { place in
-            let stores = [try await place.open(), try await place.open()]
+        StoreRule(openedTwice: "a reader that reads while entries are removed misses none without an error") { stores in
             let count = 400
             let seen = try await withThrowingTaskGroup(of: [LedgerEntry].self) { group in
                 group.addTask {
@@ -193,7 +192,6 @@ extension StoreConformance {
                 return try await group.reduce(into: [LedgerEntry]()) { $0 += $1 }
             }
             try expect(seen.map(\.transactionId), equals: (1...count).map(String.init))
-            for store in stores { try await store.close() }
         },
     ]
 }

@@ -366,8 +366,7 @@ extension StoreConformance {
             try await expect(second.customer(original: "2")?.transactions.count, equals: 1)
             try await second.close()
         },
-        StoreRule("two migrations at the same time lose nothing") { place in
-            let stores = [try await place.open(), try await place.open()]
+        StoreRule(openedTwice: "two migrations at the same time lose nothing") { stores in
             // Both migrations have the same purchases, users, receipts and lines in opposite orders, and both join
             // customers.
             @Sendable func step(_ number: Int, _ migration: Int, _ records: Int) -> MigrationStep {
@@ -406,7 +405,6 @@ extension StoreConformance {
                 try expect(found?.records, equals: 40)
             }
             try await LedgerAudit.check(store)
-            for store in stores { try await store.close() }
         },
     ]
 }

@@ -53,8 +53,8 @@ extension StoreConformance {
             }
             try await expect(store.takePermits(.max, of: budget("other")).count, equals: 10)
         },
-        StoreRule("a caller with a reserve leaves it for others, and gets nothing of it") { place in
-            let (background, urgent) = (try await place.open(), try await place.open())
+        StoreRule(openedTwice: "a caller with a reserve leaves it for others, and gets nothing of it") { stores in
+            let (background, urgent) = (stores[0], stores[1])
             let leaving = budget(reserve: 4)
             try await expect(background.takePermits(100, of: leaving).count, equals: 6)
             let refused = try await background.takePermits(1, of: leaving)
@@ -63,7 +63,6 @@ extension StoreConformance {
             try await expect(urgent.takePermits(3, of: budget()).count, equals: 3)
             try await expect(background.takePermits(1, of: leaving).wait > 3 * hour)
             try await expect(urgent.takePermits(3, of: budget()).count, equals: 1)
-            for store in [background, urgent] { try await store.close() }
         },
         StoreRule(opened: "each app, environment and endpoint has a budget of its own, and none is a document") {
             store in
@@ -104,31 +103,26 @@ extension StoreConformance {
             let leaving = budget(interval: 2_000, burst: 40, reserve: 20)
             let total = Total()
             let start = ContinuousClock.now
-            let grants = try await withThrowingTaskGroup(of: [Grant].self) { group in
-                for number in 0..<6 {
-                    group.addTask {
-                        let isUrgent = number < 2
-                        var own: [Grant] = []
-                        // Urgent callers end when each has 30 batches, and then the others.
-                        while isUrgent ? own.count < 30 : total.permits < 600 {
-                            try expect(ContinuousClock.now - start < .seconds(300), "the callers get no permits")
-                            let begin = ContinuousClock.now
-                            let permits = try await stores[number % 2].takePermits(
-                                isUrgent ? 2 : 32, of: isUrgent ? urgent : leaving)
-                            if permits.count > 0 {
-                                own.append(Grant(begin: begin, end: .now, count: permits.count))
-                                total.add(permits.count)
-                            }
-                            let wait = permits.count > 0 ? 10_000 : max(1_000, permits.wait)
-                            try await Task.sleep(for: .microseconds(wait))
-                        }
-                        return own
+            let grants = try await concurrently(0..<6) { number in
+                let isUrgent = number < 2
+                var own: [Grant] = []
+                // Urgent callers end when each has 30 batches, and then the others.
+                while isUrgent ? own.count < 30 : total.permits < 600 {
+                    try expect(ContinuousClock.now - start < .seconds(300), "the callers get no permits")
+                    let begin = ContinuousClock.now
+                    let permits = try await stores[number % 2].takePermits(
+                        isUrgent ? 2 : 32, of: isUrgent ? urgent : leaving)
+                    if permits.count > 0 {
+                        own.append(Grant(begin: begin, end: .now, count: permits.count))
+                        total.add(permits.count)
                     }
+                    let wait = permits.count > 0 ? 10_000 : max(1_000, permits.wait)
+                    try await Task.sleep(for: .microseconds(wait))
                 }
-                return try await group.reduce(into: []) { $0 += $1 }
+                return own
             }
-            try checkWindows(grants, urgent)
-            try expect(grants.reduce(0) { $0 + $1.count } >= 600)
+            try checkWindows(grants.flatMap(\.self), urgent)
+            try expect(grants.joined().reduce(0) { $0 + $1.count } >= 600)
             for store in stores { try await store.close() }
         },
         StoreRule("an endpoint without a valid name is rejected, and a closed store says so") { place in

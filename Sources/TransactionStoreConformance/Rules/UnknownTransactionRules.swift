@@ -62,22 +62,17 @@ extension StoreConformance {
             try await store.forgetUnknownTransactions(ids, in: Samples.scope)
             try await expect(store.unknownTransactionCount(), equals: 1)
         },
-        StoreRule("many answers of several writers at once are all kept") { place in
-            let stores = [try await place.open(), try await place.open()]
+        StoreRule(openedTwice: "many answers of several writers at once are all kept") { stores in
             let all = (1...5_000).map { unknown("\($0)", at: Int64($0), in: $0 % 2 == 0 ? Samples.scope : sandbox) }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<6 {
-                    // Each answer is written three times, in different orders.
-                    let own = all.filter { Int($0.answeredDate) % 2 == number % 2 }
-                    group.addTask { try await stores[number % 2].remember(number < 3 ? own : own.reversed()) }
-                }
-                try await group.waitForAll()
+            try await concurrently(0..<6) { number in
+                // Each answer is written three times, in different orders.
+                let own = all.filter { Int($0.answeredDate) % 2 == number % 2 }
+                try await stores[number % 2].remember(number < 3 ? own : own.reversed())
             }
             try await expect(stores[0].unknownTransactionCount(), equals: 5_000)
             let ids = all.map(\.transactionId)
             try await expect(dates(ids, stores[1]).count, equals: 2_500)
             try await expect(dates(ids, in: sandbox, stores[1])["4999"], equals: 4_999)
-            for store in stores { try await store.close() }
         },
         StoreRule(opened: "an unknown transaction is no customer, and no statement or ledger entry") { store in
             try await store.add(Samples.fact("1"))
