@@ -21,14 +21,14 @@ public enum StoreConformance {
 
     typealias Samples = StoreSamples
 
-    /// The code of the error that a call throws; nil if it throws none, or not an error of a store.
-    static func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? {
-        do {
-            try await body()
-            return nil
-        } catch {
-            return (error as? TransactionStoreError)?.code
-        }
+    /// Checks that a call throws an error of a store with this code.
+    static func expectError(
+        _ code: TransactionStoreError.Code, _ what: String = "", file: String = #fileID, line: Int = #line,
+        _ body: () async throws -> Void
+    ) async throws {
+        var found: TransactionStoreError.Code?
+        do { try await body() } catch { found = (error as? TransactionStoreError)?.code }
+        try expect(found, equals: code, what, file: file, line: line)
     }
 }
 

@@ -54,11 +54,7 @@ extension StoreConformance {
             _ = try await store.apply([
                 notified("refund", "REFUND", nil, "1"), notified("expired", "EXPIRED", nil, "1", at: 1),
                 notified("v1", "CONSUMPTION_REQUEST", nil, "1", source: .notificationV1),
-                FactSet(
-                    scope: Samples.scope,
-                    notification: ProcessedNotification(
-                        notificationUUID: "empty", notificationType: "CONSUMPTION_REQUEST", subtype: nil, signedDate: 1,
-                        body: Array("{}".utf8))),
+                Samples.set(notification: Samples.notification("empty", "CONSUMPTION_REQUEST", at: 1)),
             ])
             try await expect(open(store).isEmpty)
             for (number, body) in ["", "{", "[]", #"{"data":1}"#, #"{"data":{"consumptionRequestReason":"\u0000"}}"#]
@@ -77,11 +73,9 @@ extension StoreConformance {
             _ = try await store.apply([
                 Samples.consumptionRequest("d", of: "4", at: 5), Samples.consumptionRequest("c", of: "3", at: 5),
                 Samples.consumptionRequest("b", of: "2", at: -5),
-                FactSet(
-                    scope: other, transactions: [Samples.fact("2", source: .notificationV2)],
-                    notification: ProcessedNotification(
-                        notificationUUID: "o", notificationType: "CONSUMPTION_REQUEST", subtype: nil,
-                        signedDate: .max, body: Array("{}".utf8))),
+                Samples.set(
+                    Samples.fact("2", source: .notificationV2), scope: other,
+                    notification: Samples.notification("o", "CONSUMPTION_REQUEST", at: .max)),
             ])
             try await store.add(Samples.consumptionRequest("a", of: "1", at: 5))
             for limit in [0, 1, 2, 3, 100] {

@@ -135,8 +135,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "the same ids in another environment or app belong to another customer") { store in
             let scopes = [
-                Samples.scope, StoreScope(environment: .sandbox, bundleId: "com.example.app"),
-                StoreScope(environment: .production, bundleId: "com.example.other"),
+                Samples.scope, Samples.sandbox, StoreScope(environment: .production, bundleId: "com.example.other"),
             ]
             for (number, scope) in scopes.enumerated() {
                 let fact = Samples.fact("1", product: "p\(number)")

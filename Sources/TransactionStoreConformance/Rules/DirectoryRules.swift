@@ -23,7 +23,6 @@ extension StoreConformance {
     static let directory: [StoreRule] = [
         StoreRule(opened: "a transaction id and a web order line item id find the purchases that have them") {
             store in
-            let sandbox = StoreScope(environment: .sandbox, bundleId: "com.example.app")
             _ = try await store.apply([
                 Samples.set(
                     Samples.fact("11", original: "10") { $0.webOrderLineItemId = "501" },
@@ -38,7 +37,7 @@ extension StoreConformance {
                     }),
                 Samples.set(
                     Samples.fact("11", original: "9", source: .recordedReply) { $0.webOrderLineItemId = "50" },
-                    scope: sandbox),
+                    scope: Samples.sandbox),
                 Samples.set(Samples.fact("30")),
             ])
             try await expect(
@@ -75,7 +74,6 @@ extension StoreConformance {
             store in
             let long = String(repeating: "u", count: 20_000)
             let token = CustomerIdentity(.appAccountToken, "9f1e3c54-0d2f-4a5b-8c6d-7e8f90a1b2c3")
-            let sandbox = StoreScope(environment: .sandbox, bundleId: "com.example.app")
             func claim(
                 _ id: String, _ identity: CustomerIdentity, _ scope: StoreScope, carried: String = ""
             ) -> UserClaim {
@@ -85,7 +83,8 @@ extension StoreConformance {
                 MigrationStep(users: [
                     claim("u1", Samples.original("2"), Samples.scope), claim("u1", token, Samples.scope),
                     claim("u1", Samples.original("1"), Samples.scope, carried: "{\"a\":1}"),
-                    claim("u1", Samples.original("1"), Samples.scope), claim("u1", Samples.original("1"), sandbox),
+                    claim("u1", Samples.original("1"), Samples.scope),
+                    claim("u1", Samples.original("1"), Samples.sandbox),
                     claim("U1", Samples.original("3"), Samples.scope),
                     claim("u1\u{0}", Samples.original("4"), Samples.scope),
                     claim("e\u{301}", Samples.original("5"), Samples.scope),
@@ -109,7 +108,7 @@ extension StoreConformance {
             _ = try await store.apply([
                 Samples.set(Samples.fact("9", source: .signedTransaction) { $0.appAccountToken = token }),
                 Samples.set(receipt: Samples.receipt("nobody")),
-                Samples.set(Samples.fact("2"), scope: StoreScope(environment: .sandbox, bundleId: "com.example.app")),
+                Samples.set(Samples.fact("2"), scope: Samples.sandbox),
             ])
             let digest = Samples.receipt("nobody").digest
             // Ordered by bytes, as the engines compare: 100 comes before 20.

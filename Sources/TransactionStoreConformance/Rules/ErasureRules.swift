@@ -18,10 +18,7 @@ extension StoreConformance {
     }
 
     private static func notification(_ uuid: String, body: String) -> FactSet {
-        let notification = ProcessedNotification(
-            notificationUUID: uuid, notificationType: "NEW", subtype: nil, signedDate: Samples.june,
-            body: Array(body.utf8))
-        return FactSet(scope: Samples.scope, notification: notification)
+        Samples.set(notification: Samples.notification(uuid, "NEW", body: body))
     }
 
     private static func step(_ original: String, _ number: UInt8) -> MigrationStep {
@@ -38,14 +35,13 @@ extension StoreConformance {
 
     static let erasure: [StoreRule] = [
         StoreRule(opened: "an erased customer leaves nothing, and others keep everything") { store in
-            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
-            for scope in [Samples.scope, other] { _ = try await store.apply(everything(in: scope)) }
+            for scope in [Samples.scope, Samples.sandbox] { _ = try await store.apply(everything(in: scope)) }
             try await store.add(Samples.set(Samples.fact("10"), receipt: Samples.receipt("other", at: 1)))
             for (original, number) in [("1", UInt8(1)), ("10", 10)] {
                 _ = try await store.apply(step(original, number))
             }
             let before = try await store.counts()
-            let erased = try await store.erase([Samples.original("2")], in: Samples.scope, quarantined: [])
+            let erased = try await store.erase("2")
             var expected = ErasedRows()
             expected.identities = 3
             expected.transactions = 2
@@ -60,21 +56,21 @@ extension StoreConformance {
                 try await expect(store.customer([identity], in: Samples.scope) == nil)
             }
             try await expect(store.users(of: [Samples.original("1")], in: Samples.scope).isEmpty)
-            try await expect(store.identities(of: .transactionId("2"), limit: 10).map(\.scope), equals: [other])
+            try await expect(
+                store.identities(of: .transactionId("2"), limit: 10).map(\.scope), equals: [Samples.sandbox])
             let keys = [[UInt8](repeating: 1, count: 32), [UInt8](repeating: 10, count: 32)]
             try await expect(store.verifiedReceipts(keys).map(\.key), equals: [keys[1]])
             try await expect(
                 store.users(of: [Samples.original("10")], in: Samples.scope).map(\.userId), equals: ["user"])
             try await expect(store.customer(original: "10")?.newestAppReceipt?.bytes, equals: Array("other".utf8))
-            try await expect(store.customer(original: "1", in: other)?.transactions.count, equals: 2)
+            try await expect(store.customer(original: "1", in: Samples.sandbox)?.transactions.count, equals: 2)
             let after = try await store.counts()
             try expect(after.transactions, equals: before.transactions - 2)
             try expect(after.customers, equals: before.customers - 1)
             let entries = try await LedgerAudit.check(store)
             try expect(entries.count { $0.scope == Samples.scope }, equals: 1)
-            try expect(entries.count { $0.scope == other }, equals: 2)
-            try await expect(
-                store.erase([Samples.original("2")], in: Samples.scope, quarantined: []), equals: ErasedRows())
+            try expect(entries.count { $0.scope == Samples.sandbox }, equals: 2)
+            try await expect(store.erase("2"), equals: ErasedRows())
         },
         StoreRule(opened: "the rows to erase are those that are erased then, and asking changes nothing") { store in
             let record = QuarantinedRecord(line: Array("{\"reason\":\"a\"}".utf8))
@@ -126,7 +122,7 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             let last = try require(try await store.changes(after: 0, limit: 10).last)
             for original in ["2", "1"] {
-                _ = try await store.erase([Samples.original(original)], in: Samples.scope, quarantined: [])
+                _ = try await store.erase(original)
             }
             try await expect(store.changes(after: 0, limit: 10).isEmpty)
             // A consumer that has read the entries before they were erased.
@@ -157,7 +153,7 @@ extension StoreConformance {
             for (number, body) in bodies.enumerated() {
                 try await store.add(notification("uuid-\(number)", body: body))
             }
-            let erased = try await store.erase([Samples.original("1")], in: Samples.scope, quarantined: [])
+            let erased = try await store.erase("1")
             try expect(erased.notifications, equals: 2)
             for number in bodies.indices {
                 try await expect(
@@ -167,10 +163,8 @@ extension StoreConformance {
         StoreRule(opened: "requests for consumption information about an erased customer are erased") { store in
             let sets = [Samples.consumptionRequest("a", of: "1"), Samples.consumptionRequest("b", of: "2")]
             _ = try await store.apply(sets)
-            try await expect(
-                store.erase([Samples.original("1")], in: Samples.scope, quarantined: []).consumptionTasks, equals: 1)
-            try await expect(
-                store.openConsumptionTasks(after: nil, limit: 10).map(\.notificationUUID), equals: ["b"])
+            try await expect(store.erase("1").consumptionTasks, equals: 1)
+            try await expect(store.openConsumptionTasks(after: nil, limit: 10).map(\.notificationUUID), equals: ["b"])
             // The store still knows the notification: a repeated one opens nothing.
             try await store.add(sets[0])
             try await expect(store.openConsumptionTasks(after: nil, limit: 10).count, equals: 1)
@@ -187,8 +181,7 @@ extension StoreConformance {
         StoreRule(opened: "erasing no customer changes nothing") { store in
             _ = try await store.apply(everything())
             try await expect(store.erase([], in: Samples.scope, quarantined: []), equals: ErasedRows())
-            try await expect(
-                store.erase([Samples.original("9")], in: Samples.scope, quarantined: []), equals: ErasedRows())
+            try await expect(store.erase("9"), equals: ErasedRows())
             let unknown = StoreScope(environment: .production, bundleId: "unknown")
             try await expect(store.erase([Samples.original("1")], in: unknown, quarantined: []), equals: ErasedRows())
             try await expect(store.customer(original: "1")?.transactions.count, equals: 2)

@@ -92,12 +92,12 @@ extension StoreConformance {
             let store = try await place.open()
             try await store.close()
             try await store.close()
-            try await expect(code { try await store.add(Samples.fact("1")) }, equals: .closed)
-            try await expect(code { _ = try await store.apply([]) }, equals: .closed)
-            try await expect(code { _ = try await store.customer(original: "1") }, equals: .closed)
-            try await expect(code { _ = try await store.hasProcessed(notificationUUID: "x") }, equals: .closed)
-            try await expect(code { _ = try await store.counts() }, equals: .closed)
-            try await expect(code { try await store.checkReadiness() }, equals: .closed)
+            try await expectError(.closed) { try await store.add(Samples.fact("1")) }
+            try await expectError(.closed) { _ = try await store.apply([]) }
+            try await expectError(.closed) { _ = try await store.customer(original: "1") }
+            try await expectError(.closed) { _ = try await store.hasProcessed(notificationUUID: "x") }
+            try await expectError(.closed) { _ = try await store.counts() }
+            try await expectError(.closed) { try await store.checkReadiness() }
         },
     ]
 }

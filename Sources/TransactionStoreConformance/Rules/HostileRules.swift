@@ -29,10 +29,7 @@ extension StoreConformance {
             let strings = strings.filter { !$0.utf8.contains(0) && $0 != "e\u{301}" }
             for text in strings {
                 let scope = StoreScope(environment: Environment(rawValue: text), bundleId: text)
-                var notification = Samples.notification(text)
-                notification = ProcessedNotification(
-                    notificationUUID: text, notificationType: text, subtype: text, signedDate: 1,
-                    body: notification.body)
+                let notification = Samples.notification(text, text, text, at: 1)
                 try await store.add(Samples.set(Samples.fact("1"), scope: scope, notification: notification))
                 try await expect(store.customer(original: "1", in: scope)?.transactions.count, equals: 1)
                 try await expect(store.hasProcessed(notificationUUID: text))

@@ -67,20 +67,17 @@ extension StoreConformance {
         StoreRule("invalid names and durations of leases are rejected, and a closed store says so") { place in
             let store = try await place.open()
             for name in ["", "a\u{0}b", "é", String(repeating: "x", count: 257)] {
-                try await expect(
-                    code { _ = try await store.lease(name, to: "a", for: 1) }, equals: .invalidArgument)
-                try await expect(
-                    code { _ = try await store.lease("shop", to: name, for: 1) }, equals: .invalidArgument)
-                try await expect(code { try await store.endLease(of: name, by: "a") }, equals: .invalidArgument)
-                try await expect(code { try await store.endLease(of: "shop", by: name) }, equals: .invalidArgument)
+                try await expectError(.invalidArgument) { _ = try await store.lease(name, to: "a", for: 1) }
+                try await expectError(.invalidArgument) { _ = try await store.lease("shop", to: name, for: 1) }
+                try await expectError(.invalidArgument) { try await store.endLease(of: name, by: "a") }
+                try await expectError(.invalidArgument) { try await store.endLease(of: "shop", by: name) }
             }
             for time in [.min, -1, 0, LedgerLimits.maximumLeaseMilliseconds + 1, .max] {
-                try await expect(
-                    code { _ = try await store.lease("shop", to: "a", for: time) }, equals: .invalidArgument)
+                try await expectError(.invalidArgument) { _ = try await store.lease("shop", to: "a", for: time) }
             }
             try await store.close()
-            try await expect(code { _ = try await store.lease("shop", to: "a", for: 1) }, equals: .closed)
-            try await expect(code { try await store.endLease(of: "shop", by: "a") }, equals: .closed)
+            try await expectError(.closed) { _ = try await store.lease("shop", to: "a", for: 1) }
+            try await expectError(.closed) { try await store.endLease(of: "shop", by: "a") }
         },
     ]
 }

@@ -22,23 +22,22 @@ extension StoreConformance {
             try await again.close()
         },
         StoreRule(opened: "an acknowledged position never decreases and never exceeds the last entry") { store in
-            try await expect(code { try await store.acknowledge(1, by: "shop") }, equals: .invalidArgument)
+            try await expectError(.invalidArgument) { try await store.acknowledge(1, by: "shop") }
             _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
             let positions = try await store.changes(after: 0, limit: 10).map(\.position)
             try await store.acknowledge(positions[2], by: "shop")
             try await store.acknowledge(positions[0], by: "shop")
             try await store.acknowledge(0, by: "shop")
             try await expect(store.acknowledgedPosition(of: "shop"), equals: positions[2])
-            try await expect(
-                code { try await store.acknowledge(positions[2] + 1, by: "shop") }, equals: .invalidArgument)
-            try await expect(code { try await store.acknowledge(-1, by: "shop") }, equals: .invalidArgument)
+            try await expectError(.invalidArgument) { try await store.acknowledge(positions[2] + 1, by: "shop") }
+            try await expectError(.invalidArgument) { try await store.acknowledge(-1, by: "shop") }
             try await expect(store.changes(after: .max, limit: 10).isEmpty)
             try await expect(store.changes(after: .min, limit: 0).count, equals: 1)
         },
         StoreRule(opened: "an invalid consumer name is rejected") { store in
             for name in ["", "a\u{0}b", "é", "line\nbreak", String(repeating: "x", count: 257)] {
-                try await expect(code { try await store.acknowledge(0, by: name) }, equals: .invalidArgument)
-                try await expect(code { _ = try await store.acknowledgedPosition(of: name) }, equals: .invalidArgument)
+                try await expectError(.invalidArgument) { try await store.acknowledge(0, by: name) }
+                try await expectError(.invalidArgument) { _ = try await store.acknowledgedPosition(of: name) }
             }
             let long = String(repeating: "'", count: 256)
             try await store.acknowledge(0, by: long)
@@ -91,11 +90,10 @@ extension StoreConformance {
         StoreRule("after close, the ledger and the directory throw closed") { place in
             let store = try await place.open()
             try await store.close()
-            try await expect(code { _ = try await store.changes(after: 0, limit: 1) }, equals: .closed)
-            try await expect(code { try await store.acknowledge(0, by: "x") }, equals: .closed)
-            try await expect(code { _ = try await store.acknowledgedPosition(of: "x") }, equals: .closed)
-            try await expect(
-                code { _ = try await store.customers(in: Samples.scope, after: nil, limit: 1) }, equals: .closed)
+            try await expectError(.closed) { _ = try await store.changes(after: 0, limit: 1) }
+            try await expectError(.closed) { try await store.acknowledge(0, by: "x") }
+            try await expectError(.closed) { _ = try await store.acknowledgedPosition(of: "x") }
+            try await expectError(.closed) { _ = try await store.customers(in: Samples.scope, after: nil, limit: 1) }
         },
     ]
 }

@@ -21,9 +21,7 @@ extension StoreConformance {
     }
 
     private static func notification(_ uuid: String, body: String = "{}") -> ProcessedNotification {
-        ProcessedNotification(
-            notificationUUID: uuid, notificationType: "DID_RENEW", subtype: "BILLING_RECOVERY",
-            signedDate: Samples.june, body: Array(body.utf8))
+        Samples.notification(uuid, "DID_RENEW", "BILLING_RECOVERY", body: body)
     }
 
     private static func erase(_ identity: CustomerIdentity, from store: any CompleteTransactionStore) async throws
@@ -35,8 +33,7 @@ extension StoreConformance {
     static let leftHashes: [StoreRule] = [
         StoreRule(opened: "a left hash keeps out old documents, and the other purchases of a document are stored") {
             store in
-            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
-            _ = try await store.apply([everything(), everything(in: other)])
+            _ = try await store.apply([everything(), everything(in: Samples.sandbox)])
             // The account token leaves no hash.
             try await expect(erase(Samples.original("2"), from: store).leftHashes, equals: 2)
             try await expect(erase(Samples.original("2"), from: store).leftHashes, equals: 0)
@@ -51,7 +48,7 @@ extension StoreConformance {
                 try await expect(store.customer([identity], in: Samples.scope) == nil, "\(identity)")
             }
             // In another environment the ids are others.
-            let elsewhere = try await store.apply([everything(in: other)])
+            let elsewhere = try await store.apply([everything(in: Samples.sandbox)])
             try expect(elsewhere.unchanged, equals: 5)
             try expect(elsewhere.erased, equals: 0)
 
@@ -234,8 +231,7 @@ extension StoreConformance {
         StoreRule(opened: "a hash that is removed no longer keeps anything out, and the others do") { store in
             try await store.add(everything())
             _ = try await erase(token, from: store)
-            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
-            try await expect(store.removeLeftHashes(of: [Samples.original("1")], in: other), equals: 0)
+            try await expect(store.removeLeftHashes(of: [Samples.original("1")], in: Samples.sandbox), equals: 0)
             try await expect(store.removeLeftHashes(of: [token, Samples.original("3")], in: Samples.scope), equals: 0)
             let identities = [Samples.original("1"), Samples.original("1")]
             try await expect(store.removeLeftHashes(of: identities, in: Samples.scope), equals: 1)
@@ -284,7 +280,7 @@ extension StoreConformance {
                 try expect(Set(entries.map(\.transactionId)), equals: ["2", "3", "5"])
                 // The next order begins with an empty store.
                 for id in ["2", "3", "5"] {
-                    _ = try await store.erase([Samples.original(id)], in: Samples.scope, quarantined: [])
+                    _ = try await store.erase(id)
                 }
                 let all = [1, 4, 6].map { Samples.original("\($0)") } + [appTransaction]
                 try await expect(store.removeLeftHashes(of: all, in: Samples.scope), equals: 4)
@@ -296,9 +292,9 @@ extension StoreConformance {
             let whole = [UInt8](repeating: 1, count: 32)
             for (secret, hash) in [(whole, [UInt8](whole.dropLast())), ([], whole), (whole + [1], whole)] {
                 let step = MigrationStep(leftHashes: [LeftHash(scope: Samples.scope, secret: secret, hash: hash)])
-                try await expect(
-                    code { _ = try await store.apply(step) }, equals: .invalidArgument,
-                    "a hash of \(secret.count) and \(hash.count) bytes was added")
+                try await expectError(.invalidArgument, "a hash of \(secret.count) and \(hash.count) bytes was added") {
+                    _ = try await store.apply(step)
+                }
             }
             try await expect(store.counts().leftHashes, equals: 0)
         },

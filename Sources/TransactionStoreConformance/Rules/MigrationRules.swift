@@ -119,8 +119,7 @@ extension StoreConformance {
                 }
             }
             for step in wrong {
-                try await expect(
-                    code { _ = try await store.apply(step) }, equals: .invalidArgument, "the step was not rejected")
+                try await expectError(.invalidArgument, "the step was not rejected") { _ = try await store.apply(step) }
                 try await expect(Kept(store), equals: kept)
                 try await expect(store.customer(original: "2") == nil)
             }
@@ -201,13 +200,12 @@ extension StoreConformance {
             let token = CustomerIdentity(.appAccountToken, "9F1E3C54-0D2F-4A5B-8C6D-7E8F90A1B2C3")
             let digest = CustomerIdentity(.receiptDigest, "ab")
             let app = CustomerIdentity(.appTransactionId, "700")
-            let other = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
             let identities = [Samples.original("9"), Samples.original("10"), digest, app, token]
             let users = identities.flatMap { identity in
                 (1...3).map { UserClaim(scope: Samples.scope, identity: identity, userId: "user \($0)") }
             }
             let foreign = [
-                user("sandbox", of: "9", in: other),
+                user("sandbox", of: "9", in: Samples.sandbox),
                 user("app", of: "9", in: StoreScope(environment: .production, bundleId: "another")),
             ]
             _ = try await store.apply(MigrationStep(users: users.reversed() + foreign))
@@ -219,7 +217,7 @@ extension StoreConformance {
             try await expect(store.users(of: more, in: Samples.scope), equals: expected)
             try await expect(store.users(of: [app], in: Samples.scope).count, equals: 3)
             try await expect(store.users(of: [Samples.original("700")], in: Samples.scope).isEmpty)
-            try await expect(store.users(of: identities, in: other), equals: [foreign[0]])
+            try await expect(store.users(of: identities, in: Samples.sandbox), equals: [foreign[0]])
             let unknown = StoreScope(environment: .xcode, bundleId: "unknown")
             try await expect(store.users(of: identities, in: unknown).isEmpty)
         },
@@ -359,8 +357,7 @@ extension StoreConformance {
             let kept = try await Kept(first)
             try expect(kept.users.count == 2 && kept.receipts.count == 2 && kept.quarantine.count == 2)
             try await first.close()
-            try await expect(
-                code { _ = try await first.apply(step("three", 3)) }, equals: .closed, "a closed store took a step")
+            try await expectError(.closed, "a closed store took a step") { _ = try await first.apply(step("three", 3)) }
             let second = try await place.open()
             try await expect(Kept(second), equals: kept)
             try await expect(second.customer(original: "2")?.transactions.count, equals: 1)

@@ -9,12 +9,9 @@ extension StoreConformance {
         at revision: Int64 = 0, body: String = "{}",
         _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
-        FactSet(
-            scope: Samples.scope,
-            transactions: [Samples.fact(id, source: source, at: Samples.june + revision, configure)],
-            notification: ProcessedNotification(
-                notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: Samples.june + revision,
-                body: Array(body.utf8)))
+        Samples.set(
+            Samples.fact(id, source: source, at: Samples.june + revision, configure),
+            notification: Samples.notification(uuid, type, subtype, at: Samples.june + revision, body: body))
     }
 
     static let notifiedEvents: [StoreRule] = [
@@ -77,11 +74,7 @@ extension StoreConformance {
             }
             try await store.add(notified("v1", "EXPIRED", nil, "1", source: .notificationV1))
             try await store.add(notified("alone", "EXPIRED", nil, "2", source: .notificationV1))
-            try await store.add(
-                FactSet(
-                    scope: Samples.scope,
-                    notification: ProcessedNotification(
-                        notificationUUID: "empty", notificationType: "EXPIRED", subtype: nil, signedDate: 1, body: [])))
+            try await store.add(Samples.set(notification: Samples.notification("empty", "EXPIRED", at: 1, body: "")))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased")
         },
         StoreRule(opened: "a notified event changes the state of its transaction, unless it is revoked") { store in

@@ -43,9 +43,7 @@ extension StoreConformance {
         let day = (signedDate - Samples.june) / Samples.day
         return Samples.set(
             fact, scope: scope, renewals: [info(signed: day, source: .notificationV2, configure)],
-            notification: ProcessedNotification(
-                notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: signedDate,
-                body: Array("{}".utf8)))
+            notification: Samples.notification(uuid, type, subtype, at: signedDate))
     }
 
     static func unpaid(_ info: inout JWSRenewalInfoDecodedPayload) {
@@ -171,8 +169,7 @@ extension StoreConformance {
                 Samples.set(
                     period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)]))
             try await store.add(told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed))
-            try await expect(
-                LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
+            try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
         },
         StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
             try await store.add(answer(signed: 1))

@@ -67,8 +67,7 @@ extension StoreConformance {
         StoreRule(opened: "each app, environment and endpoint has a budget of its own, and none is a document") {
             store in
             let scopes = [
-                Samples.scope, StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId),
-                StoreScope(environment: .production, bundleId: "com.example.other"),
+                Samples.scope, Samples.sandbox, StoreScope(environment: .production, bundleId: "com.example.other"),
             ]
             for scope in scopes {
                 for endpoint in ["history", "History", "statuses"] {
@@ -128,13 +127,12 @@ extension StoreConformance {
         StoreRule("an endpoint without a valid name is rejected, and a closed store says so") { place in
             let store = try await place.open()
             for name in ["", "é", "a\u{0}b", String(repeating: "x", count: 257)] {
-                try await expect(
-                    code { _ = try await store.takePermits(1, of: budget(name)) }, equals: .invalidArgument,
-                    "the name is accepted")
+                try await expectError(.invalidArgument, "the name is accepted") {
+                    _ = try await store.takePermits(1, of: budget(name))
+                }
             }
             try await store.close()
-            try await expect(
-                code { _ = try await store.takePermits(1, of: budget()) }, equals: .closed, "the call is answered")
+            try await expectError(.closed, "the call is answered") { _ = try await store.takePermits(1, of: budget()) }
         },
     ]
 }

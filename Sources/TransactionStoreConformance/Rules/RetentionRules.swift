@@ -3,9 +3,7 @@ import TransactionStore
 
 extension StoreConformance {
     private static func notification(_ uuid: String, at date: Int64) -> FactSet {
-        let notification = ProcessedNotification(
-            notificationUUID: uuid, notificationType: "TEST", subtype: nil, signedDate: date, body: Array("{}".utf8))
-        return FactSet(scope: Samples.scope, notification: notification)
+        Samples.set(notification: Samples.notification(uuid, "TEST", at: date))
     }
 
     static let retention: [StoreRule] = [

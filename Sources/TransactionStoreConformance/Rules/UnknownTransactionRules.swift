@@ -3,7 +3,7 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private static let sandbox = StoreScope(environment: .sandbox, bundleId: Samples.scope.bundleId)
+    private static let sandbox = Samples.sandbox
 
     private static func unknown(
         _ id: String, at date: Int64, in scope: StoreScope = Samples.scope
@@ -110,7 +110,7 @@ extension StoreConformance {
                 { try await store.forgetUnknownTransactions(["1"], in: Samples.scope) },
                 { _ = try await store.unknownTransactionCount() },
             ] {
-                try await expect(code { try await call() }, equals: .closed, "the call is answered")
+                try await expectError(.closed, "the call is answered") { try await call() }
             }
         },
     ]

@@ -7,6 +7,8 @@ import TransactionStore
 public enum StoreSamples {
     /// The app and the environment of the samples.
     public static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+    /// The app of ``scope`` in the sandbox.
+    public static let sandbox = StoreScope(environment: .sandbox, bundleId: scope.bundleId)
     /// 2020-06-01T00:00:00Z.
     public static let june: Int64 = 1_590_969_600_000
     /// One day in milliseconds.
@@ -93,10 +95,18 @@ public enum StoreSamples {
     }
 
     /// A processed notification.
-    public static func notification(_ uuid: String) -> ProcessedNotification {
+    /// - Parameters:
+    ///   - uuid: of the notification.
+    ///   - type: Apple's `notificationType`.
+    ///   - subtype: Apple's `subtype`.
+    ///   - date: when it was signed, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - body: its JSON.
+    public static func notification(
+        _ uuid: String, _ type: String = "DID_RENEW", _ subtype: String? = nil, at date: Int64 = june,
+        body: String = "{}"
+    ) -> ProcessedNotification {
         ProcessedNotification(
-            notificationUUID: uuid, notificationType: "DID_RENEW", subtype: nil, signedDate: june,
-            body: Array("{}".utf8))
+            notificationUUID: uuid, notificationType: type, subtype: subtype, signedDate: date, body: Array(body.utf8))
     }
 
     /// The facts of a notification CONSUMPTION_REQUEST about a transaction.
@@ -113,9 +123,7 @@ public enum StoreSamples {
         let body = reason.map { "{\"data\":{\"consumptionRequestReason\":\"\($0)\"}}" } ?? "{}"
         return set(
             fact(id, source: .notificationV2, at: june + delay, configure),
-            notification: ProcessedNotification(
-                notificationUUID: uuid, notificationType: "CONSUMPTION_REQUEST", subtype: nil, signedDate: june + delay,
-                body: Array(body.utf8)))
+            notification: notification(uuid, "CONSUMPTION_REQUEST", at: june + delay, body: body))
     }
 
     /// The identity with this original transaction id.
@@ -137,6 +145,13 @@ extension TransactionStore {
 
     func add(_ sets: some Sequence<FactSet>) async throws {
         for set in sets { _ = try await apply([set]) }
+    }
+}
+
+extension CustomerEraser {
+    /// Erases the customer of an original transaction id, and leaves no hashes.
+    func erase(_ id: String) async throws -> ErasedRows {
+        try await erase([StoreSamples.original(id)], in: StoreSamples.scope, quarantined: [])
     }
 }
 
