@@ -3,12 +3,6 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
-    private static func cancelled(_ date: Int64 = Samples.june + 5000) -> LegacyTransactionFields {
-        var fields = LegacyTransactionFields()
-        fields.cancellationDate = date
-        return fields
-    }
-
     private static func revoked(_ id: String, at date: Int64) -> TransactionFact {
         Samples.fact(id, source: .notificationV2, at: date) { $0.revocationDate = Samples.june + 5000 }
     }
@@ -96,14 +90,14 @@ extension StoreConformance {
             try await expect(store.text, equals: "")
             try await store.add(Samples.fact("1", source: .receipt))
             try await expect(store.text, equals: "1 purchased")
-            try await store.add(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled()))
+            try await store.add(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled))
             try await expect(store.text, equals: "1 purchased")
         },
         StoreRule(opened: "a revocation has one entry, whichever documents state it") { store in
             try await store.add(Samples.fact("1", at: 1))
             try await store.add(revoked("1", at: 2))
             try await store.add(revoked("1", at: 3))
-            try await store.add(Samples.fact("1", at: 4, legacy: cancelled()))
+            try await store.add(Samples.fact("1", at: 4, legacy: cancelled))
             try await expect(store.text, equals: "1 purchased, 1 revoked")
         },
         StoreRule(opened: "a refund of seats revokes nothing") { store in
@@ -162,7 +156,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "an upgrade has one entry, even if a receipt stated a cancellation before") { store in
             try await store.add(Samples.fact("1", at: 1))
-            try await store.add(Samples.fact("1", at: 2, legacy: cancelled()))
+            try await store.add(Samples.fact("1", at: 2, legacy: cancelled))
             for date in Int64(3)...4 {
                 let fact = Samples.fact("1", source: .appStoreServerAPI, at: date) { $0.isUpgraded = true }
                 try await store.add(fact)
@@ -278,7 +272,7 @@ extension StoreConformance {
         StoreRule("every order of the documents gives the same final state and at most one grant") { place in
             let store = try await place.open()
             let documents = [
-                Samples.set(Samples.fact("1", at: 1)), Samples.set(Samples.fact("1", at: 6, legacy: cancelled())),
+                Samples.set(Samples.fact("1", at: 1)), Samples.set(Samples.fact("1", at: 6, legacy: cancelled)),
                 Samples.set(Samples.fact("1", source: .notificationV2, at: 3)), Samples.set(revoked("1", at: 4)),
                 Samples.set(Samples.fact("1", source: .recordedReply, at: 9) { $0.isUpgraded = true }),
             ]

@@ -3,13 +3,16 @@ package import Purchases
 import TransactionStore
 
 extension StoreConformance {
+    private static let trial = LegacyTransactionFields(isTrialPeriod: true)
+    static let cancelled: LegacyTransactionFields = {
+        var fields = LegacyTransactionFields()
+        fields.cancellationDate = Samples.june + 5000
+        return fields
+    }()
+
     /// Documents about one customer that contain competing facts of every kind.
     private static var competing: [FactSet] {
-        var trial = LegacyTransactionFields()
-        trial.isTrialPeriod = true
-        var cancelled = LegacyTransactionFields()
-        cancelled.cancellationDate = Samples.june + 5000
-        return [
+        [
             Samples.set(
                 Samples.fact("1", product: "a", at: 1000, legacy: trial), app: Samples.app("1", at: 1000),
                 receipt: Samples.receipt("old", at: 1000)),
@@ -52,7 +55,7 @@ extension StoreConformance {
         StoreRule(opened: "of two facts with the same date, the same one wins in any order") { store in
             let facts = [
                 Samples.fact("1", product: "a"), Samples.fact("1", product: "b"),
-                Samples.fact("1", product: "b", legacy: LegacyTransactionFields(isTrialPeriod: true)),
+                Samples.fact("1", product: "b", legacy: trial),
             ]
             var found: Set<String> = []
             for (number, order) in permutations(facts).enumerated() {
@@ -64,10 +67,6 @@ extension StoreConformance {
             try expect(found, equals: ["b true"])
         },
         StoreRule(opened: "of two facts with the same kind and date, the one that revokes wins") { store in
-            var cancelled = LegacyTransactionFields()
-            cancelled.cancellationDate = Samples.june + 5000
-            var trial = LegacyTransactionFields()
-            trial.isTrialPeriod = true
             let pairs = [
                 [
                     Samples.fact("1", product: "z", source: .notificationV2),
