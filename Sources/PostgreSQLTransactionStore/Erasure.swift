@@ -69,13 +69,10 @@ struct Erasure {
     private static let deleteEntries = Statement(
         name: "erase_ledger_entries",
         sql: """
-            WITH gone AS (
-                DELETE FROM ledger AS l USING (
-                    SELECT DISTINCT purchase, transaction_id FROM transactions WHERE purchase = ANY ($1::int8[])
-                ) AS t
-                WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
-                RETURNING 1
-            ) SELECT count(*) FROM gone
+            DELETE FROM ledger AS l USING (
+                SELECT DISTINCT purchase, transaction_id FROM transactions WHERE purchase = ANY ($1::int8[])
+            ) AS t
+            WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
             """)
     private static let deleteTransactions = erasing("transactions", by: "purchase")
     private static let deleteRenewalInfos = erasing("renewal_infos", by: "purchase")
@@ -102,33 +99,24 @@ struct Erasure {
     private static let deleteTasks = Statement(
         name: "erase_consumption_requests",
         sql: """
-            WITH gone AS (
-                DELETE FROM consumption_requests AS c USING unnest($2::bytea[]) AS given (id)
-                WHERE c.scope = $1::int4 AND c.original_transaction_id = given.id
-                RETURNING 1
-            ) SELECT count(*) FROM gone
+            DELETE FROM consumption_requests AS c USING unnest($2::bytea[]) AS given (id)
+            WHERE c.scope = $1::int4 AND c.original_transaction_id = given.id
             """)
     private static let deleteUnknown = Statement(
         name: "erase_unknown_transactions",
         sql: """
-            WITH gone AS (
-                DELETE FROM unknown_transactions AS u USING scopes AS s, (
-                    SELECT id FROM unnest($2::bytea[]) AS known (id)
-                    UNION SELECT transaction_id FROM transactions WHERE purchase = ANY ($3::int8[])
-                ) AS given
-                WHERE s.id = $1::int4 AND u.environment = s.environment AND u.bundle_id = s.bundle_id
-                    AND u.transaction_id = given.id
-                RETURNING 1
-            ) SELECT count(*) FROM gone
+            DELETE FROM unknown_transactions AS u USING scopes AS s, (
+                SELECT id FROM unnest($2::bytea[]) AS known (id)
+                UNION SELECT transaction_id FROM transactions WHERE purchase = ANY ($3::int8[])
+            ) AS given
+            WHERE s.id = $1::int4 AND u.environment = s.environment AND u.bundle_id = s.bundle_id
+                AND u.transaction_id = given.id
             """)
     private static let deleteClaims = Statement(
         name: "erase_user_claims",
         sql: """
-            WITH gone AS (
-                DELETE FROM user_claims AS u USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
-                WHERE u.scope = $1::int4 AND u.kind = given.kind AND u.value = given.value
-                RETURNING 1
-            ) SELECT count(*) FROM gone
+            DELETE FROM user_claims AS u USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+            WHERE u.scope = $1::int4 AND u.kind = given.kind AND u.value = given.value
             """)
     private static let listVerified = listing("verified_receipts", "key", "identities")
     private static let listNotifications = listing("notifications", "notification_uuid", "body")
@@ -137,12 +125,7 @@ struct Erasure {
     private static let pageSize: Int32 = 2_000
 
     private static func erasing(_ table: String, by column: String, _ type: String = "int8") -> Statement {
-        Statement(
-            name: "erase_\(table)",
-            sql: """
-                WITH gone AS (DELETE FROM \(table) WHERE \(column) = ANY ($1::\(type)[]) RETURNING 1)
-                SELECT count(*) FROM gone
-                """)
+        Statement(name: "erase_\(table)", sql: "DELETE FROM \(table) WHERE \(column) = ANY ($1::\(type)[])")
     }
 
     /// Lists all rows in pages, ordered by a key that has an index.
@@ -262,7 +245,7 @@ struct Erasure {
     }
 
     private func delete(_ statement: Statement, _ parameters: [Parameter]) throws -> Int64 {
-        try session.run(statement, parameters).integer(0, 0)
+        Int64(try session.run(statement, parameters).affected)
     }
 
     /// Deletes the rows of the scope whose values satisfy a condition.

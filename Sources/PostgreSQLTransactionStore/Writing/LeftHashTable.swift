@@ -26,11 +26,8 @@ struct LeftHashTable {
     private static let delete = Statement(
         name: "remove_left_hashes",
         sql: """
-            WITH gone AS (
-                DELETE FROM left_hashes AS l USING unnest($1::bytea[], $2::bytea[]) AS given (secret, hash)
-                WHERE l.secret = given.secret AND l.hash = given.hash
-                RETURNING 1
-            ) SELECT count(*) FROM gone
+            DELETE FROM left_hashes AS l USING unnest($1::bytea[], $2::bytea[]) AS given (secret, hash)
+            WHERE l.secret = given.secret AND l.hash = given.hash
             """)
     private static let listIdentities = Statement(
         name: "list_identities_to_hash",
@@ -89,7 +86,7 @@ struct LeftHashTable {
 
     /// Removes hashes and returns the number of those that the table had.
     func remove(_ hashes: [LeftHash]) throws -> Int64 {
-        try session.run(Self.delete, Self.parameters(hashes)).integer(0, 0)
+        Int64(try session.run(Self.delete, Self.parameters(hashes)).affected)
     }
 
     /// Adds hashes of another store, and removes what this store has about their identities. The caller holds the locks
