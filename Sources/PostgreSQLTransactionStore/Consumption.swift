@@ -36,9 +36,8 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
                 let position = try rows.integer(row, 7, as: Int64.self)
                 return ConsumptionTask(
                     notificationUUID: try rows.text(row, 0),
-                    scope: StoreScope(
-                        environment: .init(rawValue: try rows.text(row, 1)), bundleId: try rows.text(row, 2)),
-                    originalTransactionId: try rows.text(row, 3), transactionId: try rows.text(row, 4),
+                    scope: try rows.scope(row, 1), originalTransactionId: try rows.text(row, 3),
+                    transactionId: try rows.text(row, 4),
                     reason: reason.isEmpty ? nil : reason, requestedDate: try rows.integer(row, 6),
                     purchasedPosition: position == 0 ? nil : position)
             }
@@ -48,10 +47,10 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
     public func closeConsumptionTasks(
         _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
     ) async throws -> Int {
-        let uuids = notificationUUIDs.map { Array($0.utf8) }
-        return try await perform { session in
-            try session.run(Self.close, [.byteStrings(uuids), .int4(Int32(truncatingIfNeeded: outcome.rawValue))])
-                .affected
+        try await perform { session in
+            try session.run(
+                Self.close, [.texts(notificationUUIDs), .int4(Int32(truncatingIfNeeded: outcome.rawValue))]
+            ).affected
         }
     }
 }

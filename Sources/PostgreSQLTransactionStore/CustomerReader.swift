@@ -60,10 +60,9 @@ struct CustomerReader {
             find,
             [
                 .int4s(given.map { Int32(truncatingIfNeeded: $0.place) }),
-                .byteStrings(given.map { Array($0.scope.environment.rawValue.utf8) }),
-                .byteStrings(given.map { Array($0.scope.bundleId.utf8) }),
+                .texts(given.map(\.scope.environment.rawValue)), .texts(given.map(\.scope.bundleId)),
                 .int2s(given.map { Int16(truncatingIfNeeded: $0.identity.kind.rawValue) }),
-                .byteStrings(given.map { Array($0.identity.value.utf8) }),
+                .texts(given.map(\.identity.value)),
             ])
         var assemblers = questions.map { Result<_, TransactionStoreError>.success(CustomerAssembler(scope: $0.scope)) }
         for index in 0..<rows.count {
@@ -85,12 +84,9 @@ struct CustomerReader {
     }
 
     private static func add(_ index: Int, of rows: ResultRows, to assembler: inout CustomerAssembler) throws {
-        let kind = Int64(try rows.integer(index, 1, as: Int16.self))
-        let row = CustomerAssembler.Row(
-            kind: kind, source: Int64(try rows.integer(index, 2, as: Int16.self)),
-            signedDate: try rows.integer(index, 3))
+        let row = try rows.head(index, 1)
         switch Part(rawValue: try rows.integer(index, 0)) {
-        case .identity: try assembler.addIdentity(kind: kind, value: try rows.text(index, 4))
+        case .identity: try assembler.addIdentity(kind: row.kind, value: try rows.text(index, 4))
         case .transaction:
             try rows.withBytes(index, 4) { payload in
                 try rows.withBytes(index, 5) { legacy in
@@ -100,7 +96,7 @@ struct CustomerReader {
         case .renewalInfo: try rows.withBytes(index, 4) { try assembler.addRenewalInfo(row, payload: $0) }
         case .appTransaction: try rows.withBytes(index, 4) { try assembler.addAppTransaction(row, payload: $0) }
         case .receipt:
-            try assembler.addReceipt(form: kind, signedDate: row.signedDate, bytes: try rows.bytes(index, 4))
+            try assembler.addReceipt(form: row.kind, signedDate: row.signedDate, bytes: try rows.bytes(index, 4))
         case nil: throw TransactionStoreError(.engine, "a look-up gave an unexpected row")
         }
     }

@@ -211,18 +211,17 @@ struct Erasure {
         var erased = ErasedRows()
         let ofPurchases = Parameter.int8s(purchases.sorted())
         let ofCustomers = Parameter.int8s(customers.sorted())
-        let originals = all.filter { $0.kind == .originalTransactionId }.map { Array($0.value.utf8) }
+        let originals = Parameter.texts(all.filter { $0.kind == .originalTransactionId }.map(\.value))
         // Before the entries: a look that holds the row of a purchase is about to append some, and one that does not leaves
         // the purchase out.
         _ = try delete(Self.deleteEndings, [ofPurchases])
         _ = try delete(Self.deleteTerms, [ofPurchases])
         // Before the transactions, whose ids select the rows.
         erased.ledgerEntries = try delete(Self.deleteEntries, [ofPurchases, .int4(scopeId)])
-        erased.unknownTransactions = try delete(
-            Self.deleteUnknown, [.int4(scopeId), .byteStrings(originals), ofPurchases])
+        erased.unknownTransactions = try delete(Self.deleteUnknown, [.int4(scopeId), originals, ofPurchases])
         erased.transactions = try delete(Self.deleteTransactions, [ofPurchases])
         erased.renewalInfos = try delete(Self.deleteRenewalInfos, [ofPurchases])
-        erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), .byteStrings(originals)])
+        erased.consumptionTasks = try delete(Self.deleteTasks, [.int4(scopeId), originals])
         erased.appTransactions = try delete(Self.deleteAppTransactions, [ofCustomers])
         erased.receipts = try delete(Self.deleteReceipts, [ofCustomers])
         erased.identities = try delete(Self.deleteIdentities, [ofCustomers])
@@ -240,7 +239,7 @@ struct Erasure {
     private static func parameters(_ identities: [CustomerIdentity]) -> [Parameter] {
         [
             .int2s(identities.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }),
-            .byteStrings(identities.map { Array($0.value.utf8) }),
+            .texts(identities.map(\.value)),
         ]
     }
 

@@ -88,10 +88,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         try await perform { session in
             let rows = try session.run(
                 Self.readEntriesOfPurchases,
-                [
-                    .text(scope.environment.rawValue), .text(scope.bundleId),
-                    .byteStrings(originalTransactionIds.map { Array($0.utf8) }),
-                ])
+                [.text(scope.environment.rawValue), .text(scope.bundleId), .texts(originalTransactionIds)])
             // Of removed entries, the last state of each transaction stays, for the entries after it.
             let entries = try Self.entries(rows, session)
             let removed = try Self.removedPosition(session)
@@ -104,8 +101,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         var start = 0
         while start < rows.count {
             let position = try rows.integer(start, 0, as: Int64.self)
-            let scope = StoreScope(
-                environment: .init(rawValue: try rows.text(start, 2)), bundleId: try rows.text(start, 3))
+            let scope = try rows.scope(start, 2)
             var assembler = CustomerAssembler(scope: scope)
             var end = start
             while end < rows.count, try rows.integer(end, 0, as: Int64.self) == position {
@@ -334,9 +330,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
     public func scopes() async throws -> [StoreScope] {
         try await perform { session in
             let rows = try session.run(Self.listScopes)
-            return try (0..<rows.count).map { row in
-                StoreScope(environment: .init(rawValue: try rows.text(row, 0)), bundleId: try rows.text(row, 1))
-            }
+            return try (0..<rows.count).map { try rows.scope($0, 0) }
         }
     }
 
@@ -401,9 +395,7 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
             let rows = try session.run(
                 statement, [.bytes(id), .int4(Int32(CustomerReference.identities(limit)))])
             return try (0..<rows.count).map { row in
-                let scope = StoreScope(
-                    environment: .init(rawValue: try rows.text(row, 0)), bundleId: try rows.text(row, 1))
-                return ScopedIdentity(scope: scope, identity: try Self.identity(rows, row, from: 2))
+                ScopedIdentity(scope: try rows.scope(row, 0), identity: try Self.identity(rows, row, from: 2))
             }
         }
     }

@@ -73,11 +73,9 @@ extension PostgreSQLTransactionStore: MigrationStore {
                 let part = Array(keys[start..<min(start + Self.keysAtOnce, keys.count)])
                 let rows = try session.run(Self.findVerified, [.byteStrings(part)])
                 for row in 0..<rows.count {
-                    let scope = StoreScope(
-                        environment: .init(rawValue: try rows.text(row, 1)), bundleId: try rows.text(row, 2))
                     receipts.append(
                         try VerifiedReceipt(
-                            key: try rows.bytes(row, 0), scope: scope,
+                            key: try rows.bytes(row, 0), scope: try rows.scope(row, 1),
                             form: Int64(try rows.integer(row, 3, as: Int16.self)),
                             identities: try rows.bytes(row, 4)))
                 }
@@ -97,7 +95,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
                     [
                         .text(scope.environment.rawValue), .text(scope.bundleId),
                         .int2s(part.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }),
-                        .byteStrings(part.map { Array($0.value.utf8) }),
+                        .texts(part.map(\.value)),
                     ])
                 for row in 0..<rows.count {
                     users.append(

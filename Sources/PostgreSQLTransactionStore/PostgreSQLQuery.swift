@@ -48,12 +48,7 @@ package final class PostgreSQLQuery {
             if let schema = address.schema {
                 try session.query(
                     "SELECT set_config('search_path', $1 || ', ' || current_setting('search_path'), true)",
-                    [
-                        Array(
-                            ("\""
-                                + schema.split(separator: "\"", omittingEmptySubsequences: false).joined(
-                                    separator: "\"\"") + "\"").utf8)
-                    ])
+                    [Array(Schema.quotedIdentifier(schema).utf8)])
             }
             return session
         }

@@ -12,9 +12,8 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
     package init(url: String) throws(TransactionStoreError) {
         query = try PostgreSQLQuery(url: url)
         do {
-            let name = try PostgreSQLAddress(url).schema ?? PostgreSQLTransactionStore.Options().schema
-            schema =
-                "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+            schema = Schema.quotedIdentifier(
+                try PostgreSQLAddress(url).schema ?? PostgreSQLTransactionStore.Options().schema)
         } catch {
             throw error as? TransactionStoreError ?? TransactionStoreError(.invalidURL, "not a PostgreSQL URL")
         }

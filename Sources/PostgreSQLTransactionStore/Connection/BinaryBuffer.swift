@@ -44,6 +44,14 @@ struct BinaryBuffer: Sendable {
         }
     }
 
+    /// What precedes the rows of COPY's binary format: signature, flags, no header extension.
+    mutating func copyHeader() {
+        raw("PGCOPY\n".utf8)
+        raw([0xFF, 0x0D, 0x0A, 0x00])
+        integer(Int32(0))
+        integer(Int32(0))
+    }
+
     /// The header of a one-dimensional array (array_send in PostgreSQL's arrayfuncs.c).
     mutating func arrayHeader(elementType: UInt32, count: Int) {
         integer(Int32(count == 0 ? 0 : 1))
@@ -75,6 +83,8 @@ enum Parameter: Sendable {
     case byteStrings([[UInt8]])
     /// Elements that are already encoded, each with its length before it.
     case encoded(elementType: UInt32, count: Int, elements: [UInt8])
+
+    static func texts(_ values: some Sequence<String>) -> Parameter { .byteStrings(values.map { Array($0.utf8) }) }
 
     func write(to buffer: inout BinaryBuffer) {
         switch self {

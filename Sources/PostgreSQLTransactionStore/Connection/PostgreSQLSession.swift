@@ -55,8 +55,12 @@ final class PostgreSQLSession {
 
     deinit { PQfinish(connection) }
 
-    /// The version of the server, 150020 for 15.20.
-    var serverVersion: Int { Int(PQserverVersion(connection)) }
+    /// Rejects servers that are too old. libpq's number is 150020 for 15.20.
+    func checkVersion() throws {
+        guard PQserverVersion(connection) >= 120_000 else {
+            throw TransactionStoreError(.engine, "PostgreSQL 12 or newer is needed")
+        }
+    }
 
     // MARK: Statements
 

@@ -30,9 +30,7 @@ package final class PostgreSQLTableDatabase: Sendable {
         name: "find_schema", sql: "SELECT to_regnamespace(quote_ident($1))::text, quote_ident($1)::text")
 
     private static func prepare(_ session: PostgreSQLSession, schema: String?, timeouts: PostgreSQLTimeouts) throws {
-        guard session.serverVersion >= 120_000 else {
-            throw TransactionStoreError(.engine, "PostgreSQL 12 or newer is needed")
-        }
+        try session.checkVersion()
         try session.execute(
             """
             SET statement_timeout TO \(timeouts.statement);
@@ -108,10 +106,7 @@ package struct CopyRows: Sendable {
 
     package init(columns: Int) {
         self.columns = Int16(clamping: columns)
-        // PostgreSQL documentation, "COPY", Binary Format: signature, flags, no header extension.
-        buffer.raw(Array("PGCOPY\n".utf8) + [0xFF, 0x0D, 0x0A, 0x00])
-        buffer.integer(Int32(0))
-        buffer.integer(Int32(0))
+        buffer.copyHeader()
     }
 
     package var byteCount: Int { buffer.count }

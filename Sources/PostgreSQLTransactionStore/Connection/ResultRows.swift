@@ -1,4 +1,5 @@
 import CLibPQ
+import Purchases
 import TransactionStore
 
 /// The rows of one result, in binary format unless text was requested. An instance does not leave the session that
@@ -68,5 +69,25 @@ final class ResultRows {
             throw TransactionStoreError(.corrupt, "a stored text is not UTF-8")
         }
         return text
+    }
+
+    /// The environment and the bundle id in two columns.
+    func scope(_ row: Int, _ column: Int) throws -> StoreScope {
+        StoreScope(environment: .init(rawValue: try text(row, column)), bundleId: try text(row, column + 1))
+    }
+
+    /// Kind, source and signing date in three columns.
+    func head(_ row: Int, _ column: Int) throws -> CustomerAssembler.Row {
+        CustomerAssembler.Row(
+            kind: Int64(try integer(row, column, as: Int16.self)),
+            source: Int64(try integer(row, column + 1, as: Int16.self)), signedDate: try integer(row, column + 2))
+    }
+
+    /// Each row and the index of the value that it is about, whose number from 1 is in the first column.
+    func places(among values: Int) throws -> [(row: Int, place: Int)] {
+        try (0..<count).compactMap { row -> (row: Int, place: Int)? in
+            let place = Int(try integer(row, 0, as: Int32.self)) - 1
+            return (0..<values).contains(place) ? (row, place) : nil
+        }
     }
 }

@@ -49,14 +49,15 @@ struct Schema: Sendable {
             throw TransactionStoreError(
                 .invalidURL, "a schema name has 1 to 63 bytes and does not begin with pg_")
         }
-        return "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
+        return quotedIdentifier(name)
     }
+
+    /// A name in SQL (PostgreSQL documentation, 4.1.1).
+    static func quotedIdentifier(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
 
     /// Prepares a new session: settings, and the schema at the version of this program.
     func prepare(_ session: PostgreSQLSession) throws {
-        guard session.serverVersion >= 120_000 else {
-            throw TransactionStoreError(.engine, "PostgreSQL 12 or newer is needed")
-        }
+        try session.checkVersion()
         // Every statement must use an index, even if the statistics of a new table suggest otherwise. Plans are made
         // once, because planning costs more than running. A bitmap scan would read all rows although a LIMIT needs only
         // a few.

@@ -151,12 +151,7 @@ struct RowBuffer {
         self.table = table
         self.layout = layout
         buffers = Array(repeating: BinaryBuffer(), count: layout == .rows ? 1 : table.columns.count)
-        if layout == .rows {
-            buffers[0].raw("PGCOPY\n".utf8)
-            buffers[0].raw([0xFF, 0x0D, 0x0A, 0x00])
-            buffers[0].integer(Int32(0))
-            buffers[0].integer(Int32(0))
-        }
+        if layout == .rows { buffers[0].copyHeader() }
     }
 
     mutating func beginRow() {

@@ -18,14 +18,12 @@ struct ConsumptionTaskWriter {
             """)
 
     func open(_ tasks: [ConsumptionTask]) throws {
-        func texts(_ value: (ConsumptionTask) -> String) -> Parameter {
-            .byteStrings(tasks.map { Array(value($0).utf8) })
-        }
         try session.run(
             Self.insert,
             [
-                texts(\.notificationUUID), texts(\.scope.environment.rawValue), texts(\.scope.bundleId),
-                texts(\.originalTransactionId), texts(\.transactionId), texts { $0.reason ?? "" },
+                .texts(tasks.map(\.notificationUUID)), .texts(tasks.map(\.scope.environment.rawValue)),
+                .texts(tasks.map(\.scope.bundleId)), .texts(tasks.map(\.originalTransactionId)),
+                .texts(tasks.map(\.transactionId)), .texts(tasks.map { $0.reason ?? "" }),
                 .int8s(tasks.map(\.requestedDate)),
             ])
     }

@@ -169,9 +169,7 @@ struct FactWriter {
                 .encoded(elementType: TypeID.bytea, count: batch.identities.count, elements: values.bytes),
             ])
         var joining: [Int: Set<Int64>] = [:]
-        for row in 0..<known.count {
-            let place = Int(try known.integer(row, 0, as: Int32.self)) - 1
-            guard batch.identities.indices.contains(place) else { continue }
+        for (row, place) in try known.places(among: batch.identities.count) {
             let component = batch.identities[place].component
             let customer = try known.integer(row, 2, as: Int64.self)
             owners.identities[place] = try known.integer(row, 1)

@@ -130,10 +130,7 @@ struct LedgerWriter {
         let rows = try session.run(
             Self.findOtherProducts,
             [.int8s(asked.map { numbers[$0] }), ids(asked.compactMap { products[$0] }, batch.bytes)])
-        for row in 0..<rows.count {
-            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
-            if asked.indices.contains(place) { result.insert(numbers[asked[place]]) }
-        }
+        for (_, place) in try rows.places(among: asked.count) { result.insert(numbers[asked[place]]) }
         return result
     }
 
@@ -226,9 +223,7 @@ struct LedgerWriter {
         var result = [LedgerHistory?](repeating: nil, count: purchases.count)
         let rows = try session.run(
             Self.findHistory, [.int4s(purchases.map(\.scope)), ids(purchases.map(\.id), bytes)])
-        for row in 0..<rows.count {
-            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
-            guard result.indices.contains(place) else { continue }
+        for (row, place) in try rows.places(among: result.count) {
             result[place] = try LedgerHistory(
                 number: rows.integer(row, 1), event: rows.integer(row, 2),
                 wasPurchased: rows.integer(row, 3, as: Int32.self) != 0)
@@ -266,8 +261,7 @@ enum StoredFacts {
         to assemblers: inout [Int: CustomerAssembler]
     ) throws {
         let rows = try session.run(findSubscriptions, [.int8s(purchases)])
-        for row in 0..<rows.count {
-            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+        for (row, place) in try rows.places(among: purchases.count) {
             try add(row, of: rows, from: 1, to: &assemblers[place, default: CustomerAssembler(scope: scope)])
         }
     }
@@ -276,10 +270,7 @@ enum StoredFacts {
     static func add(
         _ row: Int, of rows: ResultRows, from column: Int, to assembler: inout CustomerAssembler
     ) throws {
-        let head = CustomerAssembler.Row(
-            kind: Int64(try rows.integer(row, column, as: Int16.self)),
-            source: Int64(try rows.integer(row, column + 1, as: Int16.self)),
-            signedDate: try rows.integer(row, column + 2))
+        let head = try rows.head(row, column)
         try rows.withBytes(row, column + 3) { payload in
             try rows.withBytes(row, column + 4) { legacy in
                 try assembler.addTransaction(head, payload: payload, legacy: legacy)

@@ -60,12 +60,7 @@ struct LeftHashTable {
     /// Those of the hashes that the table has.
     private func known(_ hashes: [LeftHash]) throws -> Set<LeftHash> {
         let rows = try session.run(Self.find, Self.parameters(hashes))
-        var known: Set<LeftHash> = []
-        for row in 0..<rows.count {
-            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
-            if hashes.indices.contains(place) { known.insert(hashes[place]) }
-        }
-        return known
+        return Set(try rows.places(among: hashes.count).map { hashes[$0.place] })
     }
 
     /// Adds hashes and returns those that were missing.

@@ -130,7 +130,7 @@ struct RenewalWriter {
         try session.run(
             Self.append,
             [
-                .int4s(due.map { $0.scope }), .byteStrings(due.map { Array($0.entry.transactionId.utf8) }),
+                .int4s(due.map { $0.scope }), .texts(due.map(\.entry.transactionId)),
                 .int2s(due.map { Int16(truncatingIfNeeded: $0.entry.event.rawValue) }),
             ])
     }
@@ -140,9 +140,11 @@ struct RenewalWriter {
     private func customers(of purchases: [Purchase], needsRenewalInfo: Bool) throws -> [Int: Customer] {
         var assemblers: [Int: CustomerAssembler] = [:]
         let infos = try session.run(Self.findRenewalInfos, [.int8s(purchases.map(\.id))])
-        for row in 0..<infos.count {
-            let place = Int(try infos.integer(row, 0, as: Int32.self)) - 1
-            try add(row, of: infos, to: &assemblers[place, default: CustomerAssembler(scope: .placeholder)])
+        for (row, place) in try infos.places(among: purchases.count) {
+            let head = try infos.head(row, 1)
+            try infos.withBytes(row, 4) {
+                try assemblers[place, default: CustomerAssembler(scope: .placeholder)].addRenewalInfo(head, payload: $0)
+            }
         }
         let wanted = purchases.indices.filter { !needsRenewalInfo || assemblers[$0] != nil }
         guard !wanted.isEmpty else { return [:] }
@@ -201,20 +203,12 @@ struct RenewalWriter {
         }
     }
 
-    private func add(_ row: Int, of rows: ResultRows, to assembler: inout CustomerAssembler) throws {
-        let head = CustomerAssembler.Row(
-            kind: Int64(try rows.integer(row, 1, as: Int16.self)),
-            source: Int64(try rows.integer(row, 2, as: Int16.self)), signedDate: try rows.integer(row, 3))
-        try rows.withBytes(row, 4) { try assembler.addRenewalInfo(head, payload: $0) }
-    }
-
     /// For each place, the events in the ledger by transaction id.
     private func histories(of purchases: [Purchase]) throws -> [Int: [String: [LedgerEntry.Event]]] {
         let rows = try session.run(
             Self.findEvents, [.int8s(purchases.map(\.id)), .int4s(purchases.map(\.scope))])
         var histories: [Int: [String: [LedgerEntry.Event]]] = [:]
-        for row in 0..<rows.count {
-            let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
+        for (row, place) in try rows.places(among: purchases.count) {
             guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(row, 2, as: Int16.self))) else {
                 continue
             }

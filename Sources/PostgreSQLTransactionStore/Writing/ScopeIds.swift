@@ -27,18 +27,13 @@ struct ScopeIds {
     func find(_ scopes: [StoreScope]) throws -> [Int32] {
         guard !scopes.isEmpty else { return [] }
         let parameters: [Parameter] = [
-            .byteStrings(scopes.map { Array($0.environment.rawValue.utf8) }),
-            .byteStrings(scopes.map { Array($0.bundleId.utf8) }),
+            .texts(scopes.map(\.environment.rawValue)), .texts(scopes.map(\.bundleId)),
         ]
         for attempt in 0..<2 {
             let rows = try session.run(Self.find, parameters)
             if rows.count == scopes.count {
                 var result = [Int32](repeating: 0, count: scopes.count)
-                for row in 0..<rows.count {
-                    let place = Int(try rows.integer(row, 0, as: Int32.self)) - 1
-                    guard result.indices.contains(place) else { continue }
-                    result[place] = try rows.integer(row, 1)
-                }
+                for (row, place) in try rows.places(among: scopes.count) { result[place] = try rows.integer(row, 1) }
                 return result
             }
             if attempt == 0 { try session.run(Self.insert, parameters) }

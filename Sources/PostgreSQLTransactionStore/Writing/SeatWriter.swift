@@ -32,20 +32,20 @@ struct SeatWriter {
 
     func record(_ batch: FactBatch) throws {
         var seen: Set<Claim> = []
-        var (environments, bundleIds): ([[UInt8]], [[UInt8]]) = ([], [])
-        var (ids, claims): ([[UInt8]], [[UInt8]]) = ([], [])
+        var claims: [(scope: StoreScope, transactionId: String, id: String)] = []
         for set in batch.sets.lazy.map(\.set) {
             // The transaction is from a signed document, so the ledger has an entry for it.
             guard let id = set.transactions.first?.payload.transactionId else { continue }
             for claim in set.unclaimedSeatIds
             where seen.insert(Claim(scope: ScopeKey(scope: set.scope), id: claim)).inserted {
-                environments.append(Array(set.scope.environment.rawValue.utf8))
-                bundleIds.append(Array(set.scope.bundleId.utf8))
-                ids.append(Array(id.utf8))
-                claims.append(Array(claim.utf8))
+                claims.append((scope: set.scope, transactionId: id, id: claim))
             }
         }
         try session.run(
-            Self.append, [.byteStrings(environments), .byteStrings(bundleIds), .byteStrings(ids), .byteStrings(claims)])
+            Self.append,
+            [
+                .texts(claims.map { $0.scope.environment.rawValue }), .texts(claims.map { $0.scope.bundleId }),
+                .texts(claims.map { $0.transactionId }), .texts(claims.map { $0.id }),
+            ])
     }
 }
