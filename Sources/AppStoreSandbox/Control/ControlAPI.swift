@@ -75,9 +75,8 @@ extension SandboxState {
         case "remove-seats": try engine.removeSeats(try body.seats(), from: id, at: now)
         case "unclaim-seats": try engine.unclaimSeats(try body.texts("claims"), of: id, at: now)
         case "renew":
-            guard let due = try engine.subscription(id).dueDate else {
-                throw SandboxError(.notPossible, "nothing is due for the subscription \(id.quoted)")
-            }
+            let due = try required(
+                engine.subscription(id).dueDate, .notPossible, "nothing is due for the subscription \(id.quoted)")
             return .subscription(id, advancesTo: due)
         default:
             throw SandboxError(
@@ -122,9 +121,7 @@ extension SandboxState {
     {
         switch action {
         case "price":
-            guard let price = try body.optionalInteger("price") else {
-                throw SandboxError(.invalidRequest, "price: missing")
-            }
+            let price = try body.integer("price")
             try engine.setPrice(id, price, needsConsent: try body.bool("needsConsent", default: true), at: now)
         case "sale": try engine.setForSale(id, try body.bool("isForSale", default: true), at: now)
         default: throw SandboxError(.invalidRequest, "\(action.quoted): must be price or sale")
@@ -137,7 +134,7 @@ extension SandboxState {
     /// `toNextEvent`.
     private func date(_ body: ControlRequest) throws -> Int64 {
         let date = try wantedDate(body)
-        guard date <= Self.lastDate else { throw SandboxError(.invalidRequest, "the clock ends at \(Self.lastDate)") }
+        try ensure(date <= Self.lastDate, .invalidRequest, "the clock ends at \(Self.lastDate)")
         return date
     }
 
@@ -146,7 +143,7 @@ extension SandboxState {
 
     private func wantedDate(_ body: ControlRequest) throws -> Int64 {
         if let date = try body.optionalInteger("to") {
-            guard date >= now else { throw SandboxError(.invalidRequest, "to: the clock does not go back") }
+            try ensure(date >= now, .invalidRequest, "to: the clock does not go back")
             return date
         }
         if body.fields["advance"]?.integer != nil {
@@ -156,16 +153,13 @@ extension SandboxState {
             return now.addingSaturated(span)
         }
         if let text = try body.optionalText("advance") {
-            guard let period = SubscriptionPeriod(iso8601: text) else {
-                throw SandboxError(.invalidRequest, "advance: must be milliseconds or a period like P1M")
-            }
+            let period = try required(
+                SubscriptionPeriod(iso8601: text), .invalidRequest,
+                "advance: must be milliseconds or a period like P1M")
             return configuration.pace.end(of: period, from: now)
         }
-        guard try body.bool("toNextEvent", default: false) else {
-            throw SandboxError(.invalidRequest, "advance, to or toNextEvent: missing")
-        }
-        guard let next = nextDueDate else { throw SandboxError(.notPossible, "nothing is due") }
-        return next
+        try ensure(body.bool("toNextEvent", default: false), .invalidRequest, "advance, to or toNextEvent: missing")
+        return try required(nextDueDate, .notPossible, "nothing is due")
     }
 
     static func url(_ text: String?) throws -> String? {

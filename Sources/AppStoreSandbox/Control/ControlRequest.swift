@@ -12,18 +12,15 @@ struct ControlRequest {
             return
         }
         do {
-            guard let object = try JSONValue.parse(body).object else {
-                throw SandboxError(.invalidRequest, "the body is not a JSON object")
-            }
-            fields = object
+            fields = try required(
+                JSONValue.parse(body).object, .invalidRequest, "the body is not a JSON object")
         } catch let error as JSONReadingError {
             throw SandboxError(.invalidRequest, error.message)
         }
     }
 
     func text(_ name: String) throws -> String {
-        guard let text = try optionalText(name) else { throw SandboxError(.invalidRequest, "\(name): missing") }
-        return text
+        try required(optionalText(name), .invalidRequest, "\(name): missing")
     }
 
     func optionalText(_ name: String) throws -> String? {
@@ -34,11 +31,12 @@ struct ControlRequest {
         try optional(name, "an integer") { $0.integer }
     }
 
-    /// The required number of seats.
-    func seats() throws -> Int32 {
-        guard let count = try optionalInteger("seats") else { throw SandboxError(.invalidRequest, "seats: missing") }
-        return Int32(clamping: count)
+    func integer(_ name: String) throws -> Int64 {
+        try required(optionalInteger(name), .invalidRequest, "\(name): missing")
     }
+
+    /// The required number of seats.
+    func seats() throws -> Int32 { Int32(clamping: try integer("seats")) }
 
     func bool(_ name: String, default value: Bool) throws -> Bool {
         try optional(name, "true or false") { $0.bool } ?? value
@@ -50,8 +48,7 @@ struct ControlRequest {
             let texts = array.compactMap(\.string)
             return texts.count == array.count ? texts : nil
         }
-        guard let texts else { throw SandboxError(.invalidRequest, "\(name): missing") }
-        return texts
+        return try required(texts, .invalidRequest, "\(name): missing")
     }
 
     private func optional<Value>(_ name: String, _ kind: String, _ read: (JSONValue) -> Value?) throws -> Value? {
@@ -81,10 +78,7 @@ struct ControlRequest {
     func order(wallClock: Int64?) throws -> SandboxOrder {
         var order = SandboxOrder(customer: try text("customer"), productId: try text("productId"))
         if let quantity = try optionalInteger("quantity") {
-            guard let small = Int32(exactly: quantity) else {
-                throw SandboxError(.invalidRequest, "quantity: must be 1 to 10")
-            }
-            order.quantity = small
+            order.quantity = try required(Int32(exactly: quantity), .invalidRequest, "quantity: must be 1 to 10")
         }
         order.seats = try optionalInteger("seats").map { Int32(clamping: $0) }
         if let ownership = try optionalText("ownership") {
@@ -96,8 +90,8 @@ struct ControlRequest {
         order.appAccountToken = try optionalText("appAccountToken")
         order.wallClock = wallClock
         if let offer = fields["offer"], !offer.isNull {
-            guard let object = offer.object else { throw SandboxError(.invalidRequest, "offer: must be an object") }
-            order.redemption = try ControlRequest(fields: object).redemption()
+            let fields = try required(offer.object, .invalidRequest, "offer: must be an object")
+            order.redemption = try ControlRequest(fields: fields).redemption()
         }
         return order
     }
@@ -115,9 +109,8 @@ struct ControlRequest {
             if let signature = try optionalText("signature") {
                 return .promotionalV2(offerIdentifier: try text("identifier"), signature: signature)
             }
-            guard let timestamp = try optionalInteger("timestamp") else {
-                throw SandboxError(.invalidRequest, "offer.timestamp: missing")
-            }
+            let timestamp = try required(
+                optionalInteger("timestamp"), .invalidRequest, "offer.timestamp: missing")
             return .promotionalV1(
                 PromotionalOfferSignatureV1(
                     encodedSignature: try text("encodedSignature"), productId: try text("productId"),

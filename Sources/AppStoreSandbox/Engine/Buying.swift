@@ -13,29 +13,21 @@ extension SandboxEngine {
     /// - Throws: ``SandboxError``; only the time has changed then.
     public mutating func buy(_ order: SandboxOrder, at date: Int64) throws -> SandboxTransaction {
         advance(to: date)
-        let product = try product(order.productId)
-        guard product.isForSale else {
-            throw SandboxError(.unknownProduct, "the product \(product.id.quoted) is not for sale")
-        }
+        let product = try productForSale(order.productId)
         if let token = order.appAccountToken, UUID(uuidString: token) == nil {
             throw SandboxError(.invalidRequest, "appAccountToken: not a UUID")
         }
-        guard (1...10).contains(order.quantity) else {
-            throw SandboxError(.invalidRequest, "quantity: must be 1 to 10")
-        }
+        try ensure((1...10).contains(order.quantity), .invalidRequest, "quantity: must be 1 to 10")
         guard !order.isAssigned || order.appAccountToken == nil && order.seats == nil else {
             throw SandboxError(.invalidRequest, "ownership: an assigned purchase has no token and no seats")
         }
-        guard order.seats == nil || product.type == .autoRenewableSubscription else {
-            throw SandboxError(.invalidRequest, "seats: only a subscription has them")
-        }
-        if let seats = order.seats, !(1...SandboxSubscription.Seats.maximum).contains(seats) {
-            throw SandboxError(.invalidRequest, "seats: must be 1 to \(SandboxSubscription.Seats.maximum)")
+        if let seats = order.seats {
+            let isSubscription = product.type == .autoRenewableSubscription
+            try ensure(isSubscription, .invalidRequest, "seats: only a subscription has them")
+            try SandboxSubscription.Seats.check(seats)
         }
         if product.type == .autoRenewableSubscription {
-            guard order.quantity == 1 else {
-                throw SandboxError(.invalidRequest, "quantity: a subscription is bought once")
-            }
+            try ensure(order.quantity == 1, .invalidRequest, "quantity: a subscription is bought once")
             return try subscribe(order, product)
         }
         switch order.redemption {
@@ -52,9 +44,7 @@ extension SandboxEngine {
                 $0.payload.productId == product.id && !$0.isRevoked && $0.sharedFrom == nil
             }
             if owned { throw SandboxError(.alreadyOwned, "the customer has \(product.id.quoted) already") }
-            guard order.quantity == 1 else {
-                throw SandboxError(.invalidRequest, "quantity: a non-consumable is bought once")
-            }
+            try ensure(order.quantity == 1, .invalidRequest, "quantity: a non-consumable is bought once")
         }
         let transaction = record(
             Charge(
@@ -208,10 +198,9 @@ extension SandboxEngine {
     }
 
     private func offered(_ product: SandboxProduct, _ type: OfferType, _ identifier: String) throws -> SandboxOffer {
-        guard let offer = product.offer(type, identifier) else {
-            throw SandboxError(.unknownOffer, "the product \(product.id.quoted) has no such offer \(identifier.quoted)")
-        }
-        return offer
+        try required(
+            product.offer(type, identifier), .unknownOffer,
+            "the product \(product.id.quoted) has no such offer \(identifier.quoted)")
     }
 
     private func requireSubscriber(_ customer: SandboxCustomer?) throws {
@@ -221,11 +210,9 @@ extension SandboxEngine {
     }
 
     private func key() throws -> SandboxKey {
-        guard let key = configuration.key else {
-            throw SandboxError(
-                .invalidSignature, "the sandbox has no In-App Purchase key to verify the offer; start it with one")
-        }
-        return key
+        try required(
+            configuration.key, .invalidSignature,
+            "the sandbox has no In-App Purchase key to verify the offer; start it with one")
     }
 
     // MARK: Signatures
@@ -239,9 +226,7 @@ extension SandboxEngine {
         guard proof.keyId == key.keyID else {
             throw SandboxError(.invalidSignature, "keyId: expected \(key.keyID.quoted), found \(proof.keyId.quoted)")
         }
-        guard proof.productId == order.productId else {
-            throw SandboxError(.invalidSignature, "productId: not the product of the purchase")
-        }
+        try ensure(proof.productId == order.productId, .invalidSignature, "productId: not the product of the purchase")
         let token = order.appAccountToken?.lowercased() ?? ""
         guard (proof.appAccountToken ?? "") == token else {
             throw SandboxError(.invalidSignature, "appAccountToken: not the token of the purchase in lower case")
@@ -265,9 +250,7 @@ extension SandboxEngine {
         _ token: String, _ identifier: String, _ order: SandboxOrder, _ customer: SandboxCustomer?
     ) throws {
         let claims = try claims(token, audience: "promotional-offer")
-        guard claims["productId"]?.string == order.productId else {
-            throw SandboxError(.invalidSignature, "productId: another product")
-        }
+        try ensure(claims["productId"]?.string == order.productId, .invalidSignature, "productId: another product")
         guard claims["offerIdentifier"]?.string == identifier else {
             throw SandboxError(.invalidSignature, "offerIdentifier: not the offer of the purchase")
         }
@@ -279,12 +262,9 @@ extension SandboxEngine {
         _ token: String, _ product: SandboxProduct, _ customer: SandboxCustomer?
     ) throws -> Bool {
         let claims = try claims(token, audience: "introductory-offer-eligibility")
-        guard claims["productId"]?.string == product.id else {
-            throw SandboxError(.invalidSignature, "productId: another product")
-        }
-        guard let isAllowed = claims["allowIntroductoryOffer"]?.bool else {
-            throw SandboxError(.invalidSignature, "allowIntroductoryOffer: missing")
-        }
+        try ensure(claims["productId"]?.string == product.id, .invalidSignature, "productId: another product")
+        let isAllowed = try required(
+            claims["allowIntroductoryOffer"]?.bool, .invalidSignature, "allowIntroductoryOffer: missing")
         try requireOwn(claims["transactionId"]?.string, customer, isRequired: true)
         try spend(claims["nonce"]?.string ?? "")
         return isAllowed
@@ -292,15 +272,14 @@ extension SandboxEngine {
 
     private func claims(_ token: String, audience: String) throws -> JSONObject {
         let key = try key()
-        guard let claims = key.claims(of: token) else {
-            throw SandboxError(
-                .invalidSignature, "the JWS is not signed with ES256 by the key \(key.keyID.quoted)")
-        }
+        let claims = try required(
+            key.claims(of: token), .invalidSignature,
+            "the JWS is not signed with ES256 by the key \(key.keyID.quoted)")
         for (name, value) in [("iss", key.issuerID), ("bid", configuration.bundleId), ("aud", audience)]
         where claims[name]?.string != value {
             throw SandboxError(.invalidSignature, "\(name): must be \(value.quoted)")
         }
-        guard claims["iat"]?.integer != nil else { throw SandboxError(.invalidSignature, "iat: missing") }
+        try ensure(claims["iat"]?.integer != nil, .invalidSignature, "iat: missing")
         return claims
     }
 
@@ -315,9 +294,7 @@ extension SandboxEngine {
     }
 
     private mutating func spend(_ nonce: String) throws {
-        guard !nonce.isEmpty else { throw SandboxError(.invalidSignature, "nonce: missing") }
-        guard usedOfferNonces.insert(nonce.lowercased()).inserted else {
-            throw SandboxError(.invalidSignature, "nonce: used before")
-        }
+        try ensure(!nonce.isEmpty, .invalidSignature, "nonce: missing")
+        try ensure(usedOfferNonces.insert(nonce.lowercased()).inserted, .invalidSignature, "nonce: used before")
     }
 }

@@ -7,9 +7,7 @@ extension SandboxEngine {
     public mutating func makeFamily(_ members: [String], at date: Int64) throws {
         advance(to: date)
         let names = Set(members).sorted()
-        guard (2...6).contains(names.count) else {
-            throw SandboxError(.invalidRequest, "members: a family has 2 to 6")
-        }
+        try ensure((2...6).contains(names.count), .invalidRequest, "members: a family has 2 to 6")
         for name in names where customers[name]?.family != nil {
             throw SandboxError(.notPossible, "the customer \(name.quoted) is in a family")
         }
@@ -36,9 +34,7 @@ extension SandboxEngine {
     /// - Throws: ``SandboxError``.
     public mutating func leaveFamily(_ name: String, at date: Int64) throws {
         advance(to: date)
-        guard try customer(name).family != nil else {
-            throw SandboxError(.notPossible, "the customer \(name.quoted) is in no family")
-        }
+        try ensure(customer(name).family != nil, .notPossible, "the customer \(name.quoted) is in no family")
         customers[name]?.family = nil
         for id in transactions.keys.sorted() {
             guard let copy = transactions[id], let source = copy.sharedFrom, !copy.isRevoked else { continue }

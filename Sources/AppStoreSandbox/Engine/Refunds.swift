@@ -8,9 +8,7 @@ extension SandboxEngine {
     public mutating func requestRefund(_ id: String, reason: ConsumptionRequestReason, at date: Int64) throws {
         advance(to: date)
         let transaction = try refundable(id)
-        guard transaction.refundRequest == nil else {
-            throw SandboxError(.notPossible, "a refund of \(id.quoted) is already requested")
-        }
+        try ensure(transaction.refundRequest == nil, .notPossible, "a refund of \(id.quoted) is already requested")
         let decidedAt = now.addingSaturated(configuration.pace.scaled(12 * 3_600_000))
         change(id) { $0.refundRequest = .init(reason: reason, decidedAt: decidedAt, preference: nil) }
         openRefunds.insert(id)
@@ -35,9 +33,7 @@ extension SandboxEngine {
     /// - Throws: ``SandboxError``.
     public mutating func declineRefund(_ id: String, at date: Int64) throws {
         advance(to: date)
-        guard try transaction(id).refundRequest != nil else {
-            throw SandboxError(.notPossible, "no refund of \(id.quoted) is requested")
-        }
+        try ensure(transaction(id).refundRequest != nil, .notPossible, "no refund of \(id.quoted) is requested")
         decline(id)
     }
 
@@ -75,9 +71,7 @@ extension SandboxEngine {
         guard transaction.sharedFrom == nil else {
             throw SandboxError(.notPossible, "the transaction \(id.quoted) is a family member's copy")
         }
-        guard !transaction.isRevoked else {
-            throw SandboxError(.notPossible, "the transaction \(id.quoted) is refunded already")
-        }
+        try ensure(!transaction.isRevoked, .notPossible, "the transaction \(id.quoted) is refunded already")
         return transaction
     }
 

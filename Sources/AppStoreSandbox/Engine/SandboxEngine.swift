@@ -124,36 +124,31 @@ extension SandboxEngine {
     /// The customer with a name.
     /// - Throws: ``SandboxError``, `unknownCustomer`.
     public func customer(_ name: String) throws -> SandboxCustomer {
-        guard let customer = customers[name] else {
-            throw SandboxError(.unknownCustomer, "there is no customer \(name.quoted)")
-        }
-        return customer
+        try required(customers[name], .unknownCustomer, "there is no customer \(name.quoted)")
     }
 
     /// The transaction with an id.
     /// - Throws: ``SandboxError``, `unknownTransaction`.
     public func transaction(_ id: String) throws -> SandboxTransaction {
-        guard let transaction = transactions[id] else {
-            throw SandboxError(.unknownTransaction, "there is no transaction \(id.quoted)")
-        }
-        return transaction
+        try required(transactions[id], .unknownTransaction, "there is no transaction \(id.quoted)")
     }
 
     /// The subscription with an original transaction id.
     /// - Throws: ``SandboxError``, `unknownSubscription`.
     public func subscription(_ id: String) throws -> SandboxSubscription {
-        guard let subscription = subscriptions[id] else {
-            throw SandboxError(.unknownSubscription, "there is no subscription \(id.quoted)")
-        }
-        return subscription
+        try required(subscriptions[id], .unknownSubscription, "there is no subscription \(id.quoted)")
     }
 
     /// The product with an identifier, for sale or not.
     /// - Throws: ``SandboxError``, `unknownProduct`.
     public func product(_ id: String) throws -> SandboxProduct {
-        guard let product = catalog[id] else {
-            throw SandboxError(.unknownProduct, "there is no product \(id.quoted)")
-        }
+        try required(catalog[id], .unknownProduct, "there is no product \(id.quoted)")
+    }
+
+    /// The product with an identifier, which must be for sale.
+    func productForSale(_ id: String) throws -> SandboxProduct {
+        let product = try product(id)
+        try ensure(product.isForSale, .unknownProduct, "the product \(id.quoted) is not for sale")
         return product
     }
 
@@ -199,9 +194,7 @@ extension SandboxEngine {
     /// Returns the customer with a name, and creates one that downloads the app now if there is none.
     mutating func findOrAddCustomer(_ name: String) throws -> SandboxCustomer {
         if let known = customers[name] { return known }
-        guard (1...128).contains(name.utf8.count) else {
-            throw SandboxError(.invalidRequest, "customer: a name must have 1 to 128 bytes")
-        }
+        try ensure((1...128).contains(name.utf8.count), .invalidRequest, "customer: a name must have 1 to 128 bytes")
         let customer = SandboxCustomer(
             name: name, appTransactionId: identifiers.appTransactionId(), downloadDate: now)
         customers[name] = customer

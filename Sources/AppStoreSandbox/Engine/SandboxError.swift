@@ -43,3 +43,16 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "\(code.rawValue): \(message)" }
 }
+
+/// Rejects a request that does not meet a condition.
+func ensure(_ condition: Bool, _ code: SandboxError.Code, _ message: @autoclosure () -> String) throws {
+    if !condition { throw SandboxError(code, message()) }
+}
+
+/// Rejects a request without a value.
+func required<Value>(
+    _ value: Value?, _ code: SandboxError.Code, _ message: @autoclosure () -> String
+) throws -> Value {
+    guard let value else { throw SandboxError(code, message()) }
+    return value
+}

@@ -47,7 +47,11 @@ public struct SandboxSubscription: Sendable {
         }
 
         /// The most seats of one purchase in the sandbox.
-        static let maximum: Int32 = 1_000
+        private static let maximum: Int32 = 1_000
+
+        static func check(_ count: Int32) throws {
+            try ensure((1...maximum).contains(count), .invalidRequest, "seats: must be 1 to \(maximum)")
+        }
 
         /// The number of seats of the next period.
         var renewalQuantity: Int32

@@ -11,9 +11,7 @@ extension SandboxEngine {
         guard subscription.phase == .active, let product = catalog[subscription.productId] else {
             throw SandboxError(.notPossible, "the subscription is not active")
         }
-        guard (1...SandboxSubscription.Seats.maximum).contains(count) else {
-            throw SandboxError(.invalidRequest, "seats: must be 1 to \(SandboxSubscription.Seats.maximum)")
-        }
+        try SandboxSubscription.Seats.check(count)
         let added = record(
             Charge(
                 customer: subscription.customer, product: product, quantity: count, hasSeats: true,
@@ -100,9 +98,7 @@ extension SandboxEngine {
 
     private func multiseat(_ id: String) throws -> SandboxSubscription {
         let subscription = try subscription(id)
-        guard subscription.seats != nil else {
-            throw SandboxError(.notPossible, "the subscription \(id.quoted) has no seats")
-        }
+        try ensure(subscription.seats != nil, .notPossible, "the subscription \(id.quoted) has no seats")
         return subscription
     }
 }

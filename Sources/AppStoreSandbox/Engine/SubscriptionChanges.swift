@@ -77,9 +77,7 @@ extension SandboxEngine {
     /// - Throws: ``SandboxError``.
     public mutating func failBilling(_ id: String, at date: Int64) throws {
         advance(to: date)
-        guard try !ownSubscription(id).hasEnded else {
-            throw SandboxError(.notPossible, "the subscription \(id.quoted) has ended")
-        }
+        try ensure(!ownSubscription(id).hasEnded, .notPossible, "the subscription \(id.quoted) has ended")
         update(id) { $0.isBillingFailing = true }
     }
 
@@ -90,9 +88,7 @@ extension SandboxEngine {
     public mutating func recoverBilling(_ id: String, at date: Int64) throws {
         advance(to: date)
         let subscription = try ownSubscription(id)
-        guard !subscription.hasEnded else {
-            throw SandboxError(.notPossible, "the subscription \(id.quoted) has ended; buy again")
-        }
+        try ensure(!subscription.hasEnded, .notPossible, "the subscription \(id.quoted) has ended; buy again")
         update(id) { $0.isBillingFailing = false }
         if subscription.isUnpaid { recover(id) }
     }
@@ -124,14 +120,11 @@ extension SandboxEngine {
     public mutating func changePlan(_ id: String, to productId: String, at date: Int64) throws -> SandboxTransaction {
         advance(to: date)
         let subscription = try ownSubscription(id)
-        let product = try product(productId)
-        guard product.isForSale else {
-            throw SandboxError(.unknownProduct, "the product \(productId.quoted) is not for sale")
-        }
+        let product = try productForSale(productId)
         guard product.group == subscription.group else {
             throw SandboxError(.notPossible, "the product \(productId.quoted) is of another subscription group")
         }
-        guard !subscription.hasEnded else { throw SandboxError(.notPossible, "the subscription has ended; buy again") }
+        try ensure(!subscription.hasEnded, .notPossible, "the subscription has ended; buy again")
         let order = SandboxOrder(customer: subscription.customer, productId: productId)
         return try changeWhileSubscribed(subscription, product, nil, order)
     }

@@ -72,8 +72,7 @@ public struct SandboxFault: Sendable, Hashable {
     }
 
     private static func number<Value: LosslessStringConvertible>(_ text: String, _ name: String) throws -> Value {
-        guard let value = Value(text) else { throw SandboxError(.invalidRequest, "\(name): must be a number") }
-        return value
+        try required(Value(text), .invalidRequest, "\(name): must be a number")
     }
 
     /// - Throws: ``SandboxError``, `invalidRequest`, for a number out of its range.
@@ -82,16 +81,10 @@ public struct SandboxFault: Sendable, Hashable {
         guard share > 0, share <= 1 else {
             throw SandboxError(.invalidRequest, "share: must be more than 0 and at most 1")
         }
-        guard (500...599).contains(status) else {
-            throw SandboxError(.invalidRequest, "status: must be 500 to 599")
-        }
+        try ensure((500...599).contains(status), .invalidRequest, "status: must be 500 to 599")
         // At most a year of Retry-After, and ten minutes of delay.
-        guard (0...31_536_000).contains(retryAfter) else {
-            throw SandboxError(.invalidRequest, "retry-after: must be 0 to 31536000 seconds")
-        }
-        guard (0...600_000).contains(delay) else {
-            throw SandboxError(.invalidRequest, "delay: must be 0 to 600000 milliseconds")
-        }
+        try ensure((0...31_536_000).contains(retryAfter), .invalidRequest, "retry-after: must be 0 to 31536000 seconds")
+        try ensure((0...600_000).contains(delay), .invalidRequest, "delay: must be 0 to 600000 milliseconds")
     }
 }
 

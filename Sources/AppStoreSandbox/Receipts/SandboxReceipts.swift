@@ -96,9 +96,8 @@ struct SandboxReceipts {
                 $0.isInIntroOfferPeriod = payload.offerType == .introductory && !isTrial
             }
         }
-        guard let leaf = try SandboxReceiptChain.certificates().first else {
-            throw SandboxError(.notPossible, "the sandbox has no certificate for receipts")
-        }
+        let leaf = try required(
+            SandboxReceiptChain.certificates().first, .notPossible, "the sandbox has no certificate for receipts")
         return try ForgedTransactionSignature(certificate: leaf, version: 3).signed(receipt)
     }
 }
