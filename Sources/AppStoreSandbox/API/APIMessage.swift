@@ -48,12 +48,11 @@ struct APIRefusal: Error {
     var message: String { detail ?? Self.sentence(code.name ?? "GeneralBadRequest") }
 
     var response: APIResponse {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("errorCode", code.rawValue)
-        writer.member("errorMessage", message)
-        writer.endObject()
-        return APIResponse(status: code.httpStatus, body: writer.finish())
+        let body = JSONWriter.object {
+            $0.member("errorCode", code.rawValue)
+            $0.member("errorMessage", message)
+        }
+        return APIResponse(status: code.httpStatus, body: body)
     }
 
     private static func sentence(_ name: String) -> String {

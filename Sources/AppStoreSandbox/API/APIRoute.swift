@@ -22,7 +22,7 @@ struct APIRoute {
 
     /// The endpoint with this method and path; of several, the one with the fewest parameters.
     init?(_ method: String, _ path: [String]) {
-        var best: APIRoute?
+        var best: (endpoint: APIEndpoint, parameters: [String])?
         for (endpoint, template) in Self.templates where endpoint.method == method && template.count == path.count {
             var parameters: [String] = []
             let fits = zip(template, path).allSatisfy { expected, part in
@@ -31,14 +31,10 @@ struct APIRoute {
                 return !part.isEmpty
             }
             guard fits, parameters.count < best?.parameters.count ?? .max else { continue }
-            best = APIRoute(endpoint, parameters)
+            best = (endpoint, parameters)
         }
         guard let best else { return nil }
-        self = best
-    }
-
-    private init(_ endpoint: APIEndpoint, _ parameters: [String]) {
-        self.endpoint = endpoint
-        self.parameters = parameters
+        endpoint = best.endpoint
+        parameters = best.parameters
     }
 }

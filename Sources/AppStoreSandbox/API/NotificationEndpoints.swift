@@ -45,7 +45,7 @@ extension SandboxState {
     /// Get Notification History, the oldest first.
     func notificationHistory(_ request: APIRequest) throws -> APIResponse {
         let body = try object(request)
-        let reach: Int64 = configuration.environment == .production ? 180 : 30
+        let reach: Int64 = configuration.isProduction ? 180 : 30
         let question = try NotificationFilter(body, now: signingDate, reachDays: reach)
         let customer = try question.transactionId.map { try self.customer(anyId: $0) }
         let found = log.notifications.filter { notification in
@@ -53,14 +53,10 @@ extension SandboxState {
         }
         // A client must repeat the body with each page (Reference.md S2.3).
         let context = PageToken.context(["notifications", String(decoding: request.body, as: UTF8.self)])
-        var position = 0
-        if let text = request.value("paginationToken") {
-            guard let token = PageToken(text), token.context == context, let place = Int(exactly: token.position),
-                place <= found.count
-            else { throw APIRefusal(.invalidPaginationToken) }
-            position = place
-        }
-        let page = found[position...].prefix(Self.pageSize)
+        let position =
+            try PageToken.position(request.value("paginationToken"), in: context, .invalidPaginationToken) ?? 0
+        guard position <= found.count else { throw APIRefusal(.invalidPaginationToken) }
+        let page = found[Int(position)...].prefix(Self.pageSize)
         let hasMore = page.endIndex < found.endIndex
         return try .json(
             NotificationHistoryResponse {

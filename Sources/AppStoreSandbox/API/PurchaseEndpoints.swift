@@ -84,13 +84,7 @@ extension SandboxState {
         // A client must repeat the parameters with each page (Reference.md S2.2); other parameters have other pages.
         let question = request.query.filter { $0.name != "revision" }.map { "\($0.name)=\($0.value)" }.sorted()
         let context = PageToken.context([customer.name, String(version)] + question)
-        var position: Int64?
-        if let text = request.value("revision") {
-            guard let token = PageToken(text), token.context == context else {
-                throw APIRefusal(.invalidRequestRevision)
-            }
-            position = token.position
-        }
+        let position = try PageToken.position(request.value("revision"), in: context, .invalidRequestRevision)
         var found = engine.transactions(of: customer).filter { transaction in
             if version == 1, transaction.payload.type == .consumable, transaction.isFinished { return false }
             return filter.admits(transaction)
@@ -106,14 +100,11 @@ extension SandboxState {
                 $0.revision = PageToken(position: last, context: context).text
                 $0.hasMore = found.count > page.count
                 $0.bundleId = configuration.bundleId
-                $0.appAppleId = shownAppAppleId
+                $0.appAppleId = configuration.shownAppAppleId
                 $0.environment = configuration.environment
                 $0.signedTransactions = try page.map { try sign($0) }
             })
     }
-
-    /// Absent in the sandbox environment.
-    var shownAppAppleId: Int64? { configuration.environment == .production ? configuration.appAppleId : nil }
 
     /// Get Transaction Info.
     func transactionInfo(_ id: String) throws -> APIResponse {
@@ -158,7 +149,7 @@ extension SandboxState {
             StatusResponse {
                 $0.environment = configuration.environment
                 $0.bundleId = configuration.bundleId
-                $0.appAppleId = shownAppAppleId
+                $0.appAppleId = configuration.shownAppAppleId
                 $0.data = items
             })
     }
@@ -184,6 +175,13 @@ struct PageToken {
 
     var text: String { ForgedSignedPayload.base64URL(Array("\(position):\(context)".utf8)) }
 
+    /// The position in a request with a token; nil without one. A token of another request is rejected.
+    static func position(_ text: String?, in context: String, _ code: APIErrorCode) throws -> Int64? {
+        guard let text else { return nil }
+        guard let token = PageToken(text), token.context == context else { throw APIRefusal(code) }
+        return token.position
+    }
+
     /// A short digest of a request.
     static func context(_ parts: [String]) -> String {
         let digest = SHA256.hash(data: Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8))
@@ -204,13 +202,7 @@ extension SandboxState {
     func refundHistory(_ id: String, _ request: APIRequest) throws -> APIResponse {
         let customer = try customer(anyId: id)
         let context = PageToken.context(["refunds", customer.name])
-        var position: Int64 = 0
-        if let text = request.value("revision") {
-            guard let token = PageToken(text), token.context == context else {
-                throw APIRefusal(.invalidRequestRevision)
-            }
-            position = token.position
-        }
+        let position = try PageToken.position(request.value("revision"), in: context, .invalidRequestRevision) ?? 0
         let found = refunds(of: customer).filter { $0.number > position }
         let page = found.prefix(Self.pageSize)
         return try .json(

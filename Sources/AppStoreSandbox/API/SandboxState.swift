@@ -33,7 +33,7 @@ struct SandboxState: Sendable {
             var notification = SandboxNotification(
                 uuid: event.uuid, type: event.type, subtype: event.subtype, signedDate: event.date,
                 customer: event.customer, signedPayload: try signer.sign(event, configuration),
-                bodyV1: sendsV1 ? try NotificationV1(event, self)?.json : nil)
+                bodyV1: sendsV1 ? try NotificationV1.json(event, self) : nil)
             let isSendable = notificationURL != nil && (!sendsV1 || notification.bodyV1 != nil)
             // A signing date can be later than a clock that stands still.
             notification.nextAttempt = isSendable ? min(event.date, now) : nil
@@ -64,7 +64,9 @@ struct SandboxState: Sendable {
     }
 
     private mutating func answer(_ route: APIRoute, _ request: APIRequest) throws -> APIResponse {
-        let id = route.parameters.first ?? ""
+        let (id, last) = (route.parameters.first ?? "", route.parameters.last ?? "")
+        // Apple offers seats in the sandbox only.
+        let hasSeats = !configuration.isProduction
         switch route.endpoint {
         case .getTransactionHistory: return try history(id, request, version: 2)
         case .getTransactionHistoryV1: return try history(id, request, version: 1)
@@ -78,27 +80,16 @@ struct SandboxState: Sendable {
         case .sendConsumptionInformationV1: return try takeConsumptionV1(id, request)
         case .extendSubscriptionRenewalDate: return try extend(id, request)
         case .extendRenewalDateForAllActiveSubscribers: return try extendAll(request)
-        case .getStatusOfRenewalDateExtensions:
-            return try extensionStatus(productId: id, request: route.parameters.last ?? "")
+        case .getStatusOfRenewalDateExtensions: return try extensionStatus(productId: id, request: last)
         case .getNotificationHistory: return try notificationHistory(request)
         case .requestTestNotification: return try requestTest()
         case .getTestNotificationStatus: return try testStatus(id)
         case .setAppAccountToken: return try setAppAccountToken(id, request)
         case .finishTransaction: return try finish(id)
-        case .getSeatInfo, .claimSeat, .unclaimSeat, .associateSeat:
-            guard configuration.environment != .production else { return .noSuchPath }
-            return try answerSeats(route, request)
-        default: return .noSuchPath
-        }
-    }
-
-    private mutating func answerSeats(_ route: APIRoute, _ request: APIRequest) throws -> APIResponse {
-        let (id, claim) = (route.parameters.first ?? "", route.parameters.last ?? "")
-        switch route.endpoint {
-        case .getSeatInfo: return try seatInfo(id)
-        case .claimSeat: return try claimSeat(id, request)
-        case .unclaimSeat: return try unclaimSeat(id, claim: claim)
-        case .associateSeat: return try associateSeat(id, claim: claim, request)
+        case .getSeatInfo where hasSeats: return try seatInfo(id)
+        case .claimSeat where hasSeats: return try claimSeat(id, request)
+        case .unclaimSeat where hasSeats: return try unclaimSeat(id, claim: last)
+        case .associateSeat where hasSeats: return try associateSeat(id, claim: last, request)
         default: return .noSuchPath
         }
     }

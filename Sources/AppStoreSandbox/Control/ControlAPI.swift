@@ -14,9 +14,7 @@ extension SandboxState {
         let body = try ControlRequest(request.body)
         switch (request.method, path.first, path.count) {
         case ("POST", "purchases"?, 1):
-            let bought = try engine.buy(try body.order(wallClock: wallClock), at: now)
-            try collectEvents()
-            return .transaction(bought.id)
+            return .transaction(try engine.buy(try body.order(wallClock: wallClock), at: now).id)
         case ("POST", "subscriptions"?, 3): return try changeSubscription(path[1], path[2], body)
         case ("GET", "subscriptions"?, 2): return .subscription(try engine.subscription(path[1]).originalTransactionId)
         case ("POST", "transactions"?, 3): return try changeTransaction(path[1], path[2], body)
@@ -29,11 +27,9 @@ extension SandboxState {
         case ("GET", "customers"?, 2): return try customer(path[1])
         case ("POST", "families"?, 1):
             try engine.makeFamily(try body.texts("members"), at: now)
-            try collectEvents()
             return ControlOutcome { _, _ in }
         case ("POST", "families"?, 2) where path[1] == "leave":
             try engine.leaveFamily(try body.text("customer"), at: now)
-            try collectEvents()
             return ControlOutcome { _, _ in }
         case ("GET", "products"?, 1): return products()
         case ("POST", "products"?, 3): return try changeProduct(path[1], path[2], body)
@@ -68,10 +64,7 @@ extension SandboxState {
         case "recover-billing": try engine.recoverBilling(id, at: now)
         case "answer-price-increase":
             try engine.answerPriceIncrease(id, accepted: try body.bool("accepted", default: true), at: now)
-        case "add-seats":
-            let added = try engine.addSeats(try body.seats(), to: id, at: now)
-            try collectEvents()
-            return .transaction(added.id)
+        case "add-seats": return .transaction(try engine.addSeats(try body.seats(), to: id, at: now).id)
         case "remove-seats": try engine.removeSeats(try body.seats(), from: id, at: now)
         case "unclaim-seats": try engine.unclaimSeats(try body.texts("claims"), of: id, at: now)
         case "renew":
@@ -84,7 +77,6 @@ extension SandboxState {
                 "\(action.quoted): must be cancel, enable, change, fail-billing, recover-billing, "
                     + "answer-price-increase, renew, add-seats, remove-seats or unclaim-seats")
         }
-        try collectEvents()
         return .subscription(id)
     }
 
@@ -113,7 +105,6 @@ extension SandboxState {
                 "\(action.quoted): must be refund, refund-seats, request-refund, decline-refund, reverse-refund or finish"
             )
         }
-        try collectEvents()
         return .transaction(id)
     }
 
@@ -126,7 +117,6 @@ extension SandboxState {
         case "sale": try engine.setForSale(id, try body.bool("isForSale", default: true), at: now)
         default: throw SandboxError(.invalidRequest, "\(action.quoted): must be price or sale")
         }
-        try collectEvents()
         return ControlOutcome { _, _ in }
     }
 
@@ -263,19 +253,18 @@ struct ControlOutcome {
     init(advancesTo: Int64? = nil, _ write: @escaping (inout JSONWriter, SandboxState) throws -> Void) {
         self.advancesTo = advancesTo
         answer = { state in
-            var writer = JSONWriter(reservingCapacity: 4_096)
-            writer.beginObject()
-            // The newest signature can be later than a clock that stands still.
-            writer.member("now", state.signingDate)
-            try write(&writer, state)
-            writer.endObject()
-            return APIResponse(status: 200, body: writer.finish())
+            let body = try JSONWriter.object(reservingCapacity: 4_096) { writer in
+                // The newest signature can be later than a clock that stands still.
+                writer.member("now", state.signingDate)
+                try write(&writer, state)
+            }
+            return APIResponse(status: 200, body: body)
         }
     }
 
     /// The answer is a transaction, and its subscription if it has one.
-    static func transaction(_ id: String, advancesTo: Int64? = nil) -> ControlOutcome {
-        ControlOutcome(advancesTo: advancesTo) { writer, state in try writer.purchase(id, state) }
+    static func transaction(_ id: String) -> ControlOutcome {
+        ControlOutcome { writer, state in try writer.purchase(id, state) }
     }
 
     /// The answer is a subscription with its latest transaction.
@@ -289,18 +278,17 @@ struct ControlOutcome {
 extension SandboxError {
     /// The answer of the control API.
     var response: APIResponse {
-        var writer = JSONWriter()
-        writer.beginObject()
-        writer.member("error", code.rawValue)
-        writer.member("message", message)
-        writer.endObject()
+        let body = JSONWriter.object {
+            $0.member("error", code.rawValue)
+            $0.member("message", message)
+        }
         let status =
             switch code {
             case .invalidRequest, .invalidCatalog: 400
             case .unknownProduct, .unknownCustomer, .unknownTransaction, .unknownSubscription, .unknownOffer: 404
             case .alreadyOwned, .notPossible, .notEligible, .invalidSignature: 409
             }
-        return APIResponse(status: status, body: writer.finish())
+        return APIResponse(status: status, body: body)
     }
 }
 

@@ -47,4 +47,8 @@ public struct SandboxConfiguration: Sendable {
         storefrontId = "143441"
         currency = "USD"
     }
+
+    var isProduction: Bool { environment == .production }
+    /// The App Store's number for the app in payloads; absent in the sandbox environment.
+    var shownAppAppleId: Int64? { isProduction ? appAppleId : nil }
 }

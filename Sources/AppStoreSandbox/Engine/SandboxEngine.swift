@@ -171,11 +171,10 @@ extension SandboxEngine {
 
     /// The download of the app by a customer.
     func appTransaction(of customer: SandboxCustomer) -> AppTransaction {
-        let isProduction = configuration.environment == .production
         let (date, version) = download(of: customer)
         return AppTransaction {
             $0.receiptType = configuration.environment
-            $0.appAppleId = isProduction ? configuration.appAppleId : nil
+            $0.appAppleId = configuration.shownAppAppleId
             $0.bundleId = configuration.bundleId
             $0.originalPurchaseDate = date
             $0.originalApplicationVersion = version
@@ -187,7 +186,7 @@ extension SandboxEngine {
     /// The date and version of a customer's first download, as receipts and app transactions state them. In the sandbox,
     /// Apple states 2013-08-01 07:00 UTC and 1.0 for every customer (Reference.md V3.2).
     func download(of customer: SandboxCustomer) -> (date: Int64, version: String) {
-        configuration.environment == .production
+        configuration.isProduction
             ? (customer.downloadDate, configuration.bundleVersion) : (1_375_340_400_000, "1.0")
     }
 

@@ -19,9 +19,7 @@ struct SandboxIdentifiers: Sendable {
     }
 
     /// The identifier of a period of a subscription.
-    mutating func webOrderLineItemId() -> String {
-        String(number(isProduction ? 470_000_000_000_000 : 2_000_000_000_000_000))
-    }
+    mutating func webOrderLineItemId() -> String { transactionId() }
 
     /// The identifier of a customer's download of the app: 18 digits.
     mutating func appTransactionId() -> String { String(number(704_000_000_000_000_000)) }

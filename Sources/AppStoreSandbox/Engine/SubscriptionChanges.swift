@@ -381,11 +381,10 @@ extension SandboxEngine {
             }
         }
         massExtensions[id]?.completion = .init(date: now, succeeded: succeeded, failed: failed)
-        let isProduction = configuration.environment == .production
         let date = stamp()
         let summary = Summary {
             $0.environment = configuration.environment
-            $0.appAppleId = isProduction ? configuration.appAppleId : nil
+            $0.appAppleId = configuration.shownAppAppleId
             $0.bundleId = configuration.bundleId
             $0.productId = request.productId
             $0.requestIdentifier = id

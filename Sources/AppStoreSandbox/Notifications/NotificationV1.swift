@@ -2,62 +2,46 @@ internal import AppStoreModels
 internal import Foundation
 internal import ReceiptForge
 
-/// A notification of version 1 (Reference.md V8). It is not signed.
-struct NotificationV1 {
-    let json: [UInt8]
-
-    /// Nil if version 1 has no notification for the event.
-    init?(_ event: SandboxEvent, _ state: SandboxState) throws {
-        guard let name = Self.name(event), let transaction = event.transaction, let owner = event.customer else {
+/// Notifications of version 1 (Reference.md V8). They are not signed.
+enum NotificationV1 {
+    /// The notification of an event; nil if version 1 has none for it.
+    static func json(_ event: SandboxEvent, _ state: SandboxState) throws -> [UInt8]? {
+        guard let name = name(event), let transaction = event.transaction, let owner = event.customer else {
             return nil
         }
         let customer = try state.engine.customer(owner)
         let receipt = try SandboxReceipts(engine: state.engine).appReceipt(of: customer)
-        var writer = JSONWriter(reservingCapacity: 16_384)
-        writer.beginObject()
-        writer.member("notification_type", name)
-        writer.member("environment", state.configuration.environment == .production ? "PROD" : "Sandbox")
-        writer.member("bid", state.configuration.bundleId)
-        writer.member("bvrs", state.configuration.bundleVersion)
-        writer.member("password", state.sharedSecret)
-        writer.member("original_transaction_id", transaction.originalTransactionId)
-        if let info = event.renewalInfo {
-            writer.member("auto_renew_product_id", info.autoRenewProductId)
-            writer.member("auto_renew_status", info.autoRenewStatus == .on ? "true" : "false")
-            writer.member("expiration_intent", info.expirationIntent?.rawValue)
-            if event.type == .didChangeRenewalStatus { writer.legacyDate("auto_renew_status_change_date", event.date) }
+        return JSONWriter.object(reservingCapacity: 16_384) { writer in
+            writer.member("notification_type", name)
+            writer.member("environment", state.configuration.isProduction ? "PROD" : "Sandbox")
+            writer.member("bid", state.configuration.bundleId)
+            writer.member("bvrs", state.configuration.bundleVersion)
+            writer.member("password", state.sharedSecret)
+            writer.member("original_transaction_id", transaction.originalTransactionId)
+            if let info = event.renewalInfo {
+                writer.member("auto_renew_product_id", info.autoRenewProductId)
+                writer.member("auto_renew_status", info.autoRenewStatus == .on ? "true" : "false")
+                writer.member("expiration_intent", info.expirationIntent?.rawValue)
+                if event.type == .didChangeRenewalStatus {
+                    writer.legacyDate("auto_renew_status_change_date", event.date)
+                }
+            }
+            writer.object("unified_receipt") { writer in
+                writer.member("status", 0)
+                writer.member("environment", state.configuration.environment.rawValue)
+                writer.member("latest_receipt", Data(receipt).base64EncodedString())
+                // The newest first, up to 100.
+                let newest = state.engine.transactions(of: customer).reversed().prefix(100)
+                writer.objects("latest_receipt_info", newest) { write($1, to: &$0) }
+                writer.objects("pending_renewal_info", state.engine.subscriptions(of: customer)) {
+                    write(state.engine.renewalInfo(of: $1), to: &$0)
+                }
+            }
         }
-        writer.key("unified_receipt")
-        Self.write(unifiedReceipt: Data(receipt).base64EncodedString(), of: customer, event, state, to: &writer)
-        writer.endObject()
-        json = writer.finish()
-    }
-
-    private static func write(
-        unifiedReceipt receipt: String, of customer: SandboxCustomer, _ event: SandboxEvent, _ state: SandboxState,
-        to writer: inout JSONWriter
-    ) {
-        writer.beginObject()
-        writer.member("status", 0)
-        writer.member("environment", state.configuration.environment.rawValue)
-        writer.member("latest_receipt", receipt)
-        writer.key("latest_receipt_info")
-        writer.beginArray()
-        // The newest first, up to 100.
-        for transaction in state.engine.transactions(of: customer).reversed().prefix(100) {
-            write(transaction, to: &writer)
-        }
-        writer.endArray()
-        writer.array("pending_renewal_info", state.engine.subscriptions(of: customer)) { writer, subscription in
-            write(state.engine.renewalInfo(of: subscription), to: &writer)
-        }
-        writer.endObject()
     }
 
     private static func write(_ transaction: SandboxTransaction, to writer: inout JSONWriter) {
         let payload = transaction.payload
-        let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
-        writer.beginObject()
         writer.member("quantity", payload.quantity.map { String($0) })
         writer.member("product_id", payload.productId)
         writer.member("transaction_id", payload.transactionId)
@@ -66,11 +50,8 @@ struct NotificationV1 {
         writer.legacyDate("original_purchase_date", payload.originalPurchaseDate)
         writer.legacyDate("expires_date", payload.expiresDate)
         writer.member("web_order_line_item_id", payload.webOrderLineItemId)
-        writer.member("is_trial_period", isTrial ? "true" : "false")
-        if payload.type == .autoRenewableSubscription {
-            writer.member(
-                "is_in_intro_offer_period", payload.offerType == .introductory && !isTrial ? "true" : "false")
-        }
+        writer.member("is_trial_period", String(transaction.isTrial))
+        writer.member("is_in_intro_offer_period", transaction.isInIntroOffer.map { String($0) })
         writer.member("in_app_ownership_type", payload.inAppOwnershipType)
         writer.member("subscription_group_identifier", payload.subscriptionGroupIdentifier)
         writer.member("app_account_token", payload.appAccountToken)
@@ -79,11 +60,9 @@ struct NotificationV1 {
         writer.legacyDate("cancellation_date", transaction.cancellation?.date)
         writer.member("cancellation_reason", transaction.cancellation?.reason.map { String($0) })
         writer.member("is_upgraded", payload.isUpgraded == true ? "true" : nil)
-        writer.endObject()
     }
 
     private static func write(_ info: JWSRenewalInfoDecodedPayload, to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("auto_renew_product_id", info.autoRenewProductId)
         writer.member("product_id", info.productId)
         writer.member("original_transaction_id", info.originalTransactionId)
@@ -94,7 +73,6 @@ struct NotificationV1 {
         }
         writer.legacyDate("grace_period_expires_date", info.gracePeriodExpiresDate)
         writer.member("price_consent_status", info.priceIncreaseStatus.map { String($0.rawValue) })
-        writer.endObject()
     }
 
     /// The types of version 1 (Apple's documentation of App Store Server Notifications V1, notification_type).

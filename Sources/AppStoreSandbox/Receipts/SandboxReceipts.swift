@@ -9,14 +9,13 @@ struct SandboxReceipts {
     func appReceipt(of customer: SandboxCustomer) throws -> [UInt8] {
         let created = ForgedInstant(milliseconds: engine.now)
         let configuration = engine.configuration
-        let isProduction = configuration.environment == .production
         let base: ForgedAppReceipt =
-            isProduction
+            configuration.isProduction
             ? .production(bundleId: configuration.bundleId, created: created)
             : .sandbox(bundleId: configuration.bundleId, created: created)
         let receipt = base.with {
             $0.applicationVersion = configuration.bundleVersion
-            if isProduction { $0.appItemId = configuration.appAppleId }
+            if let appAppleId = configuration.shownAppAppleId { $0.appItemId = appAppleId }
             let download = engine.download(of: customer)
             $0.originalPurchaseDate = .seconds(ForgedInstant(milliseconds: download.date))
             $0.originalApplicationVersion = download.version
@@ -39,7 +38,7 @@ struct SandboxReceipts {
             originalId: transaction.originalId, originallyAt: first
         ).with {
             $0.quantity = Int64(payload.quantity ?? 1)
-            $0.itemId = engine.configuration.environment == .production ? product?.adamId ?? 0 : 0
+            $0.itemId = engine.configuration.isProduction ? product?.adamId ?? 0 : 0
             $0.webOrderLineItemId = payload.webOrderLineItemId.flatMap { Int64($0) } ?? 0
             $0.expiresDate = payload.expiresDate.map { .seconds(ForgedInstant(milliseconds: $0)) } ?? .empty
             let cancellation = transaction.cancellation
@@ -47,11 +46,8 @@ struct SandboxReceipts {
             $0.cancellationReason = cancellation?.reason.map { Int64($0) }
             $0.ownershipType = payload.inAppOwnershipType == .familyShared ? 1 : 0
             $0.promotionalOfferId = payload.offerType == .promotional ? payload.offerIdentifier : nil
-            let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
-            $0.isTrialPeriod = isTrial
-            if payload.type == .autoRenewableSubscription {
-                $0.isInIntroOfferPeriod = payload.offerType == .introductory && !isTrial
-            }
+            $0.isTrialPeriod = transaction.isTrial
+            $0.isInIntroOfferPeriod = transaction.isInIntroOffer
         }
     }
 
@@ -70,10 +66,9 @@ struct SandboxReceipts {
     func transactionReceipt(of transaction: SandboxTransaction) throws -> [UInt8] {
         let payload = transaction.payload
         let configuration = engine.configuration
-        let isProduction = configuration.environment == .production
+        let isProduction = configuration.isProduction
         let bought = ForgedInstant(milliseconds: payload.purchaseDate ?? 0)
         let product = engine.catalog[payload.productId ?? ""]
-        let isTrial = payload.offerType == .introductory && payload.offerDiscountType == .freeTrial
         let receipt = ForgedTransactionReceipt(
             product: payload.productId ?? "", id: transaction.id, at: bought, originalId: transaction.originalId,
             originallyAt: ForgedInstant(milliseconds: payload.originalPurchaseDate ?? 0)
@@ -85,15 +80,15 @@ struct SandboxReceipts {
             // Every transaction id begins with the pod.
             $0.pod = String(transaction.id.prefix(isProduction ? 2 : 3))
             $0.environment = isProduction ? nil : "Sandbox"
-            $0.appItemId = isProduction ? String(configuration.appAppleId) : nil
+            $0.appItemId = configuration.shownAppAppleId.map { String($0) }
             $0.webOrderLineItemId = payload.webOrderLineItemId
             $0.expiresDate = payload.expiresDate.map { ForgedInstant(milliseconds: $0) }
             let cancellation = transaction.cancellation
             $0.cancellationDate = cancellation.map { ForgedInstant(milliseconds: $0.date) }
             $0.cancellationReason = cancellation?.reason.map { String($0) }
-            if payload.type == .autoRenewableSubscription {
-                $0.isTrialPeriod = isTrial
-                $0.isInIntroOfferPeriod = payload.offerType == .introductory && !isTrial
+            if let isInIntroOffer = transaction.isInIntroOffer {
+                $0.isTrialPeriod = transaction.isTrial
+                $0.isInIntroOfferPeriod = isInIntroOffer
             }
         }
         let leaf = try required(

@@ -67,6 +67,7 @@ actor SandboxService {
             let wall = wallClock()
             try await advance(to: clock.now(wallClock: wall))
             let outcome = try state.control(request, clock: clock.mode, wallClock: wall)
+            try state.collectEvents()
             if let date = outcome.advancesTo {
                 try await pass(to: date)
             }

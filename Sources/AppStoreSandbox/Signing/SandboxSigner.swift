@@ -29,12 +29,11 @@ struct SandboxSigner: Sendable {
 
     /// The `signedPayload` of a notification, with its nested JWS (Reference.md S5.4).
     func sign(_ event: SandboxEvent, _ configuration: SandboxConfiguration) throws -> String {
-        let isProduction = configuration.environment == .production
         var data: NotificationData?
         if event.summary == nil {
             data = try NotificationData {
                 $0.environment = configuration.environment
-                $0.appAppleId = isProduction ? configuration.appAppleId : nil
+                $0.appAppleId = configuration.shownAppAppleId
                 $0.bundleId = configuration.bundleId
                 $0.bundleVersion = event.type == .test ? nil : configuration.bundleVersion
                 $0.signedTransactionInfo = try event.transaction.map { try sign($0, at: event.date) }
