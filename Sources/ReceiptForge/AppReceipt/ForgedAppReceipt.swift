@@ -96,11 +96,6 @@ public struct ForgedAppReceipt: ForgedDescription, Hashable {
         if let creationDate { list.append(.date(12, creationDate)) }
         if let osVersion { list.append(.integer(13, osVersion)) }
         if let deviceModel { list.append(.integer(14, deviceModel)) }
-        return list + laterAttributes
-    }
-
-    private var laterAttributes: [ForgedAttribute] {
-        var list: [ForgedAttribute] = []
         if let downloadId { list.append(.integer(15, downloadId)) }
         if let versionExternalIdentifier { list.append(.integer(16, versionExternalIdentifier)) }
         list += purchases.map { $0.attribute(order) }

@@ -58,10 +58,7 @@ extension ForgedCase {
 
     private static func version3Cases() throws -> [ForgedCase] {
         let version3 = try ForgedTransactionSignature.version3()
-        let production = productionReceipt.with {
-            $0.purchaseDate = boughtLater
-            $0.originalPurchaseDate = boughtLater
-        }
+        let production = productionReceipt.bought(at: boughtLater)
         let trial = subscription(production).with {
             $0.isTrialPeriod = true
             $0.isInIntroOfferPeriod = false
@@ -70,10 +67,7 @@ extension ForgedCase {
             $0.cancellationDate = boughtLater.adding(days: 9)
             $0.cancellationReason = "1"
         }
-        let sandbox = sandboxReceipt.with {
-            $0.purchaseDate = boughtLater
-            $0.originalPurchaseDate = boughtLater
-        }
+        let sandbox = sandboxReceipt.bought(at: boughtLater)
         return [
             try transaction(
                 "ios6-v3-production",
@@ -156,10 +150,7 @@ extension ForgedCase {
 
     private static func wrongSignatureCases() throws -> [ForgedCase] {
         let version2 = try ForgedTransactionSignature.version2(at: bought)
-        let later = productionReceipt.with {
-            $0.purchaseDate = boughtLater
-            $0.originalPurchaseDate = boughtLater
-        }
+        let later = productionReceipt.bought(at: boughtLater)
         func wrong(
             _ name: String, _ shows: String, _ signature: ForgedTransactionSignature,
             _ receipt: ForgedTransactionReceipt = productionReceipt
@@ -199,14 +190,8 @@ extension ForgedCase {
                 .issued(by: issuer)
             return ForgedTransactionSignature(certificate: leaf, version: 2)
         }
-        let tooLate = productionReceipt.with {
-            $0.purchaseDate = boughtLater
-            $0.originalPurchaseDate = boughtLater
-        }
-        let tooEarly = productionReceipt.with {
-            $0.purchaseDate = ForgedInstant(2009, 6, 1)
-            $0.originalPurchaseDate = ForgedInstant(2009, 6, 1)
-        }
+        let tooLate = productionReceipt.bought(at: boughtLater)
+        let tooEarly = productionReceipt.bought(at: ForgedInstant(2009, 6, 1))
         func wrong(
             _ name: String, _ shows: String, _ reason: String, _ signature: ForgedTransactionSignature,
             _ receipt: ForgedTransactionReceipt = productionReceipt

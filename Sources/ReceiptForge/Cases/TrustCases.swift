@@ -4,12 +4,16 @@ extension ForgedCase {
         try foreignChainCases() + misledChainCases()
     }
 
-    private static func signed(_ chain: [ForgedCertificate]) -> ForgedSignedData {
-        ForgedSignedData(content: Sample.usual().content, chain: chain, digest: .sha256)
+    /// The usual receipt with a chain of which a verifier must not trust the first certificate, which signs.
+    private static func untrusted(
+        _ name: String, _ shows: String, _ reason: String, openSSL: Bool? = nil, _ chain: [ForgedCertificate]
+    ) throws -> ForgedCase {
+        let receipt = Sample.usual()
+        let message = ForgedSignedData(content: receipt.content, chain: chain, digest: .sha256)
+        return try app(name, shows, receipt, message, .notGenuine, reason, openSSL: openSSL)
     }
 
     private static func foreignChainCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
         let authority = try TestCertificateAuthority.shared()
         let foreign = try ForeignAuthority().certificates
         let impostor = try ForeignAuthority(impostor: true).certificates
@@ -17,29 +21,27 @@ extension ForgedCase {
             $0.key = .foreignLeaf
         }.issued(by: nil)
         return [
-            try app(
-                "foreign-root", "A whole chain of a foreign authority, root embedded, every marker in place.", receipt,
-                signed(foreign), .notGenuine, "untrustedRoot"),
-            try app(
-                "impostor-root", "A whole chain that bears the trusted authority's names, with other keys.", receipt,
-                signed(impostor), .notGenuine, "untrustedRoot"),
-            try app(
+            try untrusted(
+                "foreign-root", "A whole chain of a foreign authority, root embedded, every marker in place.",
+                "untrustedRoot", foreign),
+            try untrusted(
+                "impostor-root", "A whole chain that bears the trusted authority's names, with other keys.",
+                "untrustedRoot", impostor),
+            try untrusted(
                 "impostor-with-trusted-root",
                 "An impostor's leaf and intermediate beside the true root, whose signature the intermediate lacks.",
-                receipt, signed([impostor[0], impostor[1], authority.root]), .notGenuine, "certificateSignatureMismatch"
-            ),
-            try app(
+                "certificateSignatureMismatch", [impostor[0], impostor[1], authority.root]),
+            try untrusted(
                 "foreign-chain-beside-trusted-chain",
-                "A foreign leaf signs; the true chain is embedded too, and proves nothing.", receipt,
-                signed(foreign + authority.chain(.g5)), .notGenuine, "untrustedRoot"),
-            try app(
-                "self-signed-leaf", "A leaf that signs itself, beside the true intermediate and root.", receipt,
-                signed([selfSigned, authority.intermediate(.g5), authority.root]), .notGenuine, "untrustedRoot"),
+                "A foreign leaf signs; the true chain is embedded too, and proves nothing.", "untrustedRoot",
+                foreign + authority.chain(.g5)),
+            try untrusted(
+                "self-signed-leaf", "A leaf that signs itself, beside the true intermediate and root.",
+                "untrustedRoot", [selfSigned, authority.intermediate(.g5), authority.root]),
         ]
     }
 
     private static func misledChainCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
         let authority = try TestCertificateAuthority.shared()
         let intermediate = try authority.intermediate(.g5)
         let direct = try TestCertificateAuthority.leafDescription(.g5).issued(by: authority.root)
@@ -60,19 +62,19 @@ extension ForgedCase {
             $0.key = .foreignLeaf
         }.issued(by: lower)
         return [
-            try app(
-                "leaf-under-root", "A leaf that the root itself issued, without an intermediate.", receipt,
-                signed([direct, intermediate, authority.root]), .notGenuine, "missingIntermediateMarker", openSSL: true),
-            try app(
+            try untrusted(
+                "leaf-under-root", "A leaf that the root itself issued, without an intermediate.",
+                "missingIntermediateMarker", openSSL: true, [direct, intermediate, authority.root]),
+            try untrusted(
                 "leaf-under-root-with-both-markers",
                 "A leaf under the root that bears the intermediate's marker as well.",
-                receipt, signed([marked, authority.root]), .notGenuine, "missingIntermediateMarker", openSSL: true),
-            try app(
-                "leaf-under-developer", "A leaf with the right marker, issued by a developer's certificate.", receipt,
-                signed([byDeveloper, developer, intermediate, authority.root]), .notGenuine, "basicConstraints"),
-            try app(
-                "path-too-long", "Two intermediates where the path length of the upper one allows none below.", receipt,
-                signed([tooDeep, lower, intermediate, authority.root]), .notGenuine, "basicConstraints"),
+                "missingIntermediateMarker", openSSL: true, [marked, authority.root]),
+            try untrusted(
+                "leaf-under-developer", "A leaf with the right marker, issued by a developer's certificate.",
+                "basicConstraints", [byDeveloper, developer, intermediate, authority.root]),
+            try untrusted(
+                "path-too-long", "Two intermediates where the path length of the upper one allows none below.",
+                "basicConstraints", [tooDeep, lower, intermediate, authority.root]),
         ]
     }
 
@@ -98,15 +100,11 @@ extension ForgedCase {
     /// The real leaf with one thing wrong.
     static func leafCases() throws -> [ForgedCase] {
         let authority = try TestCertificateAuthority.shared()
-        let receipt = Sample.usual()
         let cases = try leafChanges().map { change in
             let leaf = try TestCertificateAuthority.leafDescription(.g5).with(change.change)
                 .issued(by: authority.intermediate(.g5))
             let chain = [leaf, try authority.intermediate(.g5), authority.root]
-            return try app(
-                change.name, change.shows, receipt,
-                ForgedSignedData(content: receipt.content, chain: chain, digest: .sha256), .notGenuine, change.reason,
-                openSSL: change.openSSL)
+            return try untrusted(change.name, change.shows, change.reason, openSSL: change.openSSL, chain)
         }
         return try cases + creationDateCases()
     }
@@ -181,15 +179,12 @@ extension ForgedCase {
     /// The real root over an intermediate with one thing wrong.
     static func intermediateCases() throws -> [ForgedCase] {
         let root = try TestCertificateAuthority.shared().root
-        let receipt = Sample.usual()
         return try intermediateChanges().map { change in
             let intermediate = try TestCertificateAuthority.intermediateDescription(.g5).with(change.change)
                 .issued(by: root)
             let leaf = try TestCertificateAuthority.leafDescription(.g5).issued(by: intermediate)
-            return try app(
-                change.name, change.shows, receipt,
-                ForgedSignedData(content: receipt.content, chain: [leaf, intermediate, root], digest: .sha256),
-                .notGenuine, change.reason, openSSL: change.openSSL)
+            return try untrusted(
+                change.name, change.shows, change.reason, openSSL: change.openSSL, [leaf, intermediate, root])
         }
     }
 

@@ -44,4 +44,9 @@ public struct DistinguishedName: Hashable, Sendable {
             .init(.organizationName, organization), .init(.countryName, "US", tag: ASN1Tag.printableString),
         ])
     }
+
+    /// A name of the authorities that nobody trusts.
+    static func foreign(_ commonName: String) -> Self {
+        .commonNameFirst(commonName, unit: "Foreign Test Certification Authority", organization: "Foreign Test Inc.")
+    }
 }

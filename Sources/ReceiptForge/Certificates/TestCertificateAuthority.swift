@@ -117,11 +117,9 @@ extension TestCertificateAuthority {
         case .g5:
             CertificateDescription(
                 serial: [0x7E, 0x57] + (0..<18).map { 0x3B &+ $0 &* 7 },
-                subject: DistinguishedName([
-                    .init(.commonName, "Test Worldwide Developer Relations Certification Authority"),
-                    .init(.organizationalUnitName, "Test G5"), .init(.organizationName, organization),
-                    .init(.countryName, "US", tag: ASN1Tag.printableString),
-                ]),
+                subject: .commonNameFirst(
+                    "Test Worldwide Developer Relations Certification Authority", unit: "Test G5",
+                    organization: organization),
                 notBefore: ForgedInstant(2020, 12, 16, 19, 38, 56), notAfter: ForgedInstant(2030, 12, 10),
                 key: .wwdrG5, digest: .sha256, basicConstraints: .certificateAuthority(pathLength: 0),
                 keyUsage: [.keyCertSign, .crlSign], markers: [.intermediateMarker])
@@ -229,21 +227,17 @@ public struct ForeignAuthority: Sendable {
     ///   and signatures differ.
     public init(impostor: Bool = false) throws {
         typealias Authority = TestCertificateAuthority
-        func name(_ commonName: String) -> DistinguishedName {
-            .commonNameFirst(
-                commonName, unit: "Foreign Test Certification Authority", organization: "Foreign Test Inc.")
-        }
         let root = try Authority.rootDescription.with {
             $0.key = .foreignRootCA
-            if !impostor { $0.subject = name("Foreign Test Root CA") }
+            if !impostor { $0.subject = .foreign("Foreign Test Root CA") }
         }.issued(by: nil)
         let intermediate = try Authority.intermediateDescription(.g5).with {
             $0.key = .foreignIntermediate
-            if !impostor { $0.subject = name("Foreign Test Intermediate CA") }
+            if !impostor { $0.subject = .foreign("Foreign Test Intermediate CA") }
         }.issued(by: root)
         let leaf = try Authority.leafDescription(.g5).with {
             $0.key = .foreignLeaf
-            if !impostor { $0.subject = name("Foreign Test Receipt Signing") }
+            if !impostor { $0.subject = .foreign("Foreign Test Receipt Signing") }
         }.issued(by: intermediate)
         certificates = [leaf, intermediate, root]
     }

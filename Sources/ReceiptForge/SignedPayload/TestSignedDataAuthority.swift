@@ -47,17 +47,13 @@ public struct TestSignedDataAuthority: Sendable {
     /// - Parameter impostor: gives the certificates the names and serial numbers of the standard authority's, so that only
     ///   keys and signatures differ.
     public static func foreign(impostor: Bool = false) throws -> TestSignedDataAuthority {
-        func name(_ commonName: String) -> DistinguishedName {
-            .commonNameFirst(
-                commonName, unit: "Foreign Test Certification Authority", organization: "Foreign Test Inc.")
-        }
-        return try issued { leaf, intermediate, root in
+        try issued { leaf, intermediate, root in
             (leaf.key, intermediate.key) = (.foreignSignedDataLeaf, .foreignSignedDataIntermediate)
             root.key = .foreignSignedDataRootCA
             if impostor { return }
-            leaf.subject = name("Foreign Test Receipt Signing")
-            intermediate.subject = name("Foreign Test Intermediate CA")
-            root.subject = name("Foreign Test Root CA")
+            leaf.subject = .foreign("Foreign Test Receipt Signing")
+            intermediate.subject = .foreign("Foreign Test Intermediate CA")
+            root.subject = .foreign("Foreign Test Root CA")
         }
     }
 
@@ -116,11 +112,9 @@ extension TestSignedDataAuthority {
     public static var intermediateDescription: CertificateDescription {
         CertificateDescription(
             serial: [0x7E, 0x57] + (0..<18).map { 0x39 &+ $0 &* 5 },
-            subject: DistinguishedName([
-                .init(.commonName, "Test Worldwide Developer Relations Certification Authority"),
-                .init(.organizationalUnitName, "Test G6"), .init(.organizationName, Receipts.organization),
-                .init(.countryName, "US", tag: ASN1Tag.printableString),
-            ]),
+            subject: .commonNameFirst(
+                "Test Worldwide Developer Relations Certification Authority", unit: "Test G6",
+                organization: Receipts.organization),
             notBefore: ForgedInstant(2021, 3, 17, 20, 37, 10), notAfter: ForgedInstant(2036, 3, 19),
             key: .signedDataIntermediate, digest: .sha384, basicConstraints: .certificateAuthority(pathLength: 0),
             keyUsage: [.keyCertSign, .crlSign], markers: [.intermediateMarker])

@@ -59,6 +59,14 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
         }
     }
 
+    /// The first purchase, at another date.
+    func bought(at date: ForgedInstant) -> Self {
+        with {
+            $0.purchaseDate = date
+            $0.originalPurchaseDate = date
+        }
+    }
+
     /// The entries of the inner property list in Apple's order, which depends on the keys that are present.
     public var purchaseInfo: [(key: String, value: String)] {
         let values = purchaseInfoValues
