@@ -44,9 +44,8 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                 // NULL reads as an empty text or as 0, and neither is a valid value.
                 let (reason, position) = ($0.text(5), $0.integer(7))
                 return ConsumptionTask(
-                    notificationUUID: $0.text(0),
-                    scope: StoreScope(environment: .init(rawValue: $0.text(1)), bundleId: $0.text(2)),
-                    originalTransactionId: $0.text(3), transactionId: $0.text(4),
+                    notificationUUID: $0.text(0), scope: $0.scope(1), originalTransactionId: $0.text(3),
+                    transactionId: $0.text(4),
                     reason: reason.isEmpty ? nil : reason, requestedDate: $0.integer(6),
                     purchasedPosition: position == 0 ? nil : position)
             }
@@ -65,8 +64,7 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                 """)
             var closed = 0
             for uuid in notificationUUIDs {
-                try close.set(uuid, outcome.rawValue)
-                closed += try close.run()
+                closed += try close.run(uuid, outcome.rawValue)
             }
             return closed
         }

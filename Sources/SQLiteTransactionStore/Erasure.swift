@@ -146,8 +146,11 @@ struct Erasure {
             erased.identities += try delete(from: "identities", customer)
         }
         erased.userClaims = try deleteClaims(all)
-        erased.verifiedReceipts = try deleteVerifiedReceipts(all)
-        erased.notifications = try deleteNotifications(all)
+        erased.verifiedReceipts = try delete(from: "verified_receipts", where: "identities") {
+            try !all.isDisjoint(with: StoredIdentities.decode($0))
+        }
+        let mentioned = MentionedIdentities(all)
+        erased.notifications = try delete(from: "notifications", where: "body") { mentioned.areNamed(in: Array($0)) }
         return erased
     }
 
@@ -206,28 +209,17 @@ struct Erasure {
         }
     }
 
-    private func deleteVerifiedReceipts(_ identities: Set<CustomerIdentity>) throws -> Int64 {
-        let list = try SQLStatement(db, "SELECT key, identities FROM verified_receipts WHERE scope_id = ?1")
-        var keys: [[UInt8]] = []
-        try list.forEachRow(scopeId) { row in
-            guard try !identities.isDisjoint(with: StoredIdentities.decode(row.bytes(1))) else { return }
-            keys.append(Array(row.bytes(0)))
+    /// Deletes the rows of the scope whose bytes in a column name an erased identity.
+    private func delete(
+        from table: StaticString, where column: StaticString, _ isNamed: (UnsafeBufferPointer<UInt8>) throws -> Bool
+    ) throws -> Int64 {
+        let list = try SQLStatement(db, "SELECT rowid, \(column) FROM \(table) WHERE scope_id = ?1")
+        var rows: [Int64] = []
+        try list.forEachRow(scopeId) {
+            if try isNamed($0.bytes(1)) { rows.append($0.integer(0)) }
         }
-        let delete = try SQLStatement(db, "DELETE FROM verified_receipts WHERE key = ?1")
-        for key in keys { try delete.run(key) }
-        return Int64(keys.count)
-    }
-
-    private func deleteNotifications(_ identities: Set<CustomerIdentity>) throws -> Int64 {
-        let mentioned = MentionedIdentities(identities)
-        let list = try SQLStatement(db, "SELECT notification_uuid, body FROM notifications WHERE scope_id = ?1")
-        var ids: [String] = []
-        try list.forEachRow(scopeId) { row in
-            guard mentioned.areNamed(in: Array(row.bytes(1))) else { return }
-            ids.append(row.text(0))
-        }
-        let delete = try SQLStatement(db, "DELETE FROM notifications WHERE notification_uuid = ?1")
-        for id in ids { try delete.run(id) }
-        return Int64(ids.count)
+        let delete = try SQLStatement(db, "DELETE FROM \(table) WHERE rowid = ?1")
+        for row in rows { try delete.run(row) }
+        return Int64(rows.count)
     }
 }

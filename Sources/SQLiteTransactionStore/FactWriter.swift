@@ -176,10 +176,9 @@ final class FactWriter {
     /// Returns whether the fact was new or newer.
     private func apply(_ fact: TransactionFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
-        let insert = insertTransaction
         let original = fact.storedOriginalTransactionId
         let id = fact.payload.transactionId ?? ""
-        let changed = try insert.run(
+        let changed = try insertTransaction.run(
             scopeId, original, id, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code,
             fact.origin.signedDate, encoder.payload.bytes, encoder.legacy.bytes)
         result.count(changed)
@@ -189,8 +188,7 @@ final class FactWriter {
     /// Returns whether the fact was new or newer.
     private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
-        let insert = insertRenewalInfo
-        let changed = try insert.run(
+        let changed = try insertRenewalInfo.run(
             scopeId, fact.payload.originalTransactionId ?? "", Int64(fact.origin.source.kind.rawValue),
             fact.origin.source.code, fact.origin.signedDate, encoder.payload.bytes)
         result.count(changed)
@@ -199,16 +197,14 @@ final class FactWriter {
 
     private func apply(_ fact: AppTransactionFact, _ customerId: Int64, _ result: inout AppliedFacts) throws {
         encoder.encode(fact)
-        let insert = insertAppTransaction
         result.count(
-            try insert.run(
+            try insertAppTransaction.run(
                 customerId, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code, fact.origin.signedDate,
                 encoder.payload.bytes))
     }
 
     private func apply(_ receipt: KnownReceipt, _ customerId: Int64, _ result: inout AppliedFacts) throws {
-        let insert = insertReceipt
-        result.count(try insert.run(customerId, Int64(receipt.form.rawValue), receipt.signedDate, receipt.bytes))
+        result.count(try insertReceipt.run(customerId, Int64(receipt.form.rawValue), receipt.signedDate, receipt.bytes))
     }
 }
 

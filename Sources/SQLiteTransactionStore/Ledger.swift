@@ -111,9 +111,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
             """)
         try bind(list)
         return try list.rows {
-            let scope = StoreScope(environment: .init(rawValue: $0.text(2)), bundleId: $0.text(3))
-            return Row(
-                position: $0.integer(0), event: $0.integer(1), scope: scope, scopeId: $0.integer(4),
+            Row(
+                position: $0.integer(0), event: $0.integer(1), scope: $0.scope(2), scopeId: $0.integer(4),
                 original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
                 seatClaimId: $0.text(8), recordedDate: $0.integer(9),
                 eventBefore: $0.integer(10))
@@ -256,9 +255,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
         try await read { db in
             // SQLite compares these columns by their bytes.
             let find = try SQLStatement(db, "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
-            return try find.rows {
-                StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
-            }
+            return try find.rows { $0.scope(0) }
         }
     }
 
@@ -303,9 +300,8 @@ extension SQLiteTransactionStore: CustomerDirectory {
             }
             try find.bind(2, Int64(CustomerReference.identities(limit)))
             return try find.rows {
-                let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
-                let identity = try CustomerIdentity(storedKind: $0.integer(2), $0.text(3))
-                return ScopedIdentity(scope: scope, identity: identity)
+                ScopedIdentity(
+                    scope: $0.scope(0), identity: try CustomerIdentity(storedKind: $0.integer(2), $0.text(3)))
             }
         }
     }

@@ -42,9 +42,9 @@ extension SQLiteTransactionStore: MigrationStore {
             var receipts: [VerifiedReceipt] = []
             for key in Set(keys) {
                 try find.forEachRow(key) {
-                    let scope = StoreScope(environment: .init(rawValue: $0.text(0)), bundleId: $0.text(1))
                     receipts.append(
-                        try VerifiedReceipt(key: key, scope: scope, form: $0.integer(2), identities: $0.bytes(3)))
+                        try VerifiedReceipt(
+                            key: key, scope: $0.scope(0), form: $0.integer(2), identities: $0.bytes(3)))
                 }
             }
             return receipts

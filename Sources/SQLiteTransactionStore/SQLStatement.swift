@@ -1,5 +1,7 @@
 import GRDB
 import GRDBSQLite
+import Purchases
+import TransactionStore
 
 /// A connection that keeps its prepared statements.
 protocol StatementSource {
@@ -12,6 +14,20 @@ extension Database: StatementSource {
             throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the connection is closed")
         }
         return SQLStatement(try cachedStatement(sql: sql), on: connection)
+    }
+}
+
+extension Database {
+    /// Runs `body` in a transaction that keeps other writers out from its start, because a reader that becomes a writer
+    /// cannot wait for another writer.
+    func immediateTransaction<Value>(_ body: () throws -> Value) throws -> Value {
+        var value: Value?
+        try inTransaction(.immediate) {
+            value = try body()
+            return .commit
+        }
+        guard let value else { throw TransactionStoreError(.engine, "The transaction did not run.") }
+        return value
     }
 }
 
@@ -89,14 +105,22 @@ struct SQLStatement {
         }
     }
 
+    /// The next row; nil after the last one.
+    private func step() throws -> SQLRow? {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: SQLRow(handle: handle)
+        case SQLITE_DONE: nil
+        default: throw DatabaseError(connection: connection)
+        }
+    }
+
     /// Executes a statement that returns no rows, with the values for its first parameters, and returns the number of changed
     /// rows.
     @discardableResult
     func run<each Value: SQLValue>(_ values: repeat each Value) throws -> Int {
         try set(repeat each values)
         defer { sqlite3_reset(handle) }
-        let code = sqlite3_step(handle)
-        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
+        _ = try step()
         return Int(sqlite3_changes(connection))
     }
 
@@ -121,21 +145,13 @@ struct SQLStatement {
     /// Calls `body` for each row, until it returns false.
     func readRows(while body: (SQLRow) throws -> Bool) throws {
         defer { sqlite3_reset(handle) }
-        while true {
-            let code = sqlite3_step(handle)
-            if code == SQLITE_DONE { return }
-            guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
-            guard try body(SQLRow(handle: handle)) else { return }
-        }
+        while let row = try step(), try body(row) {}
     }
 
     /// Whether the first row begins with these two values.
     func isFirst(_ number: Int64, _ text: String) throws -> Bool {
         defer { sqlite3_reset(handle) }
-        let code = sqlite3_step(handle)
-        if code == SQLITE_DONE { return false }
-        guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
-        let row = SQLRow(handle: handle)
+        guard let row = try step() else { return false }
         return row.integer(0) == number && row.bytes(1).elementsEqual(text.utf8)
     }
 
@@ -143,10 +159,7 @@ struct SQLStatement {
     func integer<each Value: SQLValue>(_ values: repeat each Value) throws -> Int64? {
         try set(repeat each values)
         defer { sqlite3_reset(handle) }
-        let code = sqlite3_step(handle)
-        if code == SQLITE_DONE { return nil }
-        guard code == SQLITE_ROW else { throw DatabaseError(connection: connection) }
-        return SQLRow(handle: handle).integer(0)
+        return try step()?.integer(0)
     }
 }
 
@@ -189,4 +202,9 @@ struct SQLRow {
     }
 
     func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+    /// The environment and the bundle id in two columns.
+    func scope(_ column: Int32) -> StoreScope {
+        StoreScope(environment: .init(rawValue: text(column)), bundleId: text(column + 1))
+    }
 }

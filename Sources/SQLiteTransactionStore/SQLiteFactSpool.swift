@@ -183,7 +183,7 @@ public final class SQLiteFactSpool: FactSpool {
 
     private static func prepare(_ db: Database, _ maximumBytes: Int64) throws -> SpoolState {
         // An immediate transaction detects another server's lock at once.
-        try db.inTransaction(.immediate) {
+        try db.immediateTransaction {
             let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
             let tables = try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM sqlite_master") ?? 0
             guard id == applicationId || tables == 0 else {
@@ -194,7 +194,6 @@ public final class SQLiteFactSpool: FactSpool {
             }
             if tables == 0 { try db.execute(sql: schema) }
             try db.execute(sql: "UPDATE entries SET reason = NULL WHERE reason IS NOT NULL")
-            return .commit
         }
         let sums = try SQLStatement(db, "SELECT COUNT(*), COALESCE(SUM(size), 0) FROM entries")
         var state = SpoolState(entries: 0, bytes: 0, maximumBytes: maximumBytes, oldestDate: nil, setAside: 0)
@@ -223,7 +222,7 @@ public final class SQLiteFactSpool: FactSpool {
     ) throws -> [AppliedFacts] {
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
         var state = account.state.withLock { $0 }
-        try db.inTransaction(.immediate) {
+        try db.immediateTransaction {
             let insert = try SQLStatement(
                 db,
                 """
@@ -245,7 +244,6 @@ public final class SQLiteFactSpool: FactSpool {
                 state.bytes += size
                 if state.oldestDate == nil { state.oldestDate = now }
             }
-            return .commit
         }
         account.state.withLock { $0 = state }
         return calls.map { _ in AppliedFacts() }
@@ -295,14 +293,13 @@ public final class SQLiteFactSpool: FactSpool {
         try await write { db in
             var count: Int64 = 0
             var bytes: Int64 = 0
-            try db.inTransaction(.immediate) {
+            try db.immediateTransaction {
                 let delete = try SQLStatement(db, "DELETE FROM entries WHERE id = ?1 AND reason IS NULL RETURNING size")
                 for id in ids {
                     guard let size = try delete.integer(id) else { continue }
                     count += 1
                     bytes += size
                 }
-                return .commit
             }
             let oldest = try Self.oldestDate(db)
             account.state.withLock {
@@ -316,11 +313,8 @@ public final class SQLiteFactSpool: FactSpool {
     public func setAside(_ id: Int64, reason: String) async throws {
         let account = account
         try await write { db in
-            var changed = 0
-            try db.inTransaction(.immediate) {
-                let update = try SQLStatement(db, "UPDATE entries SET reason = ?2 WHERE id = ?1 AND reason IS NULL")
-                changed = try update.run(id, reason)
-                return .commit
+            let changed = try db.immediateTransaction {
+                try SQLStatement(db, "UPDATE entries SET reason = ?2 WHERE id = ?1 AND reason IS NULL").run(id, reason)
             }
             guard changed > 0 else { return }
             let oldest = try Self.oldestDate(db)

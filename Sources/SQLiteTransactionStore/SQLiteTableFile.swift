@@ -87,12 +87,6 @@ package struct SQLiteTableSession {
 
     /// Runs `body` in a transaction that keeps other writers out from its start.
     package func transaction<Value>(_ body: () throws -> Value) throws -> Value {
-        var value: Value?
-        try database.inTransaction(.immediate) {
-            value = try body()
-            return .commit
-        }
-        guard let value else { throw TransactionStoreError(.engine, "The transaction did not run.") }
-        return value
+        try database.immediateTransaction(body)
     }
 }

@@ -95,19 +95,15 @@ public final class SQLiteTransactionStore: TransactionStore {
     private static func write(_ calls: [[FactSet]], to file: StoreFile) async throws -> [AppliedFacts] {
         do {
             let pool = try BlockingThreads.wait { try file.pool() }
-            let results = try await pool.writeWithoutTransaction { db in
-                var results: [AppliedFacts] = []
-                // Immediate, because a reader that becomes a writer cannot wait for another writer.
-                try db.inTransaction(.immediate) {
+            let results = try await pool.writeWithoutTransaction { db -> [AppliedFacts] in
+                try db.immediateTransaction {
                     let writer = try FactWriter(db)
-                    for sets in calls {
+                    return try calls.map { sets -> AppliedFacts in
                         var result = AppliedFacts()
                         for set in sets { try writer.apply(set, &result) }
-                        results.append(result)
+                        return result
                     }
-                    return .commit
                 }
-                return results
             }
             try BlockingThreads.wait { try file.checkStillThere(pool) }
             return results
@@ -170,16 +166,8 @@ public final class SQLiteTransactionStore: TransactionStore {
     func write<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         do {
             let pool = try pool()
-            let value = try await pool.writeWithoutTransaction { db in
-                var value: Value?
-                try db.inTransaction(.immediate) {
-                    value = try body(db)
-                    return .commit
-                }
-                return value
-            }
+            let value = try await pool.writeWithoutTransaction { db in try db.immediateTransaction { try body(db) } }
             try BlockingThreads.wait { try file.checkStillThere(pool) }
-            guard let value else { throw TransactionStoreError(.engine, "The transaction did not run.") }
             return value
         } catch {
             throw file.error(error)
