@@ -29,31 +29,28 @@ extension PostgreSQLTransactionStore: StoreRetention {
     private static let rowsAtOnce: Int32 = 2_000
 
     public func removeNotifications(signedBefore date: Int64) async throws -> Int64 {
-        var (last, count) = ([UInt8](), Int64(0))
-        while true {
-            let after = last
-            let step = try await perform { session -> (Int64, [UInt8])? in
-                let rows = try session.run(
-                    Self.removeNotifications, [.bytes(after), .int8(date), .int4(Self.rowsAtOnce)])
-                return rows.count == 0 ? nil : (try rows.integer(0, 0), try rows.bytes(0, 1))
-            }
-            guard let step else { return count }
-            count += step.0
-            last = step.1
-        }
+        try await remove(Self.removeNotifications, before: date, from: .bytes([])) { .bytes(try $0.bytes(0, 1)) }
     }
 
     public func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
-        var (last, count) = (Int64.min, Int64(0))
+        try await remove(Self.removeReceipts, before: date, from: .int8(.min)) { .int8(try $0.integer(0, 1)) }
+    }
+
+    /// Runs a statement for one page of rows after the other.
+    private func remove(
+        _ statement: Statement, before date: Int64, from first: Parameter,
+        next: @escaping @Sendable (ResultRows) throws -> Parameter
+    ) async throws -> Int64 {
+        var (last, count) = (first, Int64(0))
         while true {
             let after = last
-            let step = try await perform { session -> (Int64, Int64)? in
-                let rows = try session.run(Self.removeReceipts, [.int8(after), .int8(date), .int4(Self.rowsAtOnce)])
-                return rows.count == 0 ? nil : (try rows.integer(0, 0), try rows.integer(0, 1))
+            let page = try await perform { session -> (count: Int64, last: Parameter)? in
+                let rows = try session.run(statement, [after, .int8(date), .int4(Self.rowsAtOnce)])
+                return rows.count == 0 ? nil : (try rows.integer(0, 0), try next(rows))
             }
-            guard let step else { return count }
-            count += step.0
-            last = step.1
+            guard let page else { return count }
+            count += page.count
+            last = page.last
         }
     }
 }

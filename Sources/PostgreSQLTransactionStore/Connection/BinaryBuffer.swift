@@ -86,6 +86,13 @@ enum Parameter: Sendable {
 
     static func texts(_ values: some Sequence<String>) -> Parameter { .byteStrings(values.map { Array($0.utf8) }) }
 
+    /// Parts of some bytes, as `bytea`.
+    static func slices(_ ranges: [Range<Int>], of bytes: [UInt8]) -> Parameter {
+        var elements = BinaryBuffer(capacity: ranges.count * 24)
+        for range in ranges { elements.field(bytes[range]) }
+        return .encoded(elementType: TypeID.bytea, count: ranges.count, elements: elements.bytes)
+    }
+
     func write(to buffer: inout BinaryBuffer) {
         switch self {
         case .int4(let value): buffer.integer(value)

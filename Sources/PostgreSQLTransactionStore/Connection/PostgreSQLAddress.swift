@@ -64,19 +64,7 @@ struct PostgreSQLAddress: Sendable {
     ]
 
     /// The text without secrets. Used for messages of the server and of libpq.
-    func redacted(_ text: String) -> String {
-        var result = text
-        for secret in secrets {
-            var clean = ""
-            var position = result.startIndex
-            while let found = result.firstRange(of: secret, from: position) {
-                clean += result[position..<found.lowerBound] + "…"
-                position = found.upperBound
-            }
-            result = clean + result[position...]
-        }
-        return result
-    }
+    func redacted(_ text: String) -> String { secrets.reduce(text) { $0.replacing($1, with: "…") } }
 
     /// The options as a connection string for PostgreSQL's client programs. It contains no secrets, because any user of
     /// the machine can read the arguments of a process.
@@ -145,17 +133,5 @@ struct PostgreSQLAddress: Sendable {
         let host = value("host") ?? value("hostaddr") ?? "the default socket"
         let port = value("port").map { ":\($0)" } ?? ""
         return "PostgreSQL at \(host)\(port)\(value("dbname").map { ", database \($0)" } ?? "")"
-    }
-}
-
-extension String {
-    fileprivate func firstRange(of text: String, from start: Index) -> Range<Index>? {
-        var start = start
-        while start < endIndex {
-            let tail = self[start...]
-            if tail.hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
-        }
-        return nil
     }
 }

@@ -80,27 +80,25 @@ final class FactBatch: Sendable {
 
     /// The batch without the sets of these notifications.
     func excluding(notifications uuids: Set<[UInt8]>) -> FactBatch {
-        var kept: [Given] = []
-        var unchanged = unchanged
-        for index in unchanged.indices { unchanged[index].unchanged = 0 }
-        for given in sets {
-            if let uuid = given.set.notification?.notificationUUID, uuids.contains(Array(uuid.utf8)) {
-                unchanged[given.call].repeatedNotifications += 1
-            } else {
-                kept.append(given)
-            }
+        reduced { set, result in
+            guard let uuid = set.notification?.notificationUUID, uuids.contains(Array(uuid.utf8)) else { return set }
+            result.repeatedNotifications += 1
+            return nil
         }
-        return FactBatch(kept, unchanged)
     }
 
     /// The batch without what is about erased identities.
     func removing(_ erased: ErasedIdentities) -> FactBatch {
-        guard !erased.isEmpty else { return self }
-        var kept: [Given] = []
+        erased.isEmpty ? self : reduced { erased.remaining(of: $0, &$1) }
+    }
+
+    /// The batch of what is left of each set.
+    private func reduced(_ remaining: (FactSet, inout AppliedFacts) -> FactSet?) -> FactBatch {
         var unchanged = unchanged
         for index in unchanged.indices { unchanged[index].unchanged = 0 }
+        var kept: [Given] = []
         for given in sets {
-            guard let rest = erased.remaining(of: given.set, &unchanged[given.call]) else { continue }
+            guard let rest = remaining(given.set, &unchanged[given.call]) else { continue }
             kept.append(Given(set: rest, call: given.call))
         }
         return FactBatch(kept, unchanged)

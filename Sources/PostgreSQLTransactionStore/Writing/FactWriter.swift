@@ -160,13 +160,11 @@ struct FactWriter {
     private func findKnown(
         _ batch: FactBatch, _ scopeIds: [Int32], _ owners: inout Owners
     ) throws -> [Int: Set<Int64>] {
-        var values = BinaryBuffer()
-        for identity in batch.identities { values.field(batch.bytes[identity.value]) }
         let known = try session.run(
             Self.findIdentities,
             [
                 .int4s(batch.identities.map { scopeIds[$0.scope] }), .int2s(batch.identities.map(\.kind)),
-                .encoded(elementType: TypeID.bytea, count: batch.identities.count, elements: values.bytes),
+                .slices(batch.identities.map(\.value), of: batch.bytes),
             ])
         var joining: [Int: Set<Int64>] = [:]
         for (row, place) in try known.places(among: batch.identities.count) {

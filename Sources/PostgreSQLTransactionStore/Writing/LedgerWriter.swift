@@ -129,7 +129,7 @@ struct LedgerWriter {
         guard !asked.isEmpty else { return result }
         let rows = try session.run(
             Self.findOtherProducts,
-            [.int8s(asked.map { numbers[$0] }), ids(asked.compactMap { products[$0] }, batch.bytes)])
+            [.int8s(asked.map { numbers[$0] }), .slices(asked.compactMap { products[$0] }, of: batch.bytes)])
         for (_, place) in try rows.places(among: asked.count) { result.insert(numbers[asked[place]]) }
         return result
     }
@@ -200,12 +200,6 @@ struct LedgerWriter {
         }
     }
 
-    private func ids(_ ranges: [Range<Int>], _ bytes: [UInt8]) -> Parameter {
-        var elements = BinaryBuffer(capacity: ranges.count * 24)
-        for range in ranges { elements.field(bytes[range]) }
-        return .encoded(elementType: TypeID.bytea, count: ranges.count, elements: elements.bytes)
-    }
-
     /// Returns the number of appended entries.
     private func insert(_ entries: [Entry], _ bytes: [UInt8]) throws -> Int {
         guard !entries.isEmpty else { return 0 }
@@ -213,7 +207,7 @@ struct LedgerWriter {
             Self.insert,
             [
                 .int8s(entries.map(\.purchase)), .int4s(entries.map(\.scope)), .int4s(entries.map(\.number)),
-                .int2s(entries.map(\.event)), ids(entries.map(\.id), bytes),
+                .int2s(entries.map(\.event)), .slices(entries.map(\.id), of: bytes),
             ]
         ).affected
     }
@@ -222,7 +216,7 @@ struct LedgerWriter {
     private func histories(_ purchases: [Purchase], _ bytes: [UInt8]) throws -> [LedgerHistory?] {
         var result = [LedgerHistory?](repeating: nil, count: purchases.count)
         let rows = try session.run(
-            Self.findHistory, [.int4s(purchases.map(\.scope)), ids(purchases.map(\.id), bytes)])
+            Self.findHistory, [.int4s(purchases.map(\.scope)), .slices(purchases.map(\.id), of: bytes)])
         for (row, place) in try rows.places(among: result.count) {
             result[place] = try LedgerHistory(
                 number: rows.integer(row, 1), event: rows.integer(row, 2),
