@@ -28,24 +28,22 @@ package struct JSONMembers {
         Mistake(message: "\(place).\(name): expected \(expected).")
     }
 
-    package func text(_ name: String) throws -> String? {
+    private func value<Value>(_ name: String, _ expected: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = object[name] else { return nil }
-        guard let text = value.string, !text.isEmpty else { throw wrong(name, "a text") }
-        return text
+        guard let read = read(value) else { throw wrong(name, expected) }
+        return read
     }
 
-    package func boolean(_ name: String) throws -> Bool? {
-        guard let value = object[name] else { return nil }
-        guard let isTrue = value.bool else { throw wrong(name, "true or false") }
-        return isTrue
+    package func text(_ name: String) throws -> String? {
+        try value(name, "a text") { value in value.string.flatMap { $0.isEmpty ? nil : $0 } }
     }
+
+    package func boolean(_ name: String) throws -> Bool? { try value(name, "true or false") { $0.bool } }
 
     package func integer(_ name: String, _ range: ClosedRange<Int64>) throws -> Int64? {
-        guard let value = object[name] else { return nil }
-        guard let number = value.integer, range.contains(number) else {
-            throw wrong(name, "a number from \(range.lowerBound) to \(range.upperBound)")
+        try value(name, "a number from \(range.lowerBound) to \(range.upperBound)") { value in
+            value.integer.flatMap { range.contains($0) ? $0 : nil }
         }
-        return number
     }
 
     package func known<Value: OpenEnum>(_ name: String, as type: Value.Type) throws -> Value?

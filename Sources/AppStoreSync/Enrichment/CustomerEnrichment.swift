@@ -318,6 +318,9 @@ public struct CustomerEnrichment: Sendable {
     ) async throws -> Step<CustomerQuestions> {
         var customer = customer
         let asked = !customer.left.isEmpty
+        func done(_ result: Result) -> Step<CustomerQuestions> {
+            .done(result, changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts, asked: asked)
+        }
         while let question = customer.left.first {
             let outcome = try await EnrichmentOutcome(
                 about: question.transactionId, of: app, into: store, now: clock.now()
@@ -339,24 +342,13 @@ public struct CustomerEnrichment: Sendable {
                 customer.left.removeFirst()
             case .limited(let until): return .later(customer, until: until)
             case .refused(let refused): throw refused
-            case .failed(let failure):
-                return .done(
-                    .failed(failure), changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts,
-                    asked: asked)
+            case .failed(let failure): return done(.failed(failure))
             }
         }
-        let result: Result =
-            if customer.hasAnswer {
-                .completed
-            } else if customer.isPartlyKnown {
-                .known
-            } else if asked {
-                .unknown
-            } else {
-                customer.leftOut > 0 ? .remembered : .known
-            }
-        return .done(
-            result, changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts, asked: asked)
+        if customer.hasAnswer { return done(.completed) }
+        if customer.isPartlyKnown { return done(.known) }
+        if asked { return done(.unknown) }
+        return done(customer.leftOut > 0 ? .remembered : .known)
     }
 
     private func complete(id: String) async throws -> Step<String> {

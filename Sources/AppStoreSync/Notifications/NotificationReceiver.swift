@@ -42,19 +42,9 @@ public struct NotificationReceiver: Sendable {
     ///   preliminary.
     public func read(_ signedPayload: String, now: Int64) async -> (facts: FactSet?, report: NotificationReport) {
         var report = NotificationReport()
-        let started = ContinuousClock.now
-        do {
-            let facts = try await facts(signedPayload, &report, now)
-            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
-            report.outcome = .accepted
-            return (facts, report)
-        } catch {
-            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
-            let refusal = Self.refusal(error)
-            report.outcome = refusal.outcome
-            report.reason = refusal.reason
-            return (nil, report)
-        }
+        let found = await report.verifying { try await facts(signedPayload, &$0, now) }
+        if found != nil { report.outcome = .accepted }
+        return (found, report)
     }
 
     private func facts(_ jws: String, _ report: inout NotificationReport, _ now: Int64) async throws -> FactSet {
@@ -92,6 +82,24 @@ public struct NotificationReceiver: Sendable {
         }
         return bytes
     }
+}
+
+extension NotificationReport {
+    /// The result of a verification, whose duration is noted; nil if the notification is refused.
+    mutating func verifying<Value>(
+        _ verify: (inout NotificationReport) async throws -> Value
+    ) async -> Value? {
+        let started = ContinuousClock.now
+        defer { verificationNanoseconds = started.duration(to: .now).wholeNanoseconds }
+        do {
+            return try await verify(&self)
+        } catch {
+            let refusal = Self.refusal(error)
+            outcome = refusal.outcome
+            reason = refusal.reason
+            return nil
+        }
+    }
 
     private static func refusal(_ error: any Error) -> NotificationRefusal {
         switch error {
@@ -101,9 +109,7 @@ public struct NotificationReceiver: Sendable {
         default: NotificationRefusal(.notVerifiable, "unexpected failure: \(type(of: error))")
         }
     }
-}
 
-extension NotificationReport {
     mutating func note(_ content: ResponseBodyV2DecodedPayload) {
         notificationUUID = content.notificationUUID?.lowercased()
         notificationType = content.notificationType?.rawValue

@@ -31,18 +31,7 @@ public struct NotificationV1Receiver: Sendable {
     ///   - store: receives the facts.
     func receive(_ object: JSONObject, into store: any TransactionStore) async -> NotificationReport {
         var report = NotificationReport()
-        let started = ContinuousClock.now
-        let sets: [FactSet]
-        do {
-            sets = try facts(object, &report)
-            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
-        } catch {
-            report.verificationNanoseconds = started.duration(to: .now).wholeNanoseconds
-            let refusal = error as? NotificationRefusal
-            report.outcome = refusal?.outcome ?? .notVerifiable
-            report.reason = refusal?.reason ?? "unexpected failure: \(type(of: error))"
-            return report
-        }
+        guard let sets = await report.verifying({ try facts(object, &$0) }) else { return report }
         return await NotificationStoring.apply(sets, to: store, report)
     }
 
