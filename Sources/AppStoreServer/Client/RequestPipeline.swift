@@ -203,15 +203,18 @@ extension RequestPipeline {
 }
 
 extension DecodingError {
+    var context: Context? {
+        switch self {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+            .dataCorrupted(let context):
+            context
+        @unknown default: nil
+        }
+    }
+
     /// Which member is wrong, without its value.
     fileprivate var place: String {
-        let context: Context
-        switch self {
-        case .typeMismatch(_, let found), .valueNotFound(_, let found), .keyNotFound(_, let found),
-            .dataCorrupted(let found):
-            context = found
-        @unknown default: return "The answer has an unexpected member."
-        }
+        guard let context else { return "The answer has an unexpected member." }
         let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
         return "The answer has an unexpected value at \(path.isEmpty ? "its top" : path)."
     }

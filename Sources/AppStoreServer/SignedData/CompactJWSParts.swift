@@ -28,4 +28,11 @@ struct CompactJWSParts {
         signature = UnsafeBufferPointer(rebasing: text[(second + 1)...])
         signingInput = UnsafeBufferPointer(rebasing: text[..<second])
     }
+
+    /// The bytes of a part.
+    /// - Throws: ``SignedDataError``.
+    static func bytes(_ part: UnsafeBufferPointer<UInt8>, at location: SignedDataError.Location) throws -> [UInt8] {
+        guard let bytes = JWSBase64.decodeURL(part) else { throw SignedDataError(.invalidBase64, at: location) }
+        return bytes
+    }
 }

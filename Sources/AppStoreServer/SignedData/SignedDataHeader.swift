@@ -10,15 +10,13 @@ struct SignedDataHeader {
     init(_ bytes: [UInt8]) throws {
         let members = try Self.members(bytes)
         // RFC 7515, 4.1.11: unknown critical members must be rejected, and no critical member is known.
-        guard members["crit"] == nil else { throw SignedDataError(.malformedHeader, at: .header, "it has crit") }
-        guard let algorithm = members["alg"]?.string else {
-            throw SignedDataError(.malformedHeader, at: .header, "alg is missing or not text")
-        }
+        guard members["crit"] == nil else { throw Self.malformed("it has crit") }
+        guard let algorithm = members["alg"]?.string else { throw Self.malformed("alg is missing or not text") }
         guard algorithm == "ES256" else { throw SignedDataError(.unsupportedAlgorithm, at: .header) }
         guard let x5c = members["x5c"] else {
             throw SignedDataError(.certificateCount, at: .header, "there is no x5c")
         }
-        guard let texts = x5c.array else { throw SignedDataError(.malformedHeader, at: .header, "x5c is not an array") }
+        guard let texts = x5c.array else { throw Self.malformed("x5c is not an array") }
         guard texts.count == 3 || texts.count == 1 else { throw Self.count(texts.count) }
         var certificates: [[UInt8]] = []
         for (index, text) in texts.enumerated() {
@@ -33,22 +31,20 @@ struct SignedDataHeader {
         self.certificates = certificates
     }
 
+    private static func malformed(_ detail: String) -> SignedDataError {
+        SignedDataError(.malformedHeader, at: .header, detail)
+    }
+
     static func count(_ count: Int) -> SignedDataError {
         SignedDataError(.certificateCount, at: .header, "it has \(count)")
     }
 
     private static func members(_ bytes: [UInt8]) throws -> JSONObject {
         let value: JSONValue
-        do { value = try JSONValue.parse(bytes) } catch {
-            throw SignedDataError(.malformedHeader, at: .header, error.message)
-        }
-        guard let object = value.object else {
-            throw SignedDataError(.malformedHeader, at: .header, "it is not an object")
-        }
+        do { value = try JSONValue.parse(bytes) } catch { throw malformed(error.message) }
+        guard let object = value.object else { throw malformed("it is not an object") }
         // Readers differ on which of two members with the same name counts, so such a header is rejected.
-        guard value.hasUniqueNames else {
-            throw SignedDataError(.malformedHeader, at: .header, "a member appears twice")
-        }
+        guard value.hasUniqueNames else { throw malformed("a member appears twice") }
         return object
     }
 }

@@ -213,13 +213,7 @@ extension SignedDataInspection {
 
         /// Returns the signed date.
         private mutating func inspectPayload(_ parts: CompactJWSParts) -> Int64? {
-            let content = check(.payload) {
-                guard let bytes = JWSBase64.decodeURL(parts.payload) else {
-                    throw SignedDataError(.invalidBase64, at: .payload)
-                }
-                return bytes
-            }
-            guard let content else {
+            guard let content = check(.payload, { try CompactJWSParts.bytes(parts.payload, at: .payload) }) else {
                 skip([.environment, .dates, .bundleId], "the payload cannot be read")
                 return nil
             }
@@ -276,10 +270,7 @@ extension SignedDataInspection {
         private mutating func inspectSigner(_ parts: CompactJWSParts, _ date: Int64?) {
             let rest: [Name] = [.chain, .trustedRoot, .leafCertificate, .intermediateCertificate, .signature, .dates]
             let header = check(.header) {
-                guard let bytes = JWSBase64.decodeURL(parts.header) else {
-                    throw SignedDataError(.invalidBase64, at: .header)
-                }
-                return try SignedDataHeader(bytes)
+                try SignedDataHeader(CompactJWSParts.bytes(parts.header, at: .header))
             }
             guard let header else {
                 return skip([.certificates, .environment] + rest, "the signer's certificate is not known")
@@ -305,9 +296,7 @@ extension SignedDataInspection {
             }
             inspectEnvironment(isXcodeSigner: found.count == 1)
             _ = check(.signature) {
-                guard let signature = JWSBase64.decodeURL(parts.signature) else {
-                    throw SignedDataError(.invalidBase64, at: .signature)
-                }
+                let signature = try CompactJWSParts.bytes(parts.signature, at: .signature)
                 let signer = SignedDataChain(
                     key: try leaf.es256Key(), anchor: .additionalRoot, certificates: [leaf.der], validity: 0...0)
                 guard signer.isValid(signature: signature, over: parts.signingInput) else {

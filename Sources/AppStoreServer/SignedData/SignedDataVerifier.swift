@@ -113,10 +113,7 @@
                 let parts = try CompactJWSParts(text)
                 let chain = try signer(of: parts)
                 // Nothing in the payload is read before its signature is verified.
-                guard let bytes = JWSBase64.decodeURL(parts.payload) else {
-                    throw SignedDataError(.invalidBase64, at: .payload)
-                }
-                let payload: Payload = try Self.decode(bytes)
+                let payload: Payload = try Self.decode(CompactJWSParts.bytes(parts.payload, at: .payload))
                 try Self.checkEnvironment(
                     payload.claims.environment, trust, isXcodeSigner: chain.anchor == .xcode)
                 let time = payload.signingDate ?? now
@@ -132,9 +129,7 @@
         private func signer(of parts: CompactJWSParts) throws -> SignedDataChain {
             let known = cache.chain(header: parts.header)
             let chain = try known ?? chain(header: parts.header)
-            guard let signature = JWSBase64.decodeURL(parts.signature) else {
-                throw SignedDataError(.invalidBase64, at: .signature)
-            }
+            let signature = try CompactJWSParts.bytes(parts.signature, at: .signature)
             guard chain.isValid(signature: signature, over: parts.signingInput) else {
                 throw SignedDataError(.signatureMismatch, at: .signature)
             }
@@ -144,10 +139,7 @@
         }
 
         private func chain(header: UnsafeBufferPointer<UInt8>) throws -> SignedDataChain {
-            guard let bytes = JWSBase64.decodeURL(header) else {
-                throw SignedDataError(.invalidBase64, at: .header)
-            }
-            let certificates = try SignedDataHeader(bytes).certificates
+            let certificates = try SignedDataHeader(CompactJWSParts.bytes(header, at: .header)).certificates
             guard certificates.count == 1 else { return try validator.validate(certificates) }
             guard trust.acceptsXcode else { throw SignedDataHeader.count(1) }
             return try validator.validate(xcode: certificates[0])
@@ -184,13 +176,6 @@
     extension DecodingError {
         /// Which member is wrong and why, without its value.
         fileprivate var sentence: String {
-            let context: Context? =
-                switch self {
-                case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
-                    .dataCorrupted(let context):
-                    context
-                @unknown default: nil
-                }
             let path = context?.codingPath.map(\.stringValue).joined(separator: ".") ?? ""
             return "\(path.isEmpty ? "the payload" : path): \(context?.debugDescription ?? "it cannot be decoded")"
         }

@@ -6,17 +6,12 @@ enum CompactJWS {
     /// Signs the object with the members that `claims` writes.
     /// - Throws: errors of the cryptography library. Callers cannot cause them.
     static func sign(with key: InAppPurchaseKey, claims: (inout JSONWriter) -> Void) throws -> String {
-        var header = JSONWriter()
-        header.beginObject()
-        header.member("alg", "ES256")
-        header.member("kid", key.keyID)
-        header.member("typ", "JWT")
-        header.endObject()
-        var payload = JSONWriter()
-        payload.beginObject()
-        claims(&payload)
-        payload.endObject()
-        let signed = "\(Base64.url(header.bytes)).\(Base64.url(payload.bytes))"
+        let header = JSONWriter.object {
+            $0.member("alg", "ES256")
+            $0.member("kid", key.keyID)
+            $0.member("typ", "JWT")
+        }
+        let signed = "\(Base64.url(header)).\(Base64.url(JSONWriter.object(claims)))"
         // Raw r and s, 64 bytes, not DER.
         let signature = try key.privateKey.signature(for: Array(signed.utf8)).rawRepresentation
         return "\(signed).\(Base64.url([UInt8](signature)))"

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Foundation
 
 /// Reads the error in an answer (Reference.md S3).
 enum ErrorReading {
@@ -30,17 +31,8 @@ enum ErrorReading {
     /// A smaller number means seconds from now, as in RFC 9110 section 10.2.3; it can only come from a proxy. Anything
     /// else is ignored.
     static func retryAfter(_ text: String, now: Int64) -> Int64? {
-        guard let number = Int64(text.trimmingSpaces), number >= 0 else { return nil }
+        let digits = text.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        guard let number = Int64(digits), number >= 0 else { return nil }
         return number >= 1_000_000_000_000 ? number : now + min(number, 86_400) * 1000
-    }
-}
-
-extension String {
-    fileprivate var trimmingSpaces: Substring {
-        let isSpace = { (character: Character) in character == " " || character == "\t" }
-        guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
-            return ""
-        }
-        return self[start...end]
     }
 }
