@@ -125,8 +125,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 LedgerEntry(
                     position: position, event: event,
                     eventBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
-                    transactionId: id,
-                    transaction: transaction,
+                    transactionId: id, transaction: transaction,
                     seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
                     recordedDate: try rows.integer(start, 13)))
             start = end

@@ -76,8 +76,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
                     receipts.append(
                         try VerifiedReceipt(
                             key: try rows.bytes(row, 0), scope: try rows.scope(row, 1),
-                            form: Int64(try rows.integer(row, 3, as: Int16.self)),
-                            identities: try rows.bytes(row, 4)))
+                            form: Int64(try rows.integer(row, 3, as: Int16.self)), identities: try rows.bytes(row, 4)))
                 }
             }
             return receipts
@@ -94,8 +93,7 @@ extension PostgreSQLTransactionStore: MigrationStore {
                     Self.findUsers,
                     [
                         .text(scope.environment.rawValue), .text(scope.bundleId),
-                        .int2s(part.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }),
-                        .texts(part.map(\.value)),
+                        .int2s(part.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }), .texts(part.map(\.value)),
                     ])
                 for row in 0..<rows.count {
                     users.append(

@@ -57,8 +57,7 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
                 for row in 0..<rows.count {
                     found.append(
                         UnknownTransaction(
-                            scope: scope, transactionId: try rows.text(row, 0),
-                            answeredDate: try rows.integer(row, 1)))
+                            scope: scope, transactionId: try rows.text(row, 0), answeredDate: try rows.integer(row, 1)))
                 }
             }
             return found

@@ -45,8 +45,7 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                 let (reason, position) = ($0.text(5), $0.integer(7))
                 return ConsumptionTask(
                     notificationUUID: $0.text(0), scope: $0.scope(1), originalTransactionId: $0.text(3),
-                    transactionId: $0.text(4),
-                    reason: reason.isEmpty ? nil : reason, requestedDate: $0.integer(6),
+                    transactionId: $0.text(4), reason: reason.isEmpty ? nil : reason, requestedDate: $0.integer(6),
                     purchasedPosition: position == 0 ? nil : position)
             }
         }

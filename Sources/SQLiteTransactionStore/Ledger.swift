@@ -114,8 +114,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
             Row(
                 position: $0.integer(0), event: $0.integer(1), scope: $0.scope(2), scopeId: $0.integer(4),
                 original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
-                seatClaimId: $0.text(8), recordedDate: $0.integer(9),
-                eventBefore: $0.integer(10))
+                seatClaimId: $0.text(8), recordedDate: $0.integer(9), eventBefore: $0.integer(10))
         }
     }
 

@@ -14,10 +14,9 @@ public import TransactionStore
 public enum StoreConformance {
     /// Every rule. Each rule creates its own place, so rules may run at the same time.
     public static let rules: [StoreRule] =
-        facts + order + refunds + customers + kept + hostile + concurrency + ledger + terms + seats
-        + notifiedEvents + renewals + endings + termEndings + consumptionTasks + ledgerConsumers + leases
-        + ledgerRemoval + erasure + leftHashes + retention + directory + migration + unknownTransactions
-        + requestBudgets
+        facts + order + refunds + customers + kept + hostile + concurrency + ledger + terms + seats + notifiedEvents
+        + renewals + endings + termEndings + consumptionTasks + ledgerConsumers + leases + ledgerRemoval + erasure
+        + leftHashes + retention + directory + migration + unknownTransactions + requestBudgets
 
     typealias Samples = StoreSamples
 

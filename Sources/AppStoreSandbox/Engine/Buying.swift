@@ -273,8 +273,7 @@ extension SandboxEngine {
     private func claims(_ token: String, audience: String) throws -> JSONObject {
         let key = try key()
         let claims = try required(
-            key.claims(of: token), .invalidSignature,
-            "the JWS is not signed with ES256 by the key \(key.keyID.quoted)")
+            key.claims(of: token), .invalidSignature, "the JWS is not signed with ES256 by the key \(key.keyID.quoted)")
         for (name, value) in [("iss", key.issuerID), ("bid", configuration.bundleId), ("aud", audience)]
         where claims[name]?.string != value {
             throw SandboxError(.invalidSignature, "\(name): must be \(value.quoted)")

@@ -35,8 +35,7 @@ struct CustomerQuestions: Sendable {
         for stored in customer.transactions {
             guard let id = stored.payload.transactionId else { continue }
             let question = Question(
-                originalTransactionId: stored.purchaseId ?? id, transactionId: id,
-                isSigned: stored.isSigned)
+                originalTransactionId: stored.purchaseId ?? id, transactionId: id, isSigned: stored.isSigned)
             if stored.hasAppStoreAnswer { answered.insert(question.originalTransactionId) }
             if let place = places[question.originalTransactionId] {
                 if question.isSigned, !found[place].isSigned { found[place] = question }

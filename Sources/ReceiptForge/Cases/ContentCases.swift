@@ -125,8 +125,7 @@ extension ForgedCase {
             try app(
                 "xcode-empty",
                 "A receipt of Xcode's StoreKit testing without purchases, signer algorithm sha256WithRSAEncryption.",
-                empty,
-                algorithmNamed, .notGenuine, "xcodeReceipt", expect: xcode),
+                empty, algorithmNamed, .notGenuine, "xcodeReceipt", expect: xcode),
             try app(
                 "xcode-with-borrowed-chain",
                 "A receipt of Xcode's StoreKit testing that carries the genuine chain beside its own certificate.",

@@ -21,8 +21,7 @@ extension ForgedCase {
                 message.with { $0.encoding = .berNestedSegments(segmentLength: 250) }),
             try app(
                 "content-wrapped-twice", "The content is an OCTET STRING within the OCTET STRING; both are signed.",
-                receipt,
-                message.with { $0.wrapsContentTwice = true }),
+                receipt, message.with { $0.wrapsContentTwice = true }),
             try app(
                 "content-wrapped-twice-ber", "The content wrapped twice, in segments of indefinite length.", receipt,
                 message.with {
@@ -104,8 +103,7 @@ extension ForgedCase {
                 "trailingBytes", container: { $0 += [0, 0, 0xDE, 0xAD] }),
             try app(
                 "trailing-second-receipt", "A second container after the first: the first one counts.", receipt,
-                message,
-                .genuine, "trailingBytes", container: { $0 += $0 }),
+                message, .genuine, "trailingBytes", container: { $0 += $0 }),
         ]
     }
 }
@@ -135,8 +133,7 @@ extension ForgedCase {
             _ name: String, _ shows: String, _ change: ([UInt8]) -> [UInt8]
         ) throws -> ForgedCase {
             try app(
-                name, shows, receipt, message, expect: { $0.strictBase64Refuses = true },
-                text: { change(base64($0)) })
+                name, shows, receipt, message, expect: { $0.strictBase64Refuses = true }, text: { change(base64($0)) })
         }
         return [
             try text("base64-url-alphabet", "base64 in the URL-safe alphabet, still padded.") {
@@ -213,8 +210,7 @@ extension ForgedCase {
                 expect: validated),
             try app(
                 "app-attest-receipt", "A receipt of App Attest: the same container, other attributes, plain values.",
-                usual,
-                appAttestReceipt(), .notAReceipt, "contentNotReceipt", openSSL: true, expect: validated),
+                usual, appAttestReceipt(), .notAReceipt, "contentNotReceipt", openSSL: true, expect: validated),
             try app(
                 "content-is-a-text", "Signed by the true leaf, and the content is a text.", usual,
                 ForgedSignedData(content: texts, chain: authority.chain(.g5), digest: .sha256), .notAReceipt,

@@ -48,8 +48,7 @@ extension ForgedCase {
                 subscription(productionReceipt), version2, environment: "Production"),
             try transaction(
                 "ios6-v2-late-leaf", "Bought in 2015, signed by the second leaf, in the first seconds of summer time.",
-                late,
-                ForgedTransactionSignature.version2(at: late.purchaseDate), environment: "Production"),
+                late, ForgedTransactionSignature.version2(at: late.purchaseDate), environment: "Production"),
             try transaction(
                 "ios6-v2-few-keys", "No device identifiers and no signing status.", bare, version2,
                 environment: "Sandbox"),

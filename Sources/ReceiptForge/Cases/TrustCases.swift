@@ -168,8 +168,7 @@ extension ForgedCase {
                 leaf.notAfter, .genuine, "lastSecond", openSSL: false),
             try at(
                 "created-before-leaf", "Created a second before the leaf was valid.",
-                leaf.notBefore.adding(seconds: -1),
-                .notGenuine, "certificateNotYetValid"),
+                leaf.notBefore.adding(seconds: -1), .notGenuine, "certificateNotYetValid"),
             try at(
                 "created-after-leaf", "Created a second after the leaf had expired.", leaf.notAfter.adding(seconds: 1),
                 .notGenuine, "certificateExpired"),
@@ -224,8 +223,7 @@ extension ForgedCase {
                 { $0.notBefore = created.adding(seconds: 1) }
             ),
             (
-                "intermediate-unknown-critical-extension",
-                "The intermediate has an unknown critical extension.",
+                "intermediate-unknown-critical-extension", "The intermediate has an unknown critical extension.",
                 "criticalExtension", false, { $0.unknownCriticalExtension = true }
             ),
             (

@@ -10,8 +10,7 @@ extension StoreConformance {
     private static func everything(in scope: StoreScope = Samples.scope) -> [FactSet] {
         [
             Samples.set(
-                Samples.fact("1"),
-                Samples.fact("2", original: "2") { $0.type = .nonRenewingSubscription },
+                Samples.fact("1"), Samples.fact("2", original: "2") { $0.type = .nonRenewingSubscription },
                 scope: scope, identities: [CustomerIdentity(.appAccountToken, token)],
                 renewals: [Samples.renewal("1")], app: Samples.app("1.0"), receipt: Samples.receipt("receipt", at: 1))
         ]

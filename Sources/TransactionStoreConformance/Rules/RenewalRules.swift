@@ -67,8 +67,7 @@ extension StoreConformance {
             store in
             func notice(_ type: String, _ subtype: String?, _ id: String, from start: Int64, day: Int64) -> FactSet {
                 told(
-                    "\(type) \(day)", type, subtype,
-                    period(id, from: start, signed: day, source: .notificationV2))
+                    "\(type) \(day)", type, subtype, period(id, from: start, signed: day, source: .notificationV2))
             }
             let documents: [FactSet] = [
                 answer(signed: 1), answer(signed: 31, inGrace),

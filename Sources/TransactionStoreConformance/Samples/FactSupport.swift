@@ -33,8 +33,7 @@ package enum FactSupport {
         app.appTransactionId = "700"
         app.receiptCreationDate = date
         return FactSet(
-            scope: scope, source: .appStoreServerAPI,
-            transactions: [verified(transaction, signingInput: signingInput)],
+            scope: scope, source: .appStoreServerAPI, transactions: [verified(transaction, signingInput: signingInput)],
             renewalInfos: [verified(info, signingInput: signingInput)],
             appTransaction: verified(app, signingInput: signingInput))
     }
