@@ -5,8 +5,7 @@ import TransactionStore
 
 extension StoreConformance {
     static let concurrency: [StoreRule] = [
-        StoreRule("with many writers through two connections, the newest fact stays") { place in
-            let stores = [try await place.open(), try await place.open()]
+        StoreRule(openedTwice: "with many writers through two connections, the newest fact stays") { stores in
             try await concurrently(0..<16) { writer in
                 let store = stores[writer % 2]
                 for step in 0..<12 {
@@ -24,7 +23,6 @@ extension StoreConformance {
                 try expect(customer.transactions.count, equals: 16 * 12 + 1)
                 try expect(customer.transactions.last?.payload.productId, equals: "p\(newest)")
                 try expect(customer.newestAppReceipt?.bytes, equals: Array("r\(newest)".utf8))
-                try await store.close()
             }
         },
         StoreRule(openedTwice: "writers that merge the same customers at the same time leave one customer") { stores in

@@ -269,8 +269,7 @@ extension StoreConformance {
             try expect(entry.transaction.payload.bundleId, equals: Samples.scope.bundleId)
             try expect(entry.transaction.origins.count, equals: 2)
         },
-        StoreRule("every order of the documents gives the same final state and at most one grant") { place in
-            let store = try await place.open()
+        StoreRule(opened: "every order of the documents gives the same final state and at most one grant") { store in
             let documents = [
                 Samples.set(Samples.fact("1", at: 1)), Samples.set(Samples.fact("1", at: 6, legacy: cancelled)),
                 Samples.set(Samples.fact("1", source: .notificationV2, at: 3)), Samples.set(revoked("1", at: 4)),
@@ -284,7 +283,6 @@ extension StoreConformance {
             let last = Dictionary(grouping: entries, by: \.scope).mapValues { $0.last?.event }
             try expect(last.count, equals: 120)
             try expect(Set(last.values), equals: [.revoked])
-            try await store.close()
         },
     ]
 }

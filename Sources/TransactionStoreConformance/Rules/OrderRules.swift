@@ -33,8 +33,7 @@ extension StoreConformance {
     }
 
     static let order: [StoreRule] = [
-        StoreRule("every order of the documents gives the same customer") { place in
-            let store = try await place.open()
+        StoreRule(opened: "every order of the documents gives the same customer") { store in
             var first: ComparableCustomer?
             // The same five documents in 120 orders, each order in its own app.
             for (number, order) in permutations(competing).enumerated() {
@@ -50,7 +49,6 @@ extension StoreConformance {
                 if let first { try expect(comparable, equals: first) } else { first = comparable }
             }
             try expect(first?.transactions.count, equals: 2)
-            try await store.close()
         },
         StoreRule(opened: "of two facts with the same date, the same one wins in any order") { store in
             let facts = [

@@ -118,9 +118,10 @@ extension StoreConformance {
                     2 renewed - active
                     """)
         },
-        StoreRule("every order of the documents about a failed renewal gives each entry once and ends as expired") {
-            place in
-            let store = try await place.open()
+        StoreRule(
+            opened: "every order of the documents about a failed renewal gives each entry once and ends as expired"
+        ) {
+            store in
             func documents(_ number: Int) -> [FactSet] {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 let fact = period("1", from: 0, signed: 30, source: .notificationV2)
@@ -142,7 +143,6 @@ extension StoreConformance {
                 try expect(own.last?.stateAfter, equals: .expired, scope.bundleId)
             }
             try expect(Set(entries.map(\.scope)).count, equals: 24)
-            try await store.close()
         },
         StoreRule(opened: "renewal information that comes before its transaction, or alone, adds its entry") { store in
             try await store.add(Samples.set(renewals: [info(signed: 31, lapsed)]))

@@ -94,9 +94,11 @@ extension StoreConformance {
             }
             try await store.close()
         },
-        StoreRule("of many callers at once, no window has more permits than the limit, and urgent ones get theirs") {
-            place in
-            let stores = [try await place.open(), try await place.open()]
+        StoreRule(
+            openedTwice:
+                "of many callers at once, no window has more permits than the limit, and urgent ones get theirs"
+        ) {
+            stores in
             // 500 permits per second; the urgent callers want fewer.
             let urgent = budget(interval: 2_000, burst: 40)
             let leaving = budget(interval: 2_000, burst: 40, reserve: 20)
@@ -122,7 +124,6 @@ extension StoreConformance {
             }
             try checkWindows(grants.flatMap(\.self), urgent)
             try expect(grants.joined().reduce(0) { $0 + $1.count } >= 600)
-            for store in stores { try await store.close() }
         },
         StoreRule("an endpoint without a valid name is rejected, and a closed store says so") { place in
             let store = try await place.open()
