@@ -25,7 +25,7 @@ struct APIResponse: Sendable {
     var retryAfter: Int64?
 
     static func json(_ value: some Encodable) throws -> APIResponse {
-        APIResponse(status: 200, body: try SandboxJSON.encode(value))
+        APIResponse(status: 200, body: try DeterministicJSON.encode(value))
     }
 
     static let empty = APIResponse(status: 200)

@@ -14,20 +14,19 @@ public struct SandboxKey: Sendable {
     /// The key of PEM with `BEGIN PUBLIC KEY`, curve P-256.
     /// - Throws: ``SandboxError``, `invalidRequest`.
     public init(publicKeyPEM: String, keyID: String, issuerID: String) throws {
-        guard let key = try? P256.Signing.PublicKey(pemRepresentation: publicKeyPEM) else {
-            throw SandboxError(.invalidRequest, "key: not a PEM text with a public key for the curve P-256")
-        }
+        publicKey = try required(
+            try? P256.Signing.PublicKey(pemRepresentation: publicKeyPEM), .invalidRequest,
+            "key: not a PEM text with a public key for the curve P-256")
         self.keyID = keyID
         self.issuerID = issuerID
-        publicKey = key
     }
 
     /// The public half of a private key in PEM (`BEGIN PRIVATE KEY`), the form of App Store Connect.
     /// - Throws: ``SandboxError``, `invalidRequest`.
     public init(privateKeyPEM: String, keyID: String, issuerID: String) throws {
-        guard let key = try? P256.Signing.PrivateKey(pemRepresentation: privateKeyPEM) else {
-            throw SandboxError(.invalidRequest, "key: not a PEM text with a private key for the curve P-256")
-        }
+        let key = try required(
+            try? P256.Signing.PrivateKey(pemRepresentation: privateKeyPEM), .invalidRequest,
+            "key: not a PEM text with a private key for the curve P-256")
         self.keyID = keyID
         self.issuerID = issuerID
         publicKey = key.publicKey

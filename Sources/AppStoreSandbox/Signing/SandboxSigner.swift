@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import Foundation
+internal import AppStoreServer
 internal import ReceiptForge
 
 /// Signs the App Store's data with the test authority.
@@ -8,23 +8,17 @@ struct SandboxSigner: Sendable {
 
     /// `signedTransactionInfo`, signed at `date`.
     func sign(_ payload: JWSTransactionDecodedPayload, at date: Int64) throws -> String {
-        var payload = payload
-        payload.signedDate = date
-        return try sign(payload)
+        try sign(payload, at: date, \.signedDate)
     }
 
     /// `signedRenewalInfo`, signed at `date`.
     func sign(_ payload: JWSRenewalInfoDecodedPayload, at date: Int64) throws -> String {
-        var payload = payload
-        payload.signedDate = date
-        return try sign(payload)
+        try sign(payload, at: date, \.signedDate)
     }
 
     /// `signedAppTransactionInfo`; its date of signing is called `receiptCreationDate`.
     func sign(_ payload: AppTransaction, at date: Int64) throws -> String {
-        var payload = payload
-        payload.receiptCreationDate = date
-        return try sign(payload)
+        try sign(payload, at: date, \.receiptCreationDate)
     }
 
     /// The `signedPayload` of a notification, with its nested JWS (Reference.md S5.4).
@@ -52,21 +46,16 @@ struct SandboxSigner: Sendable {
             $0.summary = event.summary
             $0.unclaimInfo = event.unclaimSeatIds.map { ids in UnclaimInfo { $0.unclaimSeatIds = ids } }
         }
-        return try authority.sign(payload: try SandboxJSON.encode(payload))
+        return try authority.sign(payload: try DeterministicJSON.encode(payload))
     }
 
-    private func sign(_ payload: some JSONModel) throws -> String {
+    private func sign<Payload: JSONModel>(
+        _ payload: Payload, at date: Int64, _ dateOfSigning: WritableKeyPath<Payload, Int64?>
+    ) throws -> String {
+        var payload = payload
+        payload[keyPath: dateOfSigning] = date
         var writer = JSONWriter(reservingCapacity: 1_024)
         payload.write(to: &writer)
         return try authority.sign(payload: writer.finish())
-    }
-}
-
-/// Deterministic JSON.
-enum SandboxJSON {
-    static func encode(_ value: some Encodable) throws -> [UInt8] {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Array(try encoder.encode(value))
     }
 }

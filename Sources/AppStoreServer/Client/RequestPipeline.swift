@@ -171,12 +171,10 @@ extension RequestPipeline {
     ) throws -> APIRequest {
         let pathAndQuery = try pathAndQuery(endpoint, parameters, query)
         guard let body else { return APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .none) }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let json = try? encoder.encode(body) else {
+        guard let json = try? DeterministicJSON.encode(body) else {
             throw error(.invalidRequest, endpoint, detail: "The request body cannot be written as JSON.")
         }
-        return APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .json([UInt8](json)))
+        return APIRequest(endpoint: endpoint, pathAndQuery: pathAndQuery, body: .json(json))
     }
 
     private func pathAndQuery(_ endpoint: APIEndpoint, _ parameters: [String], _ query: Query) throws -> String {

@@ -127,9 +127,7 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
     public func createSignature(
         _ request: some AdvancedCommerceInAppRequest, nonce: UUIDText = UUIDText()
     ) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let json = [UInt8](try encoder.encode(request))
+        let json = try DeterministicJSON.encode(request)
         return try signer.sign(nonce) { claims in
             claims.member("request", Base64.standard(json))
         }

@@ -13,30 +13,14 @@ public enum ForgedDigest: String, Hashable, Sendable, CaseIterable {
     /// Never used by Apple in receipts.
     case sha512
 
-    var objectIdentifier: ForgedObjectIdentifier {
+    /// The digest itself, and its signatures.
+    var objectIdentifiers: (digest: ForgedObjectIdentifier, rsa: ForgedObjectIdentifier, ecdsa: ForgedObjectIdentifier)
+    {
         switch self {
-        case .sha1: .sha1
-        case .sha256: .sha256
-        case .sha384: .sha384
-        case .sha512: .sha512
-        }
-    }
-
-    var rsaSignatureAlgorithm: ForgedObjectIdentifier {
-        switch self {
-        case .sha1: .sha1WithRSA
-        case .sha256: .sha256WithRSA
-        case .sha384: .sha384WithRSA
-        case .sha512: .sha512WithRSA
-        }
-    }
-
-    var ecdsaSignatureAlgorithm: ForgedObjectIdentifier {
-        switch self {
-        case .sha1: .ecdsaWithSHA1
-        case .sha256: .ecdsaWithSHA256
-        case .sha384: .ecdsaWithSHA384
-        case .sha512: .ecdsaWithSHA512
+        case .sha1: (.sha1, .sha1WithRSA, .ecdsaWithSHA1)
+        case .sha256: (.sha256, .sha256WithRSA, .ecdsaWithSHA256)
+        case .sha384: (.sha384, .sha384WithRSA, .ecdsaWithSHA384)
+        case .sha512: (.sha512, .sha512WithRSA, .ecdsaWithSHA512)
         }
     }
 
@@ -91,9 +75,9 @@ struct SigningKey: Sendable {
     func signatureAlgorithm(_ digest: ForgedDigest) -> [UInt8] {
         switch privateKey {
         case .rsa:
-            DERWriter.sequence(DERWriter.objectIdentifier(digest.rsaSignatureAlgorithm), DERWriter.null)
+            DERWriter.sequence(DERWriter.objectIdentifier(digest.objectIdentifiers.rsa), DERWriter.null)
         case .p256, .p384:
-            DERWriter.sequence(DERWriter.objectIdentifier(digest.ecdsaSignatureAlgorithm))
+            DERWriter.sequence(DERWriter.objectIdentifier(digest.objectIdentifiers.ecdsa))
         }
     }
 

@@ -100,7 +100,7 @@ public struct ForgedSigner: ForgedDescription {
         serial = certificate.serial
         key = certificate.key
         self.digest = digest
-        claimedDigest = digest.objectIdentifier
+        claimedDigest = digest.objectIdentifiers.digest
     }
 
     func encoded(over content: [UInt8]) throws -> [UInt8] {
