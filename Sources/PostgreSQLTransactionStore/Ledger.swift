@@ -190,9 +190,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
                 }
                 let rows = try session.run(Self.findLease, [name])
-                guard rows.count > 0 else {
-                    throw TransactionStoreError(.engine, "a consumer with a lease is missing")
-                }
+                guard rows.count > 0 else { throw TransactionStoreError(.engine, "a consumer with a lease is missing") }
                 return ConsumerLease(
                     isGranted: false, holder: try rows.text(0, 0), remainingMilliseconds: try rows.integer(0, 1))
             }

@@ -12,21 +12,12 @@ struct Table: Sendable {
             }
         }
 
-        fileprivate var typeName: String {
+        fileprivate var type: (name: String, id: UInt32) {
             switch self {
-            case .int8: "int8"
-            case .int4: "int4"
-            case .int2: "int2"
-            case .bytea: "bytea"
-            }
-        }
-
-        fileprivate var type: UInt32 {
-            switch self {
-            case .int8: TypeID.int8
-            case .int4: TypeID.int4
-            case .int2: TypeID.int2
-            case .bytea: TypeID.bytea
+            case .int8: ("int8", TypeID.int8)
+            case .int4: ("int4", TypeID.int4)
+            case .int2: ("int2", TypeID.int2)
+            case .bytea: ("bytea", TypeID.bytea)
             }
         }
     }
@@ -55,7 +46,7 @@ struct Table: Sendable {
                 + names.map { $0.contains("%") ? $0.replacing("%", with: table) : "\(table).\($0)" }
                 .joined(separator: ", ") + ")"
         }
-        let arrays = columns.enumerated().map { "$\($0 + 1)::\($1.typeName)[]" }.joined(separator: ", ")
+        let arrays = columns.enumerated().map { "$\($0 + 1)::\($1.type.name)[]" }.joined(separator: ", ")
         var sql = "INSERT INTO \(name) AS known (\(list)) SELECT \(names.map { "given.\($0)" }.joined(separator: ", "))"
         sql += " FROM unnest(\(arrays)) AS given (\(list))"
         sql += " WHERE NOT EXISTS (SELECT FROM \(name) AS old WHERE "
@@ -193,7 +184,7 @@ struct RowBuffer {
 
     func insert(_ session: PostgreSQLSession) throws -> ResultRows {
         let parameters = zip(table.columns, buffers).map { column, buffer in
-            Parameter.encoded(elementType: column.type, count: count, elements: buffer.bytes)
+            Parameter.encoded(elementType: column.type.id, count: count, elements: buffer.bytes)
         }
         return try session.run(table.insert, parameters)
     }

@@ -115,7 +115,7 @@ final class FactBatch: Sendable {
         var builder = builder
         builder.finish()
         bytes = builder.bytes
-        scopes = builder.scopes
+        scopes = builder.scopes.scopes
         identities = builder.identities
         componentCount = builder.componentCount
         transactions = builder.transactions

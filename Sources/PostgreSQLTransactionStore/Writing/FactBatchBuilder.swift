@@ -24,7 +24,7 @@ struct FactBatchBuilder {
     }
 
     private(set) var bytes: [UInt8] = []
-    private(set) var scopes: [StoreScope] = []
+    private(set) var scopes = ScopeList()
     private(set) var identities: [FactBatch.Identity] = []
     private(set) var componentCount = 0
     private(set) var transactions: [FactBatch.Row] = []
@@ -32,7 +32,6 @@ struct FactBatchBuilder {
     private(set) var appTransactions: [FactBatch.Row] = []
     private(set) var receipts: [FactBatch.Row] = []
     private var encoder = FactEncoder()
-    private var scopePlaces: [ScopeKey: Int] = [:]
     private var places: [Key: Int] = [:]
     private var keys: [Key] = []
     /// Disjoint sets of identities: each identity refers to another of its set, and the root refers to itself.
@@ -40,7 +39,7 @@ struct FactBatchBuilder {
 
     /// Adds the facts of a set and returns their number.
     mutating func add(_ set: FactSet, call: Int) -> Int {
-        let scope = scopePlace(set.scope)
+        let scope = scopes.place(set.scope)
         guard let first = set.identities.first else { return 0 }
         var count = 0
         let root = place(scope, first)
@@ -53,11 +52,7 @@ struct FactBatchBuilder {
             row.revokes = fact.revokes
             row.isNonRenewing = fact.isNonRenewingSubscription
             row.lookDate = fact.lookDate
-            if let product = fact.storedProduct {
-                let start = bytes.count
-                bytes.append(contentsOf: product)
-                row.product = start..<bytes.count
-            }
+            if let product = fact.storedProduct { row.product = keep(product) }
             transactions.append(row)
             count += 1
         }
@@ -75,37 +70,28 @@ struct FactBatchBuilder {
             count += 1
         }
         if let receipt = set.receipt {
-            let start = bytes.count
-            bytes.append(contentsOf: receipt.bytes)
+            let octets = keep(receipt.bytes)
             receipts.append(
                 FactBatch.Row(
                     owner: root, kind: Int16(truncatingIfNeeded: receipt.form.rawValue), source: 0,
-                    signedDate: receipt.signedDate, call: call, id: start..<start, payload: start..<bytes.count,
-                    legacy: start..<start))
+                    signedDate: receipt.signedDate, call: call, id: 0..<0, payload: octets, legacy: 0..<0))
             count += 1
         }
         return count
     }
 
     private mutating func row(_ owner: Int, _ origin: FactOrigin, _ call: Int, id: String) -> FactBatch.Row {
-        let start = bytes.count
-        bytes.append(contentsOf: id.utf8)
-        let payload = bytes.count
-        bytes.append(contentsOf: encoder.payload.bytes)
-        let legacy = bytes.count
-        bytes.append(contentsOf: encoder.legacy.bytes)
-        return FactBatch.Row(
+        FactBatch.Row(
             owner: owner, kind: Int16(truncatingIfNeeded: origin.source.kind.rawValue),
             source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, call: call,
-            id: start..<payload, payload: payload..<legacy, legacy: legacy..<bytes.count)
+            id: keep(id.utf8), payload: keep(encoder.payload.bytes), legacy: keep(encoder.legacy.bytes))
     }
 
-    private mutating func scopePlace(_ scope: StoreScope) -> Int {
-        let key = ScopeKey(scope: scope)
-        if let place = scopePlaces[key] { return place }
-        scopePlaces[key] = scopes.count
-        scopes.append(scope)
-        return scopes.count - 1
+    /// Adds some bytes and returns where they are.
+    private mutating func keep(_ value: some Collection<UInt8>) -> Range<Int> {
+        let start = bytes.count
+        bytes.append(contentsOf: value)
+        return start..<bytes.count
     }
 
     private mutating func place(_ scope: Int, _ identity: CustomerIdentity) -> Int {
@@ -147,12 +133,11 @@ struct FactBatchBuilder {
             let component = components[root(old)] ?? components.count
             components[root(old)] = component
             componentOfPlace[old] = component
-            let start = bytes.count
-            bytes.append(contentsOf: keys[old].identity.value.utf8)
+            let value = keep(keys[old].identity.value.utf8)
             identities.append(
                 FactBatch.Identity(
                     scope: keys[old].scope, kind: Int16(truncatingIfNeeded: keys[old].identity.kind.rawValue),
-                    value: start..<bytes.count, component: component))
+                    value: value, component: component))
         }
         componentCount = components.count
         transactions = FactBatch.newest(transactions, of: newPlaces, bytes)
@@ -199,6 +184,21 @@ extension FactBatch {
             }
             return result
         }
+    }
+}
+
+/// Scopes, each once.
+struct ScopeList {
+    private(set) var scopes: [StoreScope] = []
+    private var places: [ScopeKey: Int] = [:]
+
+    /// The index of a scope, which is added if it is missing.
+    mutating func place(_ scope: StoreScope) -> Int {
+        let key = ScopeKey(scope: scope)
+        if let place = places[key] { return place }
+        places[key] = scopes.count
+        scopes.append(scope)
+        return scopes.count - 1
     }
 }
 

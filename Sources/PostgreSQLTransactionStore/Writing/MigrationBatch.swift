@@ -38,28 +38,20 @@ final class MigrationBatch: Sendable {
         var other = step
         other.facts = []
         self.step = other
-        var scopes: [StoreScope] = []
-        var places: [ScopeKey: Int] = [:]
-        func place(_ scope: StoreScope) -> Int {
-            let key = ScopeKey(scope: scope)
-            if let place = places[key] { return place }
-            places[key] = scopes.count
-            scopes.append(scope)
-            return scopes.count - 1
-        }
+        var scopes = ScopeList()
         func isBefore(_ left: [UInt8], _ right: [UInt8]) -> Bool { left.lexicographicallyPrecedes(right) }
-        users = step.users.map { User(scope: place($0.scope), claim: $0, key: $0.key) }.sorted { left, right in
+        users = step.users.map { User(scope: scopes.place($0.scope), claim: $0, key: $0.key) }.sorted { left, right in
             left.claim.identity == right.claim.identity
                 ? isBefore(left.key, right.key) : left.claim.identity < right.claim.identity
         }
-        receipts = step.receipts.map { Receipt(scope: place($0.scope), receipt: $0) }
+        receipts = step.receipts.map { Receipt(scope: scopes.place($0.scope), receipt: $0) }
             .sorted { isBefore($0.receipt.key, $1.receipt.key) }
         // Keeps the lines that are quarantined again, because rewriting a line of several megabytes is expensive.
         released = Set(step.released).subtracting(step.quarantined.map(\.key)).sorted(by: isBefore)
         quarantined = step.quarantined.sorted { isBefore($0.key, $1.key) }
         checkpoint = step.checkpoint
-        for hash in step.leftHashes { _ = place(hash.scope) }
-        self.scopes = scopes
+        for hash in step.leftHashes { _ = scopes.place(hash.scope) }
+        self.scopes = scopes.scopes
     }
 
     /// The batch without what is about erased identities.
