@@ -35,9 +35,8 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
                 let reason = try rows.text(row, 5)
                 let position = try rows.integer(row, 7, as: Int64.self)
                 return ConsumptionTask(
-                    notificationUUID: try rows.text(row, 0),
-                    scope: try rows.scope(row, 1), originalTransactionId: try rows.text(row, 3),
-                    transactionId: try rows.text(row, 4),
+                    notificationUUID: try rows.text(row, 0), scope: try rows.scope(row, 1),
+                    originalTransactionId: try rows.text(row, 3), transactionId: try rows.text(row, 4),
                     reason: reason.isEmpty ? nil : reason, requestedDate: try rows.integer(row, 6),
                     purchasedPosition: position == 0 ? nil : position)
             }

@@ -77,10 +77,9 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
             }
             return LedgerEntry(
-                position: row.position, event: event, eventBefore: .init(rawValue: row.eventBefore),
-                scope: row.scope, transactionId: row.id,
-                transaction: transaction, seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
-                recordedDate: row.recordedDate)
+                position: row.position, event: event, eventBefore: .init(rawValue: row.eventBefore), scope: row.scope,
+                transactionId: row.id, transaction: transaction,
+                seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil, recordedDate: row.recordedDate)
         }
     }
 

@@ -9,11 +9,10 @@ struct APIRoute {
     static let served: [APIEndpoint] = [
         .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,
         .getAllSubscriptionStatuses, .getRefundHistory, .getRefundHistoryV1, .lookUpOrderId,
-        .sendConsumptionInformation,
-        .sendConsumptionInformationV1, .extendSubscriptionRenewalDate, .extendRenewalDateForAllActiveSubscribers,
-        .getStatusOfRenewalDateExtensions, .getNotificationHistory, .requestTestNotification,
-        .getTestNotificationStatus, .setAppAccountToken, .finishTransaction, .getSeatInfo, .claimSeat, .unclaimSeat,
-        .associateSeat,
+        .sendConsumptionInformation, .sendConsumptionInformationV1, .extendSubscriptionRenewalDate,
+        .extendRenewalDateForAllActiveSubscribers, .getStatusOfRenewalDateExtensions, .getNotificationHistory,
+        .requestTestNotification, .getTestNotificationStatus, .setAppAccountToken, .finishTransaction, .getSeatInfo,
+        .claimSeat, .unclaimSeat, .associateSeat,
     ]
 
     private static let templates = served.map { endpoint in

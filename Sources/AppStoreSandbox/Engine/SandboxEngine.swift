@@ -322,10 +322,9 @@ extension SandboxEngine {
         let expires = end(of: product, offer, from: start)
         let transaction = record(
             Charge(
-                customer: subscription.customer, product: product,
-                quantity: subscription.seats?.renewalQuantity ?? 1, hasSeats: subscription.seats != nil, offer: offer,
-                price: offer?.price ?? price, reason: reason, purchaseDate: start, expiresDate: expires,
-                appAccountToken: subscription.appAccountToken,
+                customer: subscription.customer, product: product, quantity: subscription.seats?.renewalQuantity ?? 1,
+                hasSeats: subscription.seats != nil, offer: offer, price: offer?.price ?? price, reason: reason,
+                purchaseDate: start, expiresDate: expires, appAccountToken: subscription.appAccountToken,
                 isAssigned: transactions[id]?.payload.inAppOwnershipType == .assigned),
             originalId: id, originalDate: transactions[id]?.payload.originalPurchaseDate)
         update(id) { subscription in

@@ -73,9 +73,8 @@ public final class AppStoreRefresher: Sendable {
     ///   - waiting: runs each wait.
     package init(
         credentials: [AppStoreCredentials], verifier: SignedDataVerifier, store: any TransactionStore,
-        pool: AppStoreClientPool, clock: @escaping @Sendable () -> Int64,
-        wallClock: (@Sendable () -> Int64)? = nil, waiting: @escaping Waiting = { try await $0() },
-        onRefresh: @escaping @Sendable (RefreshOutcome) -> Void
+        pool: AppStoreClientPool, clock: @escaping @Sendable () -> Int64, wallClock: (@Sendable () -> Int64)? = nil,
+        waiting: @escaping Waiting = { try await $0() }, onRefresh: @escaping @Sendable (RefreshOutcome) -> Void
     ) {
         self.wallClock = wallClock ?? clock
         self.credentials = Dictionary(credentials.map { ($0.bundleID, $0) }, uniquingKeysWith: { first, _ in first })

@@ -192,8 +192,7 @@ extension ForgedCase {
         return [
             (
                 "intermediate-without-marker", "The intermediate lacks the marker 6.2.1.", "missingIntermediateMarker",
-                true,
-                { $0.markers = [] }
+                true, { $0.markers = [] }
             ),
             (
                 "intermediate-of-itunes-store", "The intermediate bears the marker of the iTunes Store's (6.2.2).",
@@ -219,8 +218,7 @@ extension ForgedCase {
             (
                 "intermediate-not-yet-valid-at-creation",
                 "The intermediate became valid the second after the receipt was created.", "certificateNotYetValid",
-                false,
-                { $0.notBefore = created.adding(seconds: 1) }
+                false, { $0.notBefore = created.adding(seconds: 1) }
             ),
             (
                 "intermediate-unknown-critical-extension", "The intermediate has an unknown critical extension.",
