@@ -28,6 +28,11 @@ package struct JSONMembers {
         Mistake(message: "\(place).\(name): expected \(expected).")
     }
 
+    package func required<Value>(_ name: String, _ value: Value?) throws -> Value {
+        guard let value else { throw Mistake(message: "\(place): \(name) is missing.") }
+        return value
+    }
+
     private func value<Value>(_ name: String, _ expected: String, _ read: (JSONValue) -> Value?) throws -> Value? {
         guard let value = object[name] else { return nil }
         guard let read = read(value) else { throw wrong(name, expected) }

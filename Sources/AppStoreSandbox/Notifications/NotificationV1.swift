@@ -6,7 +6,7 @@ internal import ReceiptForge
 enum NotificationV1 {
     /// The notification of an event; nil if version 1 has none for it.
     static func json(_ event: SandboxEvent, _ state: SandboxState) throws -> [UInt8]? {
-        guard let name = name(event), let transaction = event.transaction, let owner = event.customer else {
+        guard let name = Self.name(event), let transaction = event.transaction, let owner = event.customer else {
             return nil
         }
         let customer = try state.engine.customer(owner)

@@ -61,18 +61,11 @@ package struct ConsumptionRules: Sendable {
             conditions.isDelivered = try when.boolean("isDelivered")
             conditions.minimumRefunds = try when.integer("minimumRefunds", 0...Int64(Int32.max))
         }
-        guard let value = rule.object["answer"] else {
-            throw JSONMembers.Mistake(message: "\(place): answer is missing.")
-        }
         let answer = try JSONMembers(
-            value, "\(place).answer",
+            rule.required("answer", rule.object["answer"]), "\(place).answer",
             ["deliveryStatus", "sampleContentProvided", "refundPreference", "consumptionPercentage"])
-        guard let status = try answer.known("deliveryStatus", as: DeliveryStatus.self) else {
-            throw JSONMembers.Mistake(message: "\(place).answer: deliveryStatus is missing.")
-        }
-        guard let sample = try answer.boolean("sampleContentProvided") else {
-            throw JSONMembers.Mistake(message: "\(place).answer: sampleContentProvided is missing.")
-        }
+        let status = try answer.required("deliveryStatus", answer.known("deliveryStatus", as: DeliveryStatus.self))
+        let sample = try answer.required("sampleContentProvided", answer.boolean("sampleContentProvided"))
         return Rule(
             conditions: conditions, deliveryStatus: status, sampleContentProvided: sample,
             refundPreference: try answer.known("refundPreference", as: RefundPreference.self),
