@@ -89,12 +89,12 @@ step "Format, and what one library alone fetches"
 ended format
 ended minimal
 
-# SwiftPM locks .build. The tests do not build, so they ignore the lock.
+# SwiftPM locks .build. The tests only read what is built, so they and the build beside them ignore the lock.
 testing=(swift test --skip-build --ignore-lock)
 
 # The tests of the database wait half of the time, and the others a fifth. The release is built in that time.
 step "Tests, debug"
-release() { build -c release --build-tests; }
+release() { build -c release --build-tests --ignore-lock; }
 beside release behind 19 release
 tests 1500 "${testing[@]}" "${width[@]}"
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "${testing[@]}" --filter 'aThousandConnectionsAreServed|tenThousandSilent'
