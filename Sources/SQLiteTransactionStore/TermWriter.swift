@@ -26,7 +26,11 @@ struct TermWriter {
         findBases = try SQLStatement(
             db,
             "SELECT transaction_id, basis FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2")
-        delete = try SQLStatement(db, "DELETE FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2")
+        delete = try SQLStatement(
+            db,
+            """
+            DELETE FROM term_bases WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+            """)
         insert = try SQLStatement(
             db,
             """
@@ -50,9 +54,13 @@ struct TermWriter {
         try findOriginals.forEachRow(customerId) { originals.insert($0.text(0)) }
         guard !originals.isEmpty else { return }
         var known: [String: Int64] = [:]
+        var rows: [(original: String, id: String)] = []
         var transactions: [String: (original: String, transaction: StoredTransaction)] = [:]
         for original in originals.sorted() {
-            try findBases.forEachRow(scopeId, original) { known[$0.text(0)] = $0.integer(1) }
+            try findBases.forEachRow(scopeId, original) { row in
+                rows.append((original: original, id: row.text(0)))
+                known[row.text(0)] = row.integer(1)
+            }
             for transaction in try SQLiteTransactionStore.subscription(
                 original, scopeId, in: .placeholder, findSubscription)
             {
@@ -62,8 +70,11 @@ struct TermWriter {
         }
         let changes = TermChanges(of: transactions.values.map(\.transaction), known: known)
         guard changes.bases != known else { return }
-        for original in originals { try delete.run(scopeId, original) }
-        for (id, basis) in changes.bases { try insert.run(scopeId, transactions[id]?.original ?? id, id, basis) }
+        // The others keep their dates: a customer with thousands of terms would be read again for all of them.
+        for row in rows where changes.bases[row.id] != known[row.id] { try delete.run(scopeId, row.original, row.id) }
+        for (id, basis) in changes.bases where known[id] != basis {
+            try insert.run(scopeId, transactions[id]?.original ?? id, id, basis)
+        }
         for id in changes.moved { try append.run(scopeId, id, transactions[id]?.original ?? id) }
     }
 

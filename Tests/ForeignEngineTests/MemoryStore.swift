@@ -215,9 +215,13 @@ actor MemoryPlace {
     /// Appends an entry for each term that can have moved.
     private func recordTerms(of customer: Int, _ scope: StoreScope) throws {
         let transactions = try self.customer([customer], scope)?.transactions ?? []
-        let known = terms[customer]?.mapValues(\.basis)
-        let changes = TermChanges(of: transactions, known: known ?? [:])
-        if changes.bases != known { terms[customer] = changes.bases.mapValues { Term(basis: $0) } }
+        let known = terms[customer] ?? [:]
+        let changes = TermChanges(of: transactions, known: known.mapValues(\.basis))
+        var new: [String: Term] = [:]
+        for (id, basis) in changes.bases {
+            new[id] = known[id].flatMap { $0.basis == basis ? $0 : nil } ?? Term(basis: basis)
+        }
+        terms[customer] = new
         for id in changes.moved {
             guard let transaction = transactions.first(where: { $0.payload.transactionId == id }) else { continue }
             let filing = Filing(scope: scope, original: transaction.payload.originalTransactionId ?? id)

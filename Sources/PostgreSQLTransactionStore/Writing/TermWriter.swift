@@ -30,8 +30,8 @@ struct TermWriter {
     private static let delete = Statement(
         name: "delete_term_bases",
         sql: """
-            DELETE FROM term_bases AS old USING unnest($1::int8[]) AS given (purchase)
-            WHERE old.purchase = given.purchase
+            DELETE FROM term_bases AS old USING unnest($1::int8[], $2::bytea[]) AS given (purchase, id)
+            WHERE old.purchase = given.purchase AND old.transaction_id = given.id
             """)
     private static let insert = Statement(
         name: "insert_term_bases",
@@ -98,7 +98,7 @@ struct TermWriter {
         for each in zip(sorted, subscriptions) { customers[each.0.customer, default: []].append(each) }
         var new = TermRows()
         var moved = TermRows()
-        var outdated: [Int64] = []
+        var outdated = TermRows()
         for customer in customers.keys.sorted() {
             let parts = customers[customer] ?? []
             var transactions: [String: (purchase: Purchase, transaction: StoredTransaction)] = [:]
@@ -113,12 +113,17 @@ struct TermWriter {
             }
             let changes = TermChanges(of: transactions.values.map(\.transaction), known: old)
             guard changes.bases != old else { continue }
-            outdated += parts.map(\.purchase.id)
-            for (id, basis) in changes.bases { new.add(id, transactions[id]?.purchase, basis) }
+            // The others keep their dates: a customer with thousands of terms would be read again for all of them.
+            for part in parts {
+                for (id, basis) in known[part.purchase.id] ?? [:] where changes.bases[id] != old[id] {
+                    outdated.add(id, part.purchase, basis)
+                }
+            }
+            for (id, basis) in changes.bases where old[id] != basis { new.add(id, transactions[id]?.purchase, basis) }
             for id in changes.moved { moved.add(id, transactions[id]?.purchase, 0) }
         }
-        guard !outdated.isEmpty else { return }
-        try session.run(Self.delete, [.int8s(outdated)])
+        guard !new.ids.isEmpty || !outdated.ids.isEmpty else { return }
+        try session.run(Self.delete, [.int8s(outdated.purchases), .byteStrings(outdated.ids)])
         let rows: [Parameter] = [.int8s(new.purchases), .byteStrings(new.ids), .int8s(new.bases)]
         if hasScopes {
             try session.run(Self.insert, rows + [.int4s(new.scopes)])
@@ -129,7 +134,7 @@ struct TermWriter {
         try session.run(Self.append, [.int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids)])
     }
 
-    /// Rows to insert, one array per column.
+    /// Rows to insert or delete, one array per column.
     private struct TermRows {
         var purchases: [Int64] = []
         var scopes: [Int32] = []

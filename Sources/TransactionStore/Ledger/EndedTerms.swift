@@ -4,7 +4,7 @@ public import Purchases
 ///
 /// A term ends once. If a document moves its end into the future, an entry says that the purchase is active again, and the
 /// new end has an entry of its own. A catalog that states another length changes no end that has an entry, until a
-/// document about the customer's purchases comes.
+/// document can have moved the term (``TermChanges``).
 public struct EndedTerms: Sendable {
     /// In the order in which an engine appends them.
     public let entries: [RenewalEntries.Entry]
