@@ -23,23 +23,27 @@ struct CustomerReader {
         case receipt = 5
     }
 
+    private static let purchases = """
+        WITH members AS MATERIALIZED (
+            SELECT DISTINCT given.place, known.customer
+            FROM unnest($1::int4[], $2::bytea[], $3::bytea[], $4::int2[], $5::bytea[])
+                AS given (place, environment, bundle_id, kind, value)
+            JOIN scopes USING (environment, bundle_id)
+            JOIN identities AS known
+                ON known.scope = scopes.id AND known.kind = given.kind AND known.value = given.value
+        ), owned AS MATERIALIZED (
+            SELECT place, i.id, i.kind, i.value FROM members JOIN identities AS i USING (customer)
+        )
+        SELECT 1::int2, kind, 0::int2, 0::int8, value, ''::bytea, place FROM owned
+        UNION ALL
+        SELECT 2::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place
+        FROM owned JOIN transactions AS t ON t.purchase = owned.id WHERE owned.kind = 1
+        """
+    private static let findPurchases = Statement(name: "find_customer_purchases", sql: purchases)
     private static let find = Statement(
         name: "find_customer",
         sql: """
-            WITH members AS MATERIALIZED (
-                SELECT DISTINCT given.place, known.customer
-                FROM unnest($1::int4[], $2::bytea[], $3::bytea[], $4::int2[], $5::bytea[])
-                    AS given (place, environment, bundle_id, kind, value)
-                JOIN scopes USING (environment, bundle_id)
-                JOIN identities AS known
-                    ON known.scope = scopes.id AND known.kind = given.kind AND known.value = given.value
-            ), owned AS MATERIALIZED (
-                SELECT place, i.id, i.kind, i.value FROM members JOIN identities AS i USING (customer)
-            )
-            SELECT 1::int2, kind, 0::int2, 0::int8, value, ''::bytea, place FROM owned
-            UNION ALL
-            SELECT 2::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place
-            FROM owned JOIN transactions AS t ON t.purchase = owned.id WHERE owned.kind = 1
+            \(purchases)
             UNION ALL
             SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place
             FROM owned JOIN renewal_infos AS r ON r.purchase = owned.id WHERE owned.kind = 1
@@ -52,12 +56,15 @@ struct CustomerReader {
             """)
 
     /// One answer per question.
-    static func answers(to questions: [Question], _ session: PostgreSQLSession) throws -> [Answer] {
+    /// - Parameter onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
+    static func answers(
+        to questions: [Question], _ session: PostgreSQLSession, onlyPurchases: Bool = false
+    ) throws -> [Answer] {
         let given = questions.enumerated().flatMap { place, question in
             question.identities.map { (place: place, scope: question.scope, identity: $0) }
         }
         let rows = try session.run(
-            find,
+            onlyPurchases ? findPurchases : find,
             [
                 .int4s(given.map { Int32(truncatingIfNeeded: $0.place) }),
                 .texts(given.map(\.scope.environment.rawValue)), .texts(given.map(\.scope.bundleId)),

@@ -138,7 +138,8 @@ extension PostgreSQLTransactionStore {
         var next = customers.map { _ in [String: Int64]() }
         var places: [Int] = []
         var readable: [RenewalWriter.DueTerms] = []
-        for (place, answer) in try CustomerReader.answers(to: questions, session).enumerated() {
+        let answers = try CustomerReader.answers(to: questions, session, onlyPurchases: true)
+        for (place, answer) in answers.enumerated() {
             let terms = customers[place]
             switch answer {
             case .success(let customer):

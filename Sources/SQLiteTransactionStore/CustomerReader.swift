@@ -43,11 +43,12 @@ extension SQLiteTransactionStore {
     }
 
     /// Reads everything about the customer of one identity.
+    /// - Parameter onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
     static func readAll(
         of kind: Int64, _ value: String, _ scopeId: Int64, into assembler: inout CustomerAssembler,
-        _ db: some StatementSource
+        _ db: some StatementSource, onlyPurchases: Bool = false
     ) throws {
-        let find = try db.statement(everything)
+        let find = try db.statement(onlyPurchases ? purchases : everything)
         try find.forEachRow(scopeId, kind, value) { found in
             switch found.integer(0) {
             case 0: try assembler.addIdentity(kind: found.integer(1), value: found.text(4))
@@ -63,7 +64,7 @@ extension SQLiteTransactionStore {
 
     // CROSS JOIN keeps the order of the tables: from the given identity to all identities of the customer, and from
     // these to their rows.
-    private static let everything = """
+    private static let purchases = """
         SELECT 0, o.kind, NULL, NULL, o.value, NULL FROM identities asked CROSS JOIN identities o
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND o.customer_id = asked.customer_id
         UNION ALL
@@ -71,6 +72,9 @@ extension SQLiteTransactionStore {
         FROM identities asked CROSS JOIN identities i CROSS JOIN transactions t
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND i.customer_id = asked.customer_id
             AND i.kind = 1 AND t.scope_id = i.scope_id AND t.original_transaction_id = i.value
+        """
+    private static let everything = """
+        \(purchases)
         UNION ALL
         SELECT 2, r.kind, r.source, r.signed_date, r.payload, NULL
         FROM identities asked CROSS JOIN identities i CROSS JOIN renewal_infos r

@@ -81,7 +81,7 @@ extension SQLiteTransactionStore {
         guard let original = terms.first?.original else { return nil }
         var assembler = CustomerAssembler(scope: look.scope)
         let kind = Int64(CustomerIdentity.Kind.originalTransactionId.rawValue)
-        try readAll(of: kind, original, look.scopeId, into: &assembler, db)
+        try readAll(of: kind, original, look.scopeId, into: &assembler, db, onlyPurchases: true)
         return assembler.customer()
     }
 

@@ -13,7 +13,7 @@ public struct EndedTerms: Sendable {
 
     /// - Parameters:
     ///   - transactionIds: the transactions whose date has come.
-    ///   - customer: everything that the store knows about the customer, because other purchases move terms.
+    ///   - customer: a customer with all identities and transactions in the store, because other purchases move terms.
     ///   - catalogs: state the lengths.
     ///   - dates: the dates of the look at the app's terms.
     ///   - history: as in ``RenewalEntries``, of these transactions.

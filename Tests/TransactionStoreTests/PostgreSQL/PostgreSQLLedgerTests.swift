@@ -149,13 +149,17 @@ struct PostgreSQLLedgerTests {
         }
     }
 
-    @Test("A customer with damaged rows does not keep the terms of others from their entries")
+    @Test("Damaged rows keep only the terms of their customer from entries, and receipts are not read")
     func damagedTerms() async throws {
         try await TestSchema.with { schema in
             let store = try await schema.open()
             try await checkDamagedTerms(store) {
                 try schema.server.sql(
-                    "UPDATE \(schema.name).transactions SET payload = '{' WHERE transaction_id = '1'::bytea")
+                    """
+                    UPDATE \(schema.name).transactions SET payload = '{' WHERE transaction_id = '1'::bytea;
+                    INSERT INTO \(schema.name).receipts (customer, signed_date, form, octets)
+                    SELECT DISTINCT customer, 0, 9, '\\x00'::bytea FROM \(schema.name).identities
+                    """)
             }
             try await store.close()
         }

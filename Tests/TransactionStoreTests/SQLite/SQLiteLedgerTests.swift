@@ -48,7 +48,7 @@ struct SQLiteLedgerTests {
         try await store.close()
     }
 
-    @Test("A customer with damaged rows does not keep the terms of others from their entries")
+    @Test("Damaged rows keep only the terms of their customer from entries, and receipts are not read")
     func damagedTerms() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -56,7 +56,12 @@ struct SQLiteLedgerTests {
         try await checkDamagedTerms(store) {
             let other = try DatabaseQueue(path: path)
             try await other.write {
-                try $0.execute(sql: "UPDATE transactions SET payload = X'7B' WHERE transaction_id = '1'")
+                try $0.execute(
+                    sql: """
+                        UPDATE transactions SET payload = X'7B' WHERE transaction_id = '1';
+                        INSERT INTO receipts (customer_id, form, signed_date, bytes)
+                        SELECT DISTINCT customer_id, 9, 0, X'00' FROM identities
+                        """)
             }
             try other.close()
         }
