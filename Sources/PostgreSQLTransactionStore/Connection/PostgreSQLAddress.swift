@@ -40,7 +40,9 @@ struct PostgreSQLAddress: Sendable {
             }
             return count
         }
+        // The longest first, because it may contain the other.
         secrets = stated.filter { Self.isSecret($0) && !$0.value.isEmpty }.map(\.value)
+            .sorted { $0.utf8.count > $1.utf8.count }
         description = Self.describe(stated)
         let defaults = Self.defaults + [("connect_timeout", String(connectTimeout))]
         for (keyword, value) in defaults where !stated.contains(where: { $0.keyword == keyword }) {

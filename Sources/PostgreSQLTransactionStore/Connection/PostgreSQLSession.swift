@@ -279,22 +279,21 @@ final class PostgreSQLSession {
             isLost = true
         }
         return PostgreSQLFailure(
-            sqlState: state, message: address.redacted(message.map(Self.line) ?? "the connection was lost"),
-            isConnectionLost: isLost)
+            sqlState: state, message: message.map(line) ?? "the connection was lost", isConnectionLost: isLost)
     }
 
-    /// The text in one line, without the tabs and line feeds of libpq.
-    private static func line(_ text: String) -> String {
-        text.split { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory == .control } }.joined(separator: " ")
+    /// The text without secrets in one line, without the tabs and line feeds of libpq.
+    private func line(_ text: String) -> String {
+        address.redacted(text).split { $0.unicodeScalars.allSatisfy { $0.properties.generalCategory == .control } }
+            .joined(separator: " ")
     }
 
     private func lostFailure() -> PostgreSQLFailure {
         isLost = true
         let text = PQerrorMessage(connection).map { String(cString: $0) } ?? ""
-        let line = Self.line(text)
+        let line = line(text)
         return PostgreSQLFailure(
-            sqlState: nil, message: line.isEmpty ? "the connection was lost" : address.redacted(line),
-            isConnectionLost: true)
+            sqlState: nil, message: line.isEmpty ? "the connection was lost" : line, isConnectionLost: true)
     }
 }
 

@@ -1,3 +1,4 @@
+import Foundation
 import PostgreSQLTransactionStore
 import Testing
 import TransactionStore
@@ -38,9 +39,15 @@ struct PostgreSQLAddressTests {
         ])
     func valid(url: String) { #expect(refusal(url) == nil) }
 
-    @Test("A server that is not there is unavailable, and the message holds no password")
-    func away() async throws {
-        let store = try PostgreSQLTransactionStore(url: "postgresql://someone:hunter2@/d?host=/nonexistent/hunter2")
+    @Test(
+        "A server that is not there is unavailable, and the message holds no password",
+        arguments: [
+            ("hunter2", ""), ("hunter2", "&sslpassword=hunter2"), ("hunter2more", "&sslpassword=hunter2"),
+            ("hunter2more", "&password=hunter2&sslpassword=hunter2more"), ("hunter%092", "&password=hunter%092"),
+        ])
+    func away(folder: String, options: String) async throws {
+        let store = try PostgreSQLTransactionStore(
+            url: "postgresql://someone:\(folder)@/d?host=/nonexistent/\(folder)\(options)")
         do {
             try await store.checkReadiness()
             Issue.record("a server answered")
@@ -48,7 +55,9 @@ struct PostgreSQLAddressTests {
             #expect(error.code == .unavailable)
             #expect(error.isTransient)
             // The host is named by us; what libpq says, which quotes the path, comes without the secret.
-            #expect(!error.description.replacing("at /nonexistent/hunter2", with: "").contains("hunter2"))
+            let host = try #require("at /nonexistent/\(folder)".removingPercentEncoding)
+            let rest = error.description.replacing(host, with: "")
+            #expect(rest.contains("/nonexistent/…/") && !rest.contains("hunter"), "\(rest)")
         }
         try await store.close()
     }
