@@ -6,6 +6,6 @@ enum ShellWord {
     static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty && word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_./:=@,+%".utf8.contains($0) }
-        return isPlain ? word : "'" + word.replacing("'", with: "'\\''") + "'"
+        return isPlain ? word : word.inQuotes("'", escapedAs: "'\\''")
     }
 }

@@ -1,3 +1,4 @@
+import AppStoreModels
 import PostgreSQLTransactionStore
 import SQLiteTransactionStore
 import TransactionStore
@@ -49,7 +50,8 @@ final class QueryStream: ByteStream {
                 }
                 try Self.check(rows, sql, key: key, position: input.position)
                 keyColumn = index
-                let column = Self.quoted(key)
+                // An identifier as SQL (PostgreSQL documentation, 4.1.1; SQLite, "SQLite Keywords").
+                let column = key.inQuotes("\"", escapedAs: "\"\"")
                 let rest = input.position == nil ? "" : " WHERE q.\(column) > \(rows.parameter)"
                 columns = try rows.begin(
                     "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", from: input.position?.key)
@@ -81,11 +83,6 @@ final class QueryStream: ByteStream {
         var sql = sql[...]
         while let last = sql.last, last.isWhitespace || last == ";" { sql.removeLast() }
         return String(sql)
-    }
-
-    /// An identifier as SQL (PostgreSQL documentation, 4.1.1; SQLite, "SQLite Keywords").
-    private static func quoted(_ name: String) -> String {
-        "\"" + name.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"") + "\""
     }
 
     /// Checks for rows that could be missed. Rows without a key sort before or after all others; and if several rows

@@ -1,3 +1,4 @@
+import AppStoreModels
 import TransactionStore
 
 /// The tables, and the migrations from older schema versions.
@@ -53,7 +54,7 @@ struct Schema: Sendable {
     }
 
     /// A name in SQL (PostgreSQL documentation, 4.1.1).
-    static func quotedIdentifier(_ name: String) -> String { "\"\(name.replacing("\"", with: "\"\""))\"" }
+    static func quotedIdentifier(_ name: String) -> String { name.inQuotes("\"", escapedAs: "\"\"") }
 
     /// Prepares a new session: settings, and the schema at the version of this program.
     func prepare(_ session: PostgreSQLSession) throws {

@@ -269,12 +269,15 @@ struct DatabaseSourceTests {
     func keys(_ engine: Engine, _ key: String) async throws {
         let database = try Database(engine)
         for id in 1...10 { try database.execute("INSERT INTO receipts VALUES (\(id), 'u', NULL, '\(id)')") }
-        let sql = "SELECT \(key) AS \"the \"\"key\", 1000000000000000 + id AS transaction_id, note FROM receipts"
+        // A quote, and a quote that is one character with the accent after it.
+        let name = "the \"key\"\u{301}"
+        let sql =
+            "SELECT \(key) AS \"the \"\"key\"\"\u{301}\", 1000000000000000 + id AS transaction_id, note FROM receipts"
         for limit in [1, 3, 5, 6, 8] {
             let store = try database.openStore("store-\(limit)")
-            let part = try database.migration(sql, key: "the \"key", limit: limit)
+            let part = try database.migration(sql, key: name, limit: limit)
             #expect(try await part.run(inputs: [database.address], into: store).records.recordsRead == limit)
-            let rest = try await database.migration(sql, key: "the \"key").run(inputs: [database.address], into: store)
+            let rest = try await database.migration(sql, key: name).run(inputs: [database.address], into: store)
             #expect(rest.records.recordsRead == 10 && rest.recordsBefore == limit)
             let quarantine = try await store.quarantine(after: nil, limit: 100)
             let notes = try quarantine.map { try JSONValue.parse($0.line[...])["record"]?["note"]?.string }
