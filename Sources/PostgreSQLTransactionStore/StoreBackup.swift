@@ -66,7 +66,7 @@ private enum PrivateFile {
 /// Runs one of PostgreSQL's client programs. A program that makes no progress is stopped.
 private struct ClientProgram {
     private static let step = Duration.milliseconds(50)
-    /// How many bytes of the program's messages an error contains.
+    /// How many characters of the program's messages an error contains.
     private static let maximumMessage = 1_000
 
     let name: String
@@ -105,8 +105,10 @@ private struct ClientProgram {
         try await end(process, patience, progress)
         guard process.terminationStatus != 0 || process.terminationReason != .exit else { return }
         try? handle.seek(toOffset: 0)
-        let text = String(decoding: (try? handle.read(upToCount: Self.maximumMessage)) ?? Data(), as: UTF8.self)
+        // Four times as much is read, so that a secret at the end of the message is whole when it is redacted.
+        let text = String(decoding: (try? handle.read(upToCount: 4 * Self.maximumMessage)) ?? Data(), as: UTF8.self)
         let message = redacted(text).split(whereSeparator: \.isNewline).joined(separator: " ")
+            .prefix(Self.maximumMessage)
         throw TransactionStoreError(.engine, "\(name) ended with \(process.terminationStatus): \(message)")
     }
 
