@@ -30,6 +30,8 @@ struct DumpFramer: RecordFramer {
     private var hasReceiptColumn = false
     /// How many bytes were read ahead to find statements.
     private var bytesAhead = 0
+    /// The byte of the input before which no comment in `/*` and `*/` ends, after one without an end.
+    private var endless = 0
     /// The properties of the records in the statements, or in the rows of the current table.
     private var current: FrameContext
     /// The context that was given to the batch last.
@@ -184,6 +186,9 @@ struct DumpFramer: RecordFramer {
         case UInt8(ascii: ",")?, 0x20?, 0x09?, 0x0A?, 0x0D?: input.consume(1)
         case UInt8(ascii: "(")?: return try readRow(from: input, into: &batch)
         default:
+            if DumpComment.begins(at: 0, of: input.window, dialect) == true {
+                return try readComment(from: input, into: &batch)
+            }
             if try readStatement(from: input) || state != .values { return false }
             // `ON CONFLICT …`, `AS new …`.
             guard input.window.begins(with: "ON ") || input.window.begins(with: "AS ") else {
@@ -197,21 +202,59 @@ struct DumpFramer: RecordFramer {
     private mutating func readRow(
         from input: InputBuffer, into batch: inout BatchBuilder
     ) throws(InputError) -> Bool {
-        var row = InsertRow(dialect)
-        var scanned = 0
+        var row = InsertRow(dialect, endless: endless - input.offset)
         while true {
             let bytes = Bytes(rebasing: input.window.prefix(limit))
-            while let end = row.next(bytes, from: scanned) {
+            while let end = row.next(bytes) {
                 if row.isEnded { return append(end + 1, from: input, into: &batch) }
-                if row.isBroken { return try appendDamaged(from: end, of: input, into: &batch) }
-                scanned = end + 1
+                guard row.isBroken else { continue }
+                note(row.comment, at: input.offset)
+                return try appendDamaged(from: end, of: input, into: &batch)
             }
-            scanned = bytes.count
             if input.count <= limit, try input.fill() { continue }
-            // The rows after a text without an end seem to be in it.
-            let start = row.isInText && input.count <= limit ? row.textStart + 1 : scanned
-            return try appendDamaged(from: start, of: input, into: &batch)
+            note(row.comment, at: input.offset)
+            // The rows after a text or comment without an end seem to be in it.
+            let start = row.openText.map { $0 + 1 } ?? row.comment?.damage ?? bytes.count
+            return try appendDamaged(from: input.count <= limit ? start : bytes.count, of: input, into: &batch)
         }
+    }
+
+    /// Consumes a comment between rows. It is a record only if it seems to contain a document, or has no end.
+    private mutating func readComment(
+        from input: InputBuffer, into batch: inout BatchBuilder
+    ) throws(InputError) -> Bool {
+        var comment = DumpComment(at: 0, of: input.window, endless: endless - input.offset)
+        var end: Int?
+        while true {
+            end = comment.end(in: Bytes(rebasing: input.window.prefix(limit)))
+            guard end == nil, !comment.isTooLong, input.count <= limit, try input.fill() else { break }
+        }
+        // A comment up to the line end may be the last thing of the input.
+        if end == nil, !comment.isBlock, !comment.isTooLong, input.count <= limit { end = input.count }
+        guard let end else {
+            note(comment, at: input.offset)
+            return try appendDamaged(from: comment.damage, of: input, into: &batch)
+        }
+        let text = input.window[slice: 0..<end]
+        let isRecord = isSearched(text)
+        if isRecord {
+            number += 1
+            let table = current.table
+            change(to: nil)
+            begin(&batch)
+            batch.append(text, number: number, byteOffset: input.offset, problem: Self.comment)
+            change(to: table)
+        }
+        input.consume(end)
+        return isRecord
+    }
+
+    private static let comment = InputProblem(.unknownForm, "A comment of a SQL dump with a document.")
+
+    /// Notes how far the end of a comment was searched for in vain.
+    private mutating func note(_ comment: DumpComment?, at offset: Int) {
+        guard let comment, comment.isBlock else { return }
+        endless = max(endless, offset + comment.searched)
     }
 
     /// Consumes a row that is damaged or too long: up to the next row or line end from a position on.

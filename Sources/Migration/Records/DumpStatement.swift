@@ -56,11 +56,17 @@ struct DumpStatement {
         /// The position of the last byte that was read.
         var end = 0
 
-        /// The next byte that is no white space.
+        /// The next byte that is neither white space nor in a comment.
         var next: UInt8? {
             mutating get {
-                index = bytes.firstNonWhiteSpace(from: index) ?? bytes.count
-                return index < bytes.count ? bytes[index] : nil
+                while true {
+                    index = bytes.firstNonWhiteSpace(from: index) ?? bytes.count
+                    guard index < bytes.count else { return nil }
+                    guard DumpComment.begins(at: index, of: bytes, dialect) == true else { return bytes[index] }
+                    var comment = DumpComment(at: index, of: bytes, endless: 0)
+                    index = comment.end(in: bytes) ?? bytes.count
+                    end = max(end, comment.searched)
+                }
             }
         }
 
@@ -114,17 +120,16 @@ struct DumpStatement {
         /// The names of the columns in parentheses.
         mutating func names(areDefined: Bool = false) -> [String]? {
             guard next == UInt8(ascii: "(") else { return nil }
-            var list = InsertRow(dialect, isDefinition: true)
+            var list = InsertRow(dialect, isDefinition: true, at: index)
             var names: [String] = []
-            var scanned = index
             repeat {
-                let next = list.next(bytes, from: scanned)
+                let next = list.next(bytes)
                 end = next ?? bytes.count
                 index += 1
                 let isQuoted = self.next.map(DumpStatement.isQuote) ?? false
                 guard next != nil, !list.isBroken, let name = self.name() else { return nil }
                 if !areDefined || isQuoted || !isConstraint(name.uppercased()) { names.append(name) }
-                (index, scanned) = (end, end + 1)
+                index = end
             } while !list.isEnded
             index += 1
             return names

@@ -2,8 +2,11 @@
 /// `(1,'it''s',NULL)`, or the definitions of columns.
 ///
 /// A row has the literals that mysqldump, pg_dump and SQLite write. It is broken at the first byte that belongs to none, so that
-/// a quote without its escape costs one row and not all that follow.
+/// a quote without its escape costs one row and not all that follow. Comments may stand between its literals.
 struct InsertRow {
+    /// How many comments one can have: one for each column that MySQL allows.
+    private static let maximumComments = 4_096
+
     private enum State { case opening, value, bare, text, escape, quote, closed, ended, broken }
 
     private let dialect: TableDialect
@@ -13,39 +16,75 @@ struct InsertRow {
     /// The number of parentheses that are open in the value.
     private var depth = 0
     /// The position of the quote that began the last text.
-    private(set) var textStart = 0
+    private var textStart = 0
+    /// Where the next byte is that was not yet read.
+    private var index: Int
+    private var comments: [Range<Int>] = []
+    /// The comment in which the bytes so far end.
+    private(set) var comment: DumpComment?
+    private let endless: Int
 
-    init(_ dialect: TableDialect, isDefinition: Bool = false) {
+    /// - Parameters:
+    ///   - start: where the parenthesis is.
+    ///   - endless: a position before which no comment in `/*` and `*/` ends.
+    init(_ dialect: TableDialect, isDefinition: Bool = false, at start: Int = 0, endless: Int = 0) {
         self.dialect = dialect
         self.isDefinition = isDefinition
+        self.endless = endless
+        index = start
     }
 
-    /// Whether the bytes so far end inside quotes.
-    var isInText: Bool { state == .text || state == .escape }
+    /// Where the text began in which the bytes so far end; nil if they end in none.
+    var openText: Int? { state == .text || state == .escape ? textStart : nil }
     /// Whether the last position is that of the parenthesis at the end.
     var isEnded: Bool { state == .ended }
     /// Whether the last position is that of a byte that cannot be there.
     var isBroken: Bool { state == .broken }
 
     /// The position at which the next value ends. Nil if the bytes end before it; then it continues at their end.
-    mutating func next(_ bytes: Bytes, from start: Int) -> Int? {
-        var index = start
+    mutating func next(_ bytes: Bytes) -> Int? {
         while index < bytes.count {
-            if state == .text {
+            let position = index
+            if var comment {
+                let end = comment.end(in: bytes)
+                self.comment = end == nil ? comment : nil
+                guard let end else {
+                    guard comment.isTooLong else { return nil }
+                    state = .broken
+                    return comment.damage
+                }
+                comments.append(comment.start..<end)
+                index = end
+            } else if state == .text {
                 let end =
                     dialect.hasBackslashes
                     ? bytes.position(ofEither: quote, or: UInt8(ascii: "\\"), from: index)
                     : bytes.position(of: quote, from: index)
+                index = end.map { $0 + 1 } ?? bytes.count
                 guard let end else { return nil }
                 state = bytes[end] == quote ? .quote : .escape
-                index = end
-            } else if take(bytes[index], at: index) {
-                return index
+            } else {
+                if state != .opening, state != .escape {
+                    guard let isComment = DumpComment.begins(at: index, of: bytes, dialect) else { return nil }
+                    if isComment {
+                        if state == .quote { endText() }
+                        guard comments.count < Self.maximumComments else {
+                            state = .broken
+                            return index
+                        }
+                        comment = DumpComment(at: index, of: bytes, endless: endless)
+                        continue
+                    }
+                }
+                index += 1
+                if take(bytes[position], at: position) { return position }
             }
-            index += 1
         }
         return nil
     }
+
+    /// Only a comma or a parenthesis may follow the text of a row.
+    private mutating func endText() { state = isDefinition ? .bare : .closed }
 
     /// Takes a byte that is not inside a text. True if a value ends there, or the row is broken.
     private mutating func take(_ byte: UInt8, at index: Int) -> Bool {
@@ -53,8 +92,7 @@ struct InsertRow {
             state = .text
             return false
         }
-        // Only a comma or a parenthesis may follow the text of a row.
-        if state == .quote { state = isDefinition ? .bare : .closed }
+        if state == .quote { endText() }
         switch byte {
         case UInt8(ascii: "(") where state == .opening: state = .value
         case _ where state == .opening: state = .broken
@@ -63,7 +101,7 @@ struct InsertRow {
             state = .value
             return depth == 0
         case UInt8(ascii: ")") where depth > 0:
-            state = isDefinition ? .bare : .closed
+            endText()
             depth -= 1
         case UInt8(ascii: ")") where state != .value: state = .ended
         case UInt8(ascii: ","), UInt8(ascii: ")"), UInt8(ascii: ";"), UInt8(ascii: "\\"): state = .broken
@@ -90,21 +128,38 @@ struct InsertRow {
         var row = InsertRow(dialect)
         var line: [UInt8] = []
         line.reserveCapacity(bytes.count)
-        var (scanned, start) = (0, 1)
-        while let end = row.next(bytes, from: scanned) {
+        var (start, comments) = (1, 0)
+        while let end = row.next(bytes) {
             guard !row.isBroken else { throw damaged(end) }
             if start > 1 { line.append(QueryStream.dialect.delimiter) }
-            guard append(bytes[slice: start..<end], dialect, to: &line) else {
+            let isRead =
+                comments == row.comments.count
+                ? append(bytes[slice: start..<end], dialect, to: &line)
+                : without(row.comments[comments...], bytes, start..<end)
+                    .withUnsafeBufferPointer { append($0, dialect, to: &line) }
+            guard isRead else {
                 throw InputProblem(
                     .unknownForm, offset: start,
                     "The value at byte \(start) of the row is an expression, which only its database can compute.")
             }
-            (scanned, start) = (end + 1, end + 1)
+            (start, comments) = (end + 1, row.comments.count)
             guard row.isEnded else { continue }
             guard start == bytes.count else { throw damaged(start) }
             return line
         }
-        throw damaged(row.isInText ? row.textStart : bytes.count)
+        throw damaged(row.openText ?? row.comment?.start ?? bytes.count)
+    }
+
+    /// A value with a blank in place of each comment.
+    private static func without(_ comments: ArraySlice<Range<Int>>, _ bytes: Bytes, _ value: Range<Int>) -> [UInt8] {
+        var text: [UInt8] = []
+        var start = value.lowerBound
+        for comment in comments {
+            text += bytes[start..<comment.lowerBound]
+            text.append(0x20)
+            start = comment.upperBound
+        }
+        return text + bytes[start..<value.upperBound]
     }
 
     private static func damaged(_ index: Int) -> InputProblem {

@@ -404,4 +404,126 @@ struct InsertDumpTests {
             #expect(receipts(whole.originals.joined(separator: "\n")) == receipts(text))
         }
     }
+
+    // MARK: Comments
+
+    @Test("Comments in an INSERT are read over: between rows, in them and before them, in any form")
+    func comments() {
+        let rows = ["('u1','\(a)')", "('u2','\(b)')"]
+        let head = "INSERT INTO `r` (`user_id`,`receipt`) VALUES"
+        for text in [
+            "\(head) -- first\n\(rows[0]), -- it's the (last),\n\(rows[1]) # end\n;\n",
+            "\(head)\(rows[0])/**/,/* ; it's\nINSERT */\(rows[1])/***/ON DUPLICATE KEY UPDATE a = 'x';\n",
+            "\(head) ( /* it's */ 'u1' -- ),(\n , # '\n'\(a)'),('u2'/*!50503 COLLATE x */,/**/ '\(b)' /* end */ );\n",
+            "INSERT /* a */ INTO `r` # it's\n(`user_id`, -- who\n`receipt`) /*!40000 x */ VALUES \(rows.joined(separator: ","));",
+            """
+            CREATE TABLE r(user_id TEXT, -- the user's id
+            /* Apple's, */ receipt TEXT -- (base64
+            );
+            INSERT INTO r VALUES\(rows[0]);
+            INSERT INTO r VALUES('u2' --2
+            ,'\(b)'); -- it's
+
+            """,
+            "insert into r (user_id, receipt) values \(rows[0]), --no blank\n\(rows[1]) -- the end",
+        ] {
+            let reading = Reading(text)
+            #expect(reading.receipts == [a, b], "\(text.prefix(60))")
+            #expect(reading.records.map { $0.carried("user_id") } == [.text("u1"), .text("u2")])
+        }
+        #expect(value("/* '(' */ 'u1' -- it's\n") == .text("u1") && value("NULL/* none */") == .json("null"))
+        #expect(value("'-- /* # '") == .text("-- /* # ") && value("'a''/**/'") == .text("a'/**/"))
+        #expect(value("1 # x\n") == .text("1") && value("0x75/**/") == .text("u") && value("'/*'/**/") == .text("/*"))
+        // Two minus signs alone are no comment to MySQL, and a number sign is none to others.
+        #expect(value("--1") == .text("--1") && value("--1\n 'u1'", dialect: nil) == .text("u1"))
+        #expect(value("1 #x", dialect: nil) == .text("1 #x"))
+        // A comment is no value.
+        #expect(value("/* none */") == nil && value("/*!40101 'u1' */") == nil)
+    }
+
+    @Test("A comment without an end, or one that is too long, costs one row; one with a document is a record")
+    func damagedComment() {
+        let head = "INSERT INTO `r` (`user_id`,`receipt`) VALUES "
+        let long = String(repeating: "x", count: 70_000)
+        for (rows, kinds) in [
+            ("('u1','\(a)' /* no end),('u2','\(b)');\n", ["unterminatedQuote", "receipt"]),
+            ("('u1','\(a)'), /* no end\n('u2','\(b)');\n", ["receipt", "unterminatedQuote", "receipt"]),
+            ("('u1','\(a)'/* \(long) */),('u2','\(b)');\n", ["unterminatedQuote", "receipt"]),
+            ("('u1' -- \(long)\n,'\(a)'),('u2','\(b)');\n", ["unterminatedQuote", "unterminatedQuote", "receipt"]),
+            ("('u1','\(a)'),\n# ('u2','\(b)'),\n('u3','\(a)');\n", ["receipt", "unknownForm", "receipt"]),
+            ("('u1','\(a)'),/* 'u2','\(b)' */('u3','\(a)');\n", ["receipt", "unknownForm", "receipt"]),
+            ("('u1','\(a)') -- \(long)\n,('u2','\(b)');\n", ["receipt", "unterminatedQuote", "receipt"]),
+            ("(\(String(repeating: "/**/", count: 5_000))1,NULL),('u2','\(b)');\n", ["unterminatedQuote", "receipt"]),
+        ] {
+            let reading = Reading(head + rows)
+            #expect(reading.kinds == kinds, "\(rows.prefix(20))")
+            let bytes = Array((head + rows).utf8)
+            for record in reading.records {
+                let start = record.place.byteOffset
+                #expect(Array(bytes[start..<(start + record.length)]) == Array(record.original))
+            }
+        }
+        let rows = "('u1','\(a)'),\n-- ('u2','\(b)'),\n('u3','\(a)');\n"
+        #expect(Reading(head + rows).places == ["input, row 1", "input, line 2", "input, row 3"])
+        #expect(Reading(head + rows, options: InputOptions(receiptColumn: "receipt")).receipts == [a, a])
+    }
+
+    private var commentedDump: String {
+        let padding = String(repeating: "x", count: InputLimits.detectionWindow + 64)
+        return """
+            INSERT INTO `r` (`user_id`,`receipt`) VALUES ('\(padding)',NULL),/* it's */('a' -- ),(
+            ,'\(a)') # ('
+            ,(/*!50503 _x */ 'b',/**/'\(b)'/* ** */),-- ('c','\(a)'),
+            ('d',/* \(String(repeating: "z", count: 70_000)) */'\(b)'),(--1
+            ,NULL),('e','\(a)' /* no end),('f','\(b)');\r
+            -- end
+            INSERT INTO `r` (`receipt`) VALUES /* no end
+            ('\(a)'), # end
+            """
+    }
+
+    @Test("A dump with comments is read alike however the bytes arrive", arguments: [1, 61, 4_099])
+    func chunksOfComments(size: Int) {
+        for limit in [InputLimits.recordSize, 2_000] {
+            let options = InputOptions(maximumRecordSize: limit)
+            let whole = Reading(commentedDump, options: options)
+            if limit > 2_000 { #expect(whole.receipts == ["-", a, b, "-", "-", "-", "-", b, "-", a]) }
+            let pieces = Reading(commentedDump, options: options, chunkSize: size)
+            #expect(pieces.originals == whole.originals && pieces.kinds == whole.kinds)
+            #expect(pieces.places == whole.places && pieces.records.map(\.length) == whole.records.map(\.length))
+            #expect(pieces.records.map(\.carried) == whole.records.map(\.carried))
+        }
+    }
+
+    @Test("Damaged comments are read alike in any chunks, and every receipt is in a record")
+    func damagedComments() {
+        var state: UInt64 = 5
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let original = Array(commentedDump.utf8)
+        let end = original[InputLimits.detectionWindow...]
+        let receipts = [a, b].flatMap { end.ranges(of: Array($0.utf8)) }
+        let places = end.indices.filter { index in
+            original[index] != UInt8(ascii: "z") && !receipts.contains { $0.contains(index) }
+        }
+        let alphabet = Array("'\"\\(),;\n x0#-/*".utf8)
+        for _ in 0..<30 {
+            var bytes = original
+            for _ in 0..<3 { bytes[places[random(places.count)]] = alphabet[random(alphabet.count)] }
+            let whole = Reading([.bytes(bytes, name: "x")])
+            let pieces = Reading([.bytes(bytes, name: "x")], chunkSize: 40 + random(3_000))
+            #expect(pieces.originals == whole.originals && pieces.kinds == whole.kinds)
+            let found = whole.originals.joined(separator: "\n")
+            for receipt in [a, b] {
+                #expect(count(receipt, in: found) == count(receipt, in: String(decoding: bytes, as: UTF8.self)))
+            }
+        }
+    }
+
+    /// The padding has none.
+    private func count(_ part: String, in text: String) -> Int {
+        text.utf8.suffix(100_000).ranges(of: Array(part.utf8)).count
+    }
 }
