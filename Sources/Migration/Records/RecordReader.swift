@@ -158,20 +158,22 @@ struct RecordReader {
         return Recognition(.unrecognized(Self.problem(of: bytes)))
     }
 
-    /// The JSON objects in a line of a log, for example the bodies of a request and its response; nil if nothing in them is
-    /// recognized. The other text of the line is not read, and counts if it seems to contain a document.
+    /// The JSON objects in a line of a log, for example the bodies of a request and its response, also with escapes in quotes; nil
+    /// if nothing in them is recognized. The other text of the line is not read, and counts if it seems to contain a document.
     private func logged(_ bytes: Bytes, depth: Int) -> Recognition? {
-        let objects = StoredText.jsonObjects(in: bytes)
-        guard !objects.isEmpty else { return nil }
         var array = [UInt8(ascii: "[")]
         var end = 0
         var isDocumentUnread = false
-        for object in objects {
-            isDocumentUnread = isDocumentUnread || DocumentTraces.arePresent(in: bytes[slice: end..<object.lowerBound])
-            end = object.upperBound
+        for value in StoredText.jsonValues(in: bytes) {
+            let isText = bytes[value.lowerBound] == UInt8(ascii: "\"")
+            let json: [UInt8]? = isText ? StoredText.jsonString(ofQuoted: bytes[slice: value]) : Array(bytes[value])
+            guard let json else { continue }
+            isDocumentUnread = isDocumentUnread || DocumentTraces.arePresent(in: bytes[slice: end..<value.lowerBound])
+            end = value.upperBound
             if array.count > 1 { array.append(UInt8(ascii: ",")) }
-            array += bytes[object]
+            array += json
         }
+        guard end > 0 else { return nil }
         array.append(UInt8(ascii: "]"))
         isDocumentUnread = isDocumentUnread || DocumentTraces.arePresent(in: bytes[slice: end..<bytes.count])
         var recognition = read(text: array[...], depth: depth + 1)

@@ -103,24 +103,70 @@ enum StoredText {
             && text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") || $0.isWhiteSpace }
     }
 
-    /// The ranges of the JSON objects in a text, by their brackets alone.
-    static func jsonObjects(in text: Bytes) -> [Range<Int>] {
-        var objects: [Range<Int>] = []
-        var (start, withoutEnd) = (0, 0)
+    /// The ranges of the JSON objects in a text, by their brackets alone, and of the texts in quotes in which one seems to be
+    /// escaped, such as `msg="{\"status\":0}"` in logfmt.
+    static func jsonValues(in text: Bytes) -> [Range<Int>] {
+        var values: [Range<Int>] = []
+        var (start, end, withoutEnd) = (0, 0, 0)
+        // The quotes without a backslash before and after the last escaped object.
+        var quotes = (before: -1, after: -1)
         // An object without an end is searched up to the end of the text.
         while withoutEnd < InputLimits.openObjectsInText, let found = text.position(of: UInt8(ascii: "{"), from: start)
         {
             start = found + 1
-            guard let quote = text.firstNonWhiteSpace(from: start), text[quote] == UInt8(ascii: "\"") else { continue }
-            var object = JSONValueEnd(first: text[found])
-            guard let end = object.scan(text, from: found) else {
-                withoutEnd += 1
-                continue
+            guard let next = text.firstNonWhiteSpace(from: start) else { break }
+            var value: Range<Int>?
+            switch text[next] {
+            case UInt8(ascii: "\""):
+                var object = JSONValueEnd(first: text[found])
+                value = object.scan(text, from: found).map { found..<$0 }
+            case UInt8(ascii: "\\"):
+                while quotes.after < found {
+                    quotes = (quotes.after, quote(in: text, from: max(quotes.after + 1, end)) ?? text.count)
+                }
+                // A quote that ends another value begins none.
+                guard quotes.before >= end else { continue }
+                if quotes.after < text.count { value = quotes.before..<(quotes.after + 1) }
+            default: continue
             }
-            objects.append(found..<end)
-            start = end
+            if let value {
+                values.append(value)
+                (start, end) = (value.upperBound, value.upperBound)
+            } else {
+                withoutEnd += 1
+            }
         }
-        return objects
+        return values
+    }
+
+    /// The next quote without a backslash.
+    private static func quote(in text: Bytes, from start: Int) -> Int? {
+        var index = start
+        while let found = text.position(ofEither: UInt8(ascii: "\""), or: UInt8(ascii: "\\"), from: index) {
+            if text[found] == UInt8(ascii: "\"") { return found }
+            index = found + 2
+        }
+        return nil
+    }
+
+    /// A text in quotes as a JSON string; nil if it is none. Go escapes more characters than JSON does.
+    static func jsonString(ofQuoted text: Bytes) -> [UInt8]? {
+        var string: [UInt8] = []
+        var index = 0
+        while let found = text.position(of: UInt8(ascii: "\\"), from: index), found + 1 < text.count {
+            string += text[index..<found]
+            index = found + 2
+            switch text[found + 1] {
+            case UInt8(ascii: "a"): string += "\\u0007".utf8
+            case UInt8(ascii: "v"): string += "\\u000b".utf8
+            case UInt8(ascii: "'"): string.append(UInt8(ascii: "'"))
+            // Others are bytes that are not UTF-8.
+            case UInt8(ascii: "x") where index < text.count && text[index] <= UInt8(ascii: "7"): string += "\\u00".utf8
+            case let escape: string += [UInt8(ascii: "\\"), escape]
+            }
+        }
+        string += text[index..<text.count]
+        return string.withUnsafeBufferPointer { RecordReader.jsonString($0) } == nil ? nil : string
     }
 
     /// Whether a text, in which quotes and white space may be escaped, seems to contain the beginning of a JSON object.

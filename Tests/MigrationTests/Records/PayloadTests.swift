@@ -220,6 +220,42 @@ struct PayloadTests {
         #expect(try one("POST \(many)").payload.documents.count == 20)
     }
 
+    @Test("JSON with escapes in quotes is read in a line of a log, as logfmt writes it; one that is cut short is not")
+    func logfmt() throws {
+        func escaped(_ text: String) -> String { text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") }
+        let requests = (1...3).map { #"{"receipt-data":"\#(Made.receipt($0))","password":"it's \"secret\""}"# }
+        let lines = requests.map { "time=2024-01-01T00:00:00Z level=info msg=\"\(escaped($0))\" status=200" }
+        let reading = Reading(lines.joined(separator: "\n") + "\n")
+        #expect(reading.kinds == ["request", "request", "request"])
+        #expect(reading.receipts == (1...3).map { Made.receipt($0) })
+        #expect(reading.places.last == "input, line 3")
+        let request = requests[0]
+        for line in [
+            #"msg="POST: \#(escaped(request))" key="a \"b\"""#, #"screen=5" body="\#(escaped(request))""#,
+            #"msg="\x1b[32mPOST\x1b[0m \a\v\' \#(escaped(request))""#, #"a="x" body=\#(escaped(request)) b="y""#,
+            #"msg="body \"\#(escaped(escaped(request)))\"""#, #"msg="{\n  \#(escaped(String(request.dropFirst())))""#,
+            #"msg="regex {\d+}" body="\#(escaped(request))""#, #"{"a":1} 200 msg="\#(escaped(request))""#,
+        ] {
+            let record = try one(line)
+            let receipts = record.payload.documents.compactMap(\.payload.receiptText)
+            #expect(receipts == [Made.receipt()], "\(line.prefix(40))")
+            #expect(!record.members.contains { $0.fate == .looksLikeDocument })
+        }
+        for both in ["POST \(request)", "request=\"\(escaped(request))\""] {
+            #expect(try one("\(both) reply=\"\(escaped(Made.reply))\"").payload.kind == "pair")
+        }
+        #expect(try member(quoted(lines[0])).payload.kind == "request")
+        let unread = try one("\(lines[0]) other=\"\(Made.receipt(2)) \\\"\"")
+        #expect(unread.payload.kind == "request")
+        #expect(unread.members.contains { $0.path == "(record)" && $0.fate == .looksLikeDocument })
+        for damaged in [
+            String(lines[0].prefix(400)), #"msg="\#(escaped(request).prefix(300))" status=200"#,
+            #"msg="\xe9 \#(escaped(request))""#, "x " + String(repeating: "{\\\"", count: 100) + Made.receipt(),
+        ] {
+            #expect(try one(damaged).payload.kind == "unknownForm", "\(damaged.prefix(40))")
+        }
+    }
+
     @Test("the JSON in a text of a record is read, in a member and in a column")
     func textsWithJSON() throws {
         let request = "{\"receipt-data\":\"\(Made.receipt())\",\"password\":\"secret\"}"
