@@ -503,7 +503,10 @@ package enum ExportedTables {
                 source($0, "input")?.string
             },
             .integer("line", "The line of the record, from 1.") { source($0, "line")?.integer },
-            .integer("element", "The element of the JSON array, from 1.") { source($0, "element")?.integer },
+            .integer(
+                "element",
+                "The element of the JSON array, or the member of a JSON object that is too long for a record, from 1."
+            ) { source($0, "element")?.integer },
             .integer("row", "The row of the table, from 1; the header counts.") { source($0, "row")?.integer },
             .integer("byteOffset", "The offset of the record in the input, in bytes.") {
                 source($0, "byteOffset")?.integer

@@ -14,11 +14,13 @@ public struct MigrationPlan: Sendable {
         public let records: Int?
         /// The columns and members of the records, by path.
         public let columns: [Column]
+        /// Whether it is one record, or one object that is too long for a record and is read by its members.
+        let isOneValue: Bool
 
-        /// The keys of an object that may be ids of users, as `--user-column` names them: the only record is or contains this
+        /// The keys of an object that may be ids of users, as `--user-column` names them: the input is or contains this
         /// object, and the values of several keys contain documents under the same names. Nil if there is none.
         public var possibleUserKeys: String? {
-            guard sampledRecords == 1 else { return nil }
+            guard isOneValue else { return nil }
             var keys: [String: (container: String, keys: Set<Substring>)] = [:]
             for column in columns where column.fates.keys.contains(where: { MemberFate(rawValue: $0)?.isRead == true })
             {

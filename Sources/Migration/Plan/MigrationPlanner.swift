@@ -100,7 +100,8 @@ public struct MigrationPlanner: Sendable {
         }
         return MigrationPlan.Source(
             name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes,
-            records: records, columns: columns(counts.members, used))
+            records: records, columns: columns(counts.members, used),
+            isOneValue: read == 1 || statistics.dividedInputs > 0)
     }
 
     // MARK: Columns

@@ -95,14 +95,21 @@ struct BatchBuilder {
         contexts.append(context)
     }
 
+    /// - Parameters:
+    ///   - before: what the record has before the bytes of the input.
+    ///   - after: what it has after them.
     mutating func append(
-        _ bytes: Bytes, length: Int? = nil, number: Int, byteOffset: Int, problem: InputProblem? = nil
+        _ bytes: Bytes, before: [UInt8] = [], after: [UInt8] = [], length: Int? = nil, number: Int, byteOffset: Int,
+        problem: InputProblem? = nil
     ) {
         let start = storage.count
+        storage += before
         storage.append(contentsOf: bytes)
+        storage += after
+        let kept = start..<storage.count
         frames.append(
             RecordFrame(
-                kept: start..<storage.count, length: length ?? bytes.count, number: number, byteOffset: byteOffset,
+                kept: kept, length: length ?? kept.count, number: number, byteOffset: byteOffset,
                 context: contexts.count - 1, problem: problem))
     }
 

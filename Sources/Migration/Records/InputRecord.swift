@@ -6,7 +6,8 @@ package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
         case file
         /// The line where it begins; blank lines count.
         case line(Int)
-        /// The element of a top-level JSON array, or the value in a sequence of JSON values.
+        /// The element of a top-level JSON array, the value in a sequence of JSON values, or the member of an object that is too
+        /// long for a record.
         case element(Int)
         /// The row of a table; the header and blank rows count, as in a spreadsheet.
         case row(Int)

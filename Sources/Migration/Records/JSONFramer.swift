@@ -32,7 +32,8 @@ struct JSONValueEnd {
         while index < bytes.count {
             if depth > 0 {
                 switch bytes[index] {
-                case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "{"), UInt8(ascii: "["), 0x20, 0x09, 0x0A, 0x0D:
+                case UInt8(ascii: ","), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "{"), UInt8(ascii: "["),
+                    0x20, 0x09, 0x0A, 0x0D:
                     return index
                 default: break
                 }
@@ -88,63 +89,116 @@ struct JSONValueEnd {
     }
 }
 
-/// One record per element of a top-level JSON array, or per value of a sequence of JSON values.
+/// Finds the end of a member of an object in the same way: a name, a colon and a value. Without a name, it is a value alone.
+struct JSONMemberEnd {
+    private enum Part { case name, colon, gap, value }
+
+    private var part: Part
+    private var end: JSONValueEnd
+    private(set) var nameEnd = 0
+    /// Where the value begins; nil as long as that is unknown.
+    private(set) var valueStart: Int?
+
+    /// - Parameters:
+    ///   - first: the first byte.
+    ///   - isNamed: whether a name is expected.
+    ///   - start: the position of the first byte.
+    init(first: UInt8, isNamed: Bool, at start: Int = 0) {
+        part = isNamed && first == UInt8(ascii: "\"") ? .name : .value
+        end = JSONValueEnd(first: first)
+        valueStart = part == .value ? start : nil
+    }
+
+    /// Continues at `start`, where the last call stopped. Returns the position after the member, or nil if it is not complete.
+    mutating func scan(_ bytes: Bytes, from start: Int) -> Int? {
+        var index = start
+        if part == .name {
+            guard let found = end.scan(bytes, from: index) else { return nil }
+            (part, nameEnd, index) = (.colon, found, found)
+        }
+        while part != .value {
+            guard let next = bytes.firstNonWhiteSpace(from: index) else { return nil }
+            index = next
+            switch bytes[next] {
+            case UInt8(ascii: ":") where part == .colon:
+                part = .gap
+                index += 1
+            // No member after all; the reader reports that.
+            case _ where part == .colon: return next
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): return next
+            case let first: (part, end, valueStart) = (.value, JSONValueEnd(first: first), next)
+            }
+        }
+        return end.scan(bytes, from: index)
+    }
+}
+
+/// One record per element of a top-level JSON array, or per value of a sequence of JSON values. An object in a sequence that is
+/// too long for a record can have one per member.
 struct JSONFramer: RecordFramer {
     private enum Phase { case outside, inArray, done }
 
     let limit: Int
     /// Whether records are the elements of arrays; otherwise they are consecutive values.
     let entersArrays: Bool
+    private var division: ObjectDivision
+    private var isDivided = false
     private var phase = Phase.outside
     private var number = 0
 
-    init(limit: Int, entersArrays: Bool) {
+    init(limit: Int, entersArrays: Bool, reader: RecordReader) {
         self.limit = limit
         self.entersArrays = entersArrays
+        division = ObjectDivision(reader)
     }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         while phase != .done {
             guard let byte = try skipSeparators(input) else { return end(input, into: &batch) }
             switch (phase, byte) {
+            case (_, UInt8(ascii: "}")) where division.isOpen:
+                division.leave()
+                input.consume(1)
             case (.outside, UInt8(ascii: "[")) where entersArrays:
                 phase = .inArray
                 input.consume(1)
             case (.inArray, UInt8(ascii: "]")):
                 phase = .outside
                 input.consume(1)
-            case (.outside, _) where entersArrays:
-                // Nothing may follow the array. The rest becomes one record, so that it is not lost.
+            case (.outside, _) where entersArrays || (isDivided && !division.isOpen && byte != UInt8(ascii: "{")):
+                // Nothing may follow the array, and only objects the divided one. The rest becomes one record, so that it is not lost.
                 phase = .done
                 number += 1
                 try appendRest(of: input, into: &batch)
                 return true
             default:
-                number += 1
-                try appendValue(first: byte, of: input, into: &batch)
-                return true
+                if try appendValue(first: byte, of: input, into: &batch) { return true }
             }
         }
         return false
     }
 
-    /// Adds a record for an input that ends inside its array, because elements may be missing.
+    /// Adds a record for an input that ends inside its array or its object, because some of it may be missing.
     private mutating func end(_ input: InputBuffer, into batch: inout BatchBuilder) -> Bool {
         defer { phase = .done }
-        guard phase == .inArray else { return false }
-        let problem = InputProblem(
-            .truncatedInput, "The input ends inside a JSON array: elements may be missing after element \(number).")
+        guard phase == .inArray || division.isOpen else { return false }
+        let message =
+            division.isOpen
+            ? "The input ends inside a JSON object: members may be missing after element \(number)."
+            : "The input ends inside a JSON array: elements may be missing after element \(number)."
+        let problem = InputProblem(.truncatedInput, message)
         batch.append(input.window, number: number + 1, byteOffset: input.offset, problem: problem)
         return true
     }
 
-    /// Skips white space (and, in an array, commas) and returns the next byte; nil at the end.
+    /// Skips white space (and, in an array or object, commas) and returns the next byte; nil at the end.
     private func skipSeparators(_ input: InputBuffer) throws(InputError) -> UInt8? {
+        let skipsCommas = phase == .inArray || division.isOpen
         while true {
             let bytes = input.window
             var index = 0
             while index < bytes.count,
-                bytes[index].isWhiteSpace || (phase == .inArray && bytes[index] == UInt8(ascii: ","))
+                bytes[index].isWhiteSpace || (skipsCommas && bytes[index] == UInt8(ascii: ","))
             {
                 index += 1
             }
@@ -155,8 +209,11 @@ struct JSONFramer: RecordFramer {
         }
     }
 
-    private func appendValue(first: UInt8, of input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) {
-        var value = JSONValueEnd(first: first)
+    /// Adds a record. False if the value is too long for one, and its members are records.
+    private mutating func appendValue(
+        first: UInt8, of input: InputBuffer, into batch: inout BatchBuilder
+    ) throws(InputError) -> Bool {
+        var value = JSONMemberEnd(first: first, isNamed: division.isOpen)
         var scanned = 0
         var oversize: OversizeRecord?
         while true {
@@ -164,6 +221,13 @@ struct JSONFramer: RecordFramer {
             let found = value.scan(bytes, from: scanned)
             scanned = found ?? bytes.count
             let isComplete = found != nil || input.isAtEnd
+            if oversize == nil, scanned > limit, !entersArrays,
+                let length = division.enter(value, of: bytes[slice: 0..<limit])
+            {
+                isDivided = true
+                input.consume(length)
+                return false
+            }
             if oversize != nil || scanned > limit {
                 oversize = oversize ?? OversizeRecord(byteOffset: input.offset)
                 oversize?.absorb(bytes[slice: 0..<scanned])
@@ -171,20 +235,26 @@ struct JSONFramer: RecordFramer {
                 scanned = 0
             }
             if isComplete {
+                number += 1
                 if let oversize {
                     batch.append(oversize, number: number, limit: limit)
                 } else {
-                    batch.append(bytes[slice: 0..<scanned], number: number, byteOffset: input.offset)
+                    // What the input cuts off must not be completed.
+                    let after = found == nil ? [] : division.after
+                    batch.append(
+                        bytes[slice: 0..<scanned], before: division.before, after: after, number: number,
+                        byteOffset: input.offset)
                     input.consume(scanned)
                 }
-                return
+                return true
             }
             _ = try input.fill()
         }
     }
 
     private func appendRest(of input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) {
-        let problem = InputProblem(.invalidJSON, offset: 0, "Something follows the end of the JSON array.")
+        let problem = InputProblem(
+            .invalidJSON, offset: 0, "Something follows the end of the JSON \(isDivided ? "object" : "array").")
         try input.fill(upTo: limit + 1)
         if input.count <= limit {
             let rest = input.window

@@ -75,6 +75,9 @@ struct RecordReader {
     /// Whether the keys of the object that is read are a column.
     var readsKeys: Bool { pathsToKeys.contains(where: \.isEmpty) }
 
+    /// Whether the keys of the object that is read, or of an object in it, are a column.
+    var leadsToKeys: Bool { !pathsToKeys.isEmpty }
+
     /// The reader of the value of a member.
     func inside(_ name: String) -> RecordReader {
         guard !pathsToKeys.isEmpty else { return self }

@@ -40,6 +40,8 @@ package struct InputStatistics: Sendable, Equatable {
     package var rowsOfOtherTables = 0
     /// The number of inputs without any record.
     package var emptyInputs = 0
+    /// The number of inputs that are one JSON object, too long for a record, whose members are records.
+    package var dividedInputs = 0
     /// The number of compressed inputs, whose files have fewer bytes than were read.
     package var compressedInputs = 0
 
@@ -228,7 +230,7 @@ package final class RecordSource {
         statistics.records += recordsBefore
         let input = OpenInput(
             name: name, buffer: buffer, framing: .table(table), limit: options.maximumRecordSize,
-            receiptColumn: options.receiptColumn)
+            reader: options.reader)
         input.framer = TableFramer(
             limit: options.maximumRecordSize, dialect: layout.dialect, rowsBefore: 1 + recordsBefore,
             keepsBlankRows: true)
@@ -253,10 +255,36 @@ package final class RecordSource {
             throw InputError(code: .unreadable, input: name, message: advice)
         }
         if options.format != .file, detector.endsLinesWithCarriageReturns { buffer.replaceCarriageReturns() }
-        let framing = try detector.detect()
+        var framing = try detector.detect()
+        if try isDivided(buffer, framing) {
+            statistics.dividedInputs += 1
+            framing = .jsonSequence
+        }
         return OpenInput(
-            name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize,
-            receiptColumn: options.receiptColumn, tables: tables)
+            name: name, buffer: buffer, framing: framing, limit: options.maximumRecordSize, reader: options.reader,
+            tables: tables)
+    }
+
+    /// Whether an input that seems to be one record is a JSON object that is too long for one, and whose members are records.
+    private func isDivided(_ buffer: InputBuffer, _ framing: InputFraming) throws(InputError) -> Bool {
+        guard options.format == .auto || options.format == .json, let start = buffer.window.firstNonWhiteSpace(),
+            buffer.window[start] == UInt8(ascii: "{")
+        else { return false }
+        let limit = options.maximumRecordSize
+        var isLine = false
+        switch framing {
+        case .file: break
+        case .lines: isLine = true
+        case .jsonElements, .jsonSequence, .table, .dump: return false
+        }
+        func beginning() -> Bytes { buffer.window[slice: start..<min(buffer.count, start + limit)] }
+        // Lines are not read ahead.
+        if isLine, beginning().position(of: 0x0A) != nil { return false }
+        try buffer.fill(upTo: start + limit + 1)
+        let bytes = beginning()
+        guard buffer.count > start + limit, !isLine || bytes.position(of: 0x0A) == nil else { return false }
+        var division = ObjectDivision(options.reader)
+        return division.enter(JSONMemberEnd(first: UInt8(ascii: "{"), isNamed: false), of: bytes) != nil
     }
 }
 
@@ -271,7 +299,7 @@ private final class OpenInput {
     var isFile = false
 
     init(
-        name: String, buffer: InputBuffer, framing: InputFraming, limit: Int, receiptColumn: String?,
+        name: String, buffer: InputBuffer, framing: InputFraming, limit: Int, reader: RecordReader,
         tables: DumpFramer.Tables = ([:], 0)
     ) {
         self.buffer = buffer
@@ -284,11 +312,11 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .line, table: nil)
         case .jsonElements, .jsonSequence:
             let isArray = if case .jsonElements = framing { true } else { false }
-            framer = JSONFramer(limit: limit, entersArrays: isArray)
+            framer = JSONFramer(limit: limit, entersArrays: isArray, reader: reader)
             context = FrameContext(input: name, unit: .element, table: nil)
         case .dump(let dialect):
             framer = DumpFramer(
-                input: name, dialect: dialect, receiptColumn: receiptColumn, limit: limit, tables: tables)
+                input: name, dialect: dialect, receiptColumn: reader.receiptColumn, limit: limit, tables: tables)
             context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)

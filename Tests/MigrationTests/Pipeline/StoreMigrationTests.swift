@@ -253,6 +253,38 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("go on in an object that is too long for a record, whose keys are users, and a plan suggests them")
+    func longObject() async throws {
+        let filler = String(repeating: "x", count: 1 << 20)
+        var users = ["\"u1\":{\"receipt\":\"\(try Self.receipt("auto-renewable"))\"}"]
+        users += (1...17).map { "\"f\($0)\":{\"bio\":\"\(filler)\"}" }
+        users += ["\"u2\":{\"receipt\":\"\(try Self.receipt("consumable"))\"}", "\"u3\":{\"receipt\":\"nonsense\"}"]
+        let folder = try TemporaryFolder()
+        let text = "{\"posts\":{\"p\":{\"n\":1}},\"users\":{\(users.joined(separator: ","))}}"
+        let path = try folder.write("export.json", Array(text.utf8))
+        let migration = StoreMigration(options: try Self.options(user: "users.*", rowsPerStep: 1))
+        let whole = try Self.open(folder, "whole")
+        let expected = try await migration.run(inputs: [path], into: whole).records
+        #expect(expected.recordsRead == 21 && expected.migrated == 2 && expected.quarantined == 19)
+        let files = try await Self.export(whole, folder)
+        #expect(try Self.rows(files, "customer_users").compactMap { $0["userId"]?.string }.sorted() == ["u1", "u2"])
+        try await whole.close()
+        for (stop, commits) in [(1, true), (3, false)] {
+            let store = try Self.open(folder, "store \(stop)")
+            let stopping = Stopping(store, at: stop, commits: commits)
+            await #expect(throws: MigrationError.self) { try await migration.run(inputs: [path], into: stopping) }
+            let summary = try await migration.run(inputs: [path], into: store)
+            #expect(summary.records == expected && summary.recordsBefore > 0)
+            #expect(try await Self.export(store, folder) == files)
+            try await store.close()
+        }
+        let plan = try MigrationPlanner(
+            options: MigrationOptions(trust: try FixtureTrust.withIntermediates()),
+            destination: .store(userColumn: nil, carriedColumns: [], date: Self.date), sample: .max
+        ).plan(inputs: [path])
+        #expect(plan.records == 21 && plan.sources.first?.possibleUserKeys == "users.*")
+    }
+
     /// Lines of records, at least nine.
     private static func lines() throws -> [[UInt8]] {
         let bytes = try FixtureStore.bytes("inputs/customers.ndjson")

@@ -13,6 +13,9 @@ struct ChunkTests {
         let array =
             " [ {\"receipt\":\"\(a)\"},\n[1,{\"x\":\"]\\\\\\\"\"}],\"\(b)\" ,12, tru, \"\(long)\" ,\(Made.row) ]  [3]"
         let csv = "u;receipt;n\r\n\"a\r\n;\"\"b\";\(a);1\r\n\r\n2;\"\(b)\";\n3;\(long);\r\n\"4;\(a);1\r\n5;\(b);1"
+        let object =
+            "{\"at\":{\"x\":1} ,\n\"users\" : {\"u1\":{\"receipt\":\"\(a)\"},\"u2\" :{\"r\":[\"\(b)\"]},\"u3\":{\"y\":\"\(long)\"},"
+            + "\"u4\":12,\"u5\":{\"receipt\":\"\(a)\"}}}\n{\"receipt\":\"\(b)\"} rest"
         var inputs: [(String, String, InputOptions)] = [
             ("document", "{\n \"status\": 0,\n \"receipt\": {\"bid\":\"b\"}\n}\n", .init()),
             ("property list", Made.propertyList, .init()),
@@ -28,6 +31,9 @@ struct ChunkTests {
             inputs += [
                 ("array", array, .init(maximumRecordSize: limit)), ("csv", csv, .init(maximumRecordSize: limit)),
             ]
+        }
+        for columns in [[], ["users.*"]] {
+            inputs.append(("object", object, .init(otherColumns: columns, maximumRecordSize: 400)))
         }
         for format in InputFormat.allCases where format != .csv {
             for (name, text) in [("ndjson", ndjson), ("wrapped", wrapped), ("array", array), ("csv", csv)] {
@@ -58,7 +64,8 @@ struct ChunkTests {
     @Test("every byte but white space and separators is in a record")
     func nothingIsLost() {
         let separators: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D, 0x2C, 0x5B, 0x5D, 0xEF, 0xBB, 0xBF]
-        for input in Self.inputs where !input.name.hasPrefix("csv") {
+        // A member of an object has more around it than its own bytes.
+        for input in Self.inputs where !input.name.hasPrefix("csv") && input.name != "object" {
             let reading = Reading(input.text, options: input.options)
             guard reading.records.allSatisfy({ $0.original.count == $0.length }) else { continue }
             var covered = [Bool](repeating: false, count: input.text.utf8.count)

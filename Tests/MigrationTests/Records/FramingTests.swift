@@ -213,6 +213,124 @@ struct FramingTests {
         }
     }
 
+    // MARK: Objects that are too long for a record
+
+    private func user(_ number: Int) -> String {
+        "\"u\(number)\":{\"receipt\":\"\(Made.receipt(number))\",\"n\":\(number)}"
+    }
+
+    private func reading(_ text: String, _ columns: [String] = [], format: InputFormat = .auto) -> Reading {
+        Reading(text, options: InputOptions(format: format, otherColumns: columns, maximumRecordSize: 3_000))
+    }
+
+    @Test("an object that is too long for a record is read by its members, or those one level below, with their keys")
+    func longObject() {
+        let users = (1...12).map(user)
+        for (before, between, after, column) in [
+            ("{\"users\":{", ",", "}}", "users.*"), ("{\n  \"users\" : {\n    ", ",\n    ", "\n  }\n}\n", "users.*"),
+            ("{", ",", "}", "*"), ("{\n", ",\n", "\n}", "*"),
+        ] {
+            let text = before + users.joined(separator: between) + after
+            for columns in [[column], []] {
+                let reading = reading(text, columns)
+                #expect(reading.receipts == (1...12).map { Made.receipt($0) }, "\(before)")
+                #expect(reading.places.first == "input, element 1" && reading.places.last == "input, element 12")
+                #expect(reading.statistics.dividedInputs == 1 && reading.statistics.bytes == text.utf8.count)
+                let bytes = Array(text.utf8)
+                for (record, user) in zip(reading.records, users) {
+                    #expect(bytes[record.place.byteOffset...].starts(with: user.utf8))
+                    #expect(record.length == record.original.count)
+                }
+                guard !columns.isEmpty else { continue }
+                let keys: [CarriedColumn.Value?] = (1...12).map { .text("u\($0)") }
+                #expect(reading.records.map { $0.carried(column) } == keys)
+            }
+        }
+        let compact = "{\"users\":{\(users.joined(separator: ","))}}"
+        #expect(reading(compact).originals[2] == "{\"users\":{\(users[2])}}")
+        // A short one is one record.
+        #expect(Reading(compact).records.count == 1 && Reading(compact).statistics.dividedInputs == 0)
+        // What follows it in other lines is read too.
+        #expect(reading("\(compact)\n{\"receipt\":\"\(a)\"}\n").receipts.count == 13)
+    }
+
+    @Test("an object that is too long and may be one record or document is not torn apart, unless its keys are named")
+    func longRecord() {
+        let users = "{\((1...12).map(user).joined(separator: ","))}"
+        let junk = "{\((1...400).map { "\"k\($0)\":{\"n\":1}" }.joined(separator: ","))}"
+        for text in [
+            "{\"id\":1,\"users\":\(users)}", "{\"receipt\":\(users)}", "{\"users\":[\(users)]}",
+            "{\"u1\":\"\(a)\",\"u2\":\"\(String(repeating: "y", count: 4_000))\"}", junk,
+        ] {
+            #expect(reading(text).kinds == ["tooLarge"] && reading(text).places == ["input"], "\(text.prefix(40))")
+        }
+        for format in [InputFormat.file, .ndjson] {
+            #expect(reading("{\"users\":\(users)}", ["users.*"], format: format).kinds == ["tooLarge"])
+        }
+        #expect(reading("{\"id\":1,\"users\":\(users)}", ["users.*"]).kinds.filter { $0 == "receipt" }.count == 12)
+        #expect(reading(junk, ["*"]).records.count == 400)
+        let texts = "{\((1...12).map { "\"u\($0)\":\"\(Made.receipt($0))\"" }.joined(separator: ","))}"
+        #expect(reading(texts).kinds == ["tooLarge"] && reading(texts, ["*"]).receipts.count == 12)
+    }
+
+    @Test("a member that is too long costs itself, and other members are records of their own")
+    func longMembers() {
+        let long = "\"u0\":{\"bio\":\"\(String(repeating: "y", count: 4_000))\"}"
+        let users = ([user(1), long] + (2...5).map(user)).joined(separator: ",")
+        let posts = "{\"n\":1,\"text\":\"\(String(repeating: "z", count: 4_000))\"}"
+        let text = "{\"a\":{\"b\":{}},\"posts\":\(posts),\"users\":{\(users)},\"last\":{}}"
+        for columns in [[], ["users.*"]] {
+            let reading = reading(text, columns)
+            #expect(
+                reading.kinds == [
+                    "unknownForm", "tooLarge", "receipt", "tooLarge", "receipt", "receipt", "receipt", "receipt",
+                    "unknownForm",
+                ])
+            #expect(reading.originals[1] == "\"posts\":\(posts)" && reading.originals[3] == long)
+            #expect(reading.originals.last == "{\"last\":{}}")
+        }
+    }
+
+    @Test("an object that is too long and is damaged anywhere loses no receipt, and one that is cut off says so")
+    func damagedObject() {
+        let text = "{\"users\":{\((1...12).map(user).joined(separator: ", "))}}"
+        let receipts = (1...12).map { Made.receipt($0) }
+        func check(_ bytes: [UInt8]) -> Reading {
+            let options = InputOptions(otherColumns: ["users.*"], maximumRecordSize: 3_000)
+            let reading = Reading([.bytes(bytes, name: "x")], options: options)
+            let (given, found) = (String(decoding: bytes, as: UTF8.self), reading.originals.joined(separator: "\n"))
+            for receipt in receipts where given.utf8.firstRange(of: Array(receipt.utf8)) != nil {
+                #expect(found.utf8.firstRange(of: Array(receipt.utf8)) != nil)
+            }
+            return reading
+        }
+        for count in stride(from: 4_000, to: text.utf8.count, by: 1_111) {
+            let reading = check(Array(text.utf8.prefix(count)))
+            #expect(reading.kinds.last == "truncatedInput")
+            let complete = receipts.count { receipt in reading.receipts.contains(receipt) }
+            #expect(complete >= count / 1_100 - 1, "\(count)")
+        }
+        // A number that is cut off is not taken for a whole one.
+        let cut = reading("{\"users\":{\((1...4).map(user).joined(separator: ",")),\"u5\":1000", ["users.*"])
+        #expect(cut.kinds.suffix(2) == ["invalidJSON", "truncatedInput"])
+        let rest = reading("{\"users\":{\((1...4).map(user).joined(separator: ","))}}, \(user(5))}")
+        #expect(rest.kinds == ["receipt", "receipt", "receipt", "receipt", "invalidJSON"])
+        #expect(rest.originals.last == ", \(user(5))}")
+        var state: UInt64 = 3
+        func random(_ bound: Int) -> Int {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(state >> 33) % bound
+        }
+        let original = Array(text.utf8)
+        let marks = original.indices.dropFirst().filter { "{}\":, ".utf8.contains(original[$0]) }
+        let alphabet = Array("{}[]\":,\\ 1x".utf8)
+        for _ in 0..<40 {
+            var bytes = original
+            for _ in 0..<2 { bytes[marks[random(marks.count)]] = alphabet[random(alphabet.count)] }
+            _ = check(bytes)
+        }
+    }
+
     @Test("batches are bounded by records and by bytes")
     func batches() throws {
         let many = RecordSource([.bytes(Array(String(repeating: "1\n", count: 1000).utf8), name: "x")])
