@@ -92,7 +92,7 @@ private final class Counter: Sendable {
 
     @Test("Answers that come too late open the circuit breaker, and no call is left over")
     func breaker() async throws {
-        try await playing(patience: .seconds(3)) { sandbox, endpoint in
+        try await playing(patience: .seconds(10)) { sandbox, endpoint in
             let (asked, _) = try await receipts(sandbox)
             let url = "\(endpoint)/sandbox/verifyReceipt"
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
