@@ -41,12 +41,6 @@ end_all() {
 }
 trap end_all EXIT
 
-# Runs a function with the time of the processor that the others leave.
-behind() {
-    renice -n "$1" -p "$BASHPID" >/dev/null
-    "${@:2}"
-}
-
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
 # Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
@@ -89,27 +83,28 @@ step "Format, and what one library alone fetches"
 ended format
 ended minimal
 
-# SwiftPM locks .build. The tests only read what is built, so they and the build beside them ignore the lock.
-testing=(swift test --skip-build --ignore-lock)
-
-# The tests of the database wait half of the time, and the others a fifth. The release is built in that time.
 step "Tests, debug"
-release() { build -c release --build-tests --ignore-lock; }
-beside release behind 19 release
-tests 1500 "${testing[@]}" "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "${testing[@]}" --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run "${testing[@]}" "${database[@]}"
+tests 1500 swift test --skip-build "${width[@]}"
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests 1200 bash tools/postgres.sh run swift test --skip-build "${database[@]}"
 
-# With what is built: a build with the flags of demo.sh would compile everything again.
-step "Documentation"
-DOCUMENTED_BUILD=$debug bash tools/docs.sh
+# With what is built: a build with the flags of demo.sh would compile everything again. Beside the release build, which has
+# only one module to compile for much of its time.
+documents() {
+    step "Documentation"
+    DOCUMENTED_BUILD=$debug bash tools/docs.sh
 
-step "Demonstration"
-DEMO_COMMAND=$debug/legacy-receipts bash tools/demo.sh
+    step "Demonstration"
+    DEMO_COMMAND=$debug/legacy-receipts bash tools/demo.sh
+}
 
 step "Build, release"
-ended release
+beside documents documents
+build -c release --build-tests
 command=$(build -c release --show-bin-path)/legacy-receipts
+
+step "Documentation and demonstration, beside the build"
+ended documents
 
 # What other programs say about the command.
 judges() {
@@ -149,18 +144,18 @@ judges() {
 }
 
 # The judges wait for servers, browsers and Java most of the time, and the tests for time limits. So they run together.
-beside judges behind 5 judges
+beside judges judges
 
 step "Tests, release"
 released=0
-tests 1500 "${testing[@]}" -c release "${width[@]}" || released=1
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "${testing[@]}" -c release --filter 'aThousandConnectionsAreServed|tenThousandSilent' || released=1
-tests 1200 bash tools/postgres.sh run "${testing[@]}" -c release "${database[@]}" || released=1
+tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
 
 step "Judges of the release"
 judged=0
 ended judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${database[@]}"
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
 # libraries of the debug tests.
