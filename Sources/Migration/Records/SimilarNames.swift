@@ -18,9 +18,13 @@ package enum SimilarNames {
         return distances[right.count] <= allowed
     }
 
-    /// A name without separators, its ASCII letters in lower case. Needed for each column of each record, so it makes no
-    /// other texts.
+    /// A name in lower case and without separators.
     static func plain(_ name: some StringProtocol) -> String {
+        name.utf8.allSatisfy { $0 < 0x80 } ? withoutSeparators(name) : withoutSeparators(name.lowercased())
+    }
+
+    /// Its ASCII letters are in lower case. Needed for each column of each record, so it makes no other texts.
+    private static func withoutSeparators(_ name: some StringProtocol) -> String {
         String(unsafeUninitializedCapacity: name.utf8.count) { buffer in
             var count = 0
             for byte in name.utf8 where byte != 0x5F && byte != 0x2D && byte != 0x20 {

@@ -339,6 +339,7 @@ struct ColumnRoleTests {
         arguments: [
             ("user_id", "usr_id", true), ("userId", "user_id", true), ("country", "contry", true),
             ("uid", "gid", false), ("user_id", "app_id", false), ("konto", "account", false), ("id", "ip", false),
+            ("КЛИЕНТ_ID", "клиентId", true),
         ])
     func names(_ left: String, _ right: String, _ isTyping: Bool) {
         #expect(SimilarNames.differByTyping(left, right) == isTyping)
