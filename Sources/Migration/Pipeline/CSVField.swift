@@ -2,7 +2,13 @@
 package enum CSVField {
     /// Appends a field and the comma after it.
     package static func append(_ field: String, to bytes: inout [UInt8]) {
-        let needsQuotes = field.utf8.contains { "\",\r\n".utf8.contains($0) }
+        // Not a search in a text, because this looks at each byte of an export.
+        let needsQuotes = field.utf8.contains { byte in
+            switch byte {
+            case 0x22, 0x2C, 0x0D, 0x0A: true
+            default: false
+            }
+        }
         if needsQuotes {
             bytes.append(0x22)
             for byte in field.utf8 {
