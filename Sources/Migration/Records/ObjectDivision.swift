@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The objects around the members of a JSON object that is too long for a record.
 ///
 /// Each of its members is a record instead, in the same objects: `{"users":{"u1":{…}}}`. So it is read as if the others were not
@@ -33,7 +35,7 @@ struct ObjectDivision {
         else { return nil }
         var reader = self.reader
         if let object = objects.last {
-            guard let name = RecordReader.jsonString(bytes[slice: 0..<member.nameEnd]) else { return nil }
+            guard let name = (try? JSONValue.parse(bytes[slice: 0..<member.nameEnd]))?.string else { return nil }
             reader = object.reader.inside(name)
         }
         let mayDivide =
@@ -67,7 +69,7 @@ struct ObjectDivision {
                 return false
             }
             guard bytes[value] == UInt8(ascii: "{"),
-                let name = RecordReader.jsonString(bytes[slice: start..<member.nameEnd]),
+                let name = (try? JSONValue.parse(bytes[slice: start..<member.nameEnd]))?.string,
                 !WireVocabulary.containers.contains(name)
             else { return false }
             count += 1

@@ -50,8 +50,7 @@ final class QueryStream: ByteStream {
                 }
                 try Self.check(rows, sql, key: key, position: input.position)
                 keyColumn = index
-                // An identifier as SQL (PostgreSQL documentation, 4.1.1; SQLite, "SQLite Keywords").
-                let column = key.inQuotes("\"", escapedAs: "\"\"")
+                let column = Self.identifier(key)
                 let rest = input.position == nil ? "" : " WHERE q.\(column) > \(rows.parameter)"
                 columns = try rows.begin(
                     "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", from: input.position?.key)
@@ -90,7 +89,7 @@ final class QueryStream: ByteStream {
     private static func check(
         _ rows: any QueryRows, _ sql: String, key: String, position: QueryPosition?
     ) throws(TransactionStoreError) {
-        let column = quoted(key)
+        let column = identifier(key)
         _ = try rows.begin("SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) IS NULL LIMIT 1", from: nil)
         guard try !rows.next({ _, _ in }) else {
             throw TransactionStoreError(
@@ -101,6 +100,9 @@ final class QueryStream: ByteStream {
             "SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) = \(rows.parameter) LIMIT 2", from: position.key)
         if try rows.next({ _, _ in }), try rows.next({ _, _ in }) { throw notUnique(key) }
     }
+
+    /// An identifier as SQL (PostgreSQL documentation, 4.1.1; SQLite, "SQLite Keywords").
+    private static func identifier(_ name: String) -> String { name.inQuotes("\"", escapedAs: "\"\"") }
 
     private static func notUnique(_ key: String) -> TransactionStoreError {
         TransactionStoreError(

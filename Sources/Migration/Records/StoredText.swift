@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// Classifies stored text by its first bytes.
 enum StoredText {
     /// DER or BER bytes of a ContentInfo: a SEQUENCE with a long or indefinite length, then (as far as it can be seen)
@@ -166,7 +168,7 @@ enum StoredText {
             }
         }
         string += text[index..<text.count]
-        return string.withUnsafeBufferPointer { RecordReader.jsonString($0) } == nil ? nil : string
+        return (try? JSONValue.parse(string))?.string == nil ? nil : string
     }
 
     /// Whether a text, in which quotes and white space may be escaped, seems to contain the beginning of a JSON object.
