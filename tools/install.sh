@@ -22,8 +22,8 @@ install_packages() {
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# Builds everything at once, as nobody edits files between two builds: each module is read once instead of three times, and
-# nothing is written for debuggers. In debug this takes a third less time of the processor.
+# Builds whole modules and writes no debug information, because nobody edits files between two builds here. In debug, the
+# compiler then reads each module once, not three times.
 build() {
     swift build -Xswiftc -whole-module-optimization -Xswiftc -no-emit-module-separately-wmo -Xswiftc -num-threads -Xswiftc 2 \
         -Xswiftc -gnone -Xcc -g0 -Xcxx -g0 "$@"

@@ -251,7 +251,7 @@ struct DumpFramer: RecordFramer {
 
     private static let comment = InputProblem(.unknownForm, "A comment of a SQL dump with a document.")
 
-    /// Notes how far the end of a comment was searched for in vain.
+    /// Remembers up to where a comment has no end, so that the search does not begin again.
     private mutating func note(_ comment: DumpComment?, at offset: Int) {
         guard let comment, comment.isBlock else { return }
         endless = max(endless, offset + comment.searched)

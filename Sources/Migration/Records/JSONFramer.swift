@@ -166,7 +166,8 @@ struct JSONFramer: RecordFramer {
                 phase = .outside
                 input.consume(1)
             case (.outside, _) where entersArrays || (isDivided && !division.isOpen && byte != UInt8(ascii: "{")):
-                // Nothing may follow the array, and only objects the divided one. The rest becomes one record, so that it is not lost.
+                // Nothing may follow an array, and only objects may follow a divided object. The rest becomes one record, so
+                // that it is not lost.
                 phase = .done
                 number += 1
                 try appendRest(of: input, into: &batch)

@@ -45,7 +45,7 @@ public struct DistinguishedName: Hashable, Sendable {
         ])
     }
 
-    /// A name of the authorities that nobody trusts.
+    /// The name of a test authority that is not trusted.
     static func foreign(_ commonName: String) -> Self {
         .commonNameFirst(commonName, unit: "Foreign Test Certification Authority", organization: "Foreign Test Inc.")
     }
