@@ -3,12 +3,17 @@ import PackageDescription
 
 /// CI sets this so that a warning in our own targets fails the build; packages that depend on us never see it.
 let strictWarnings = Context.environment["LEGACY_RECEIPTS_WARNINGS_AS_ERRORS"] == "1"
+/// CI sets this to test our own targets as in a debug build, in front of packages that are compiled once for both of its runs.
+/// Who builds this package as a dependency must not set it: SwiftPM refuses unsafe flags there.
+let unoptimized: [SwiftSetting] =
+    Context.environment["LEGACY_RECEIPTS_UNOPTIMIZED"] == "1"
+    ? [.unsafeFlags(["-Onone"], .when(configuration: .release)), .define("DEBUG", .when(configuration: .release))] : []
 let settings: [SwiftSetting] =
     [
         .swiftLanguageMode(.v6),
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),
-    ] + (strictWarnings ? [.treatAllWarnings(as: .error)] : [])
+    ] + (strictWarnings ? [.treatAllWarnings(as: .error)] : []) + unoptimized
 /// In a release build the tests check optimized libraries, but are not optimized themselves: that would take the compiler
 /// minutes and check nothing more. Only where this package is built for itself, because SwiftPM refuses unsafe flags in
 /// dependencies.

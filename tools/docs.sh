@@ -2,7 +2,7 @@
 # Builds the documentation of every library; a warning is an error.
 # The archives appear in .build/documentation/<product>.doccarchive.
 #
-# The symbols come from the modules of the debug build. SwiftPM's plugin compiles all modules again for every library, which
+# The symbols come from the modules of a build. SwiftPM's plugin compiles all modules again for every library, which
 # takes six minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ targets=(
     VerifyReceipt ReplyComparison AppStoreSync VerifyReceiptServer
 )
 
-# DOCUMENTED_BUILD names the folder of a debug build that is up to date.
+# DOCUMENTED_BUILD names the folder of a build that is up to date.
 binaries=${DOCUMENTED_BUILD:-}
 if [ -z "$binaries" ]; then
     swift build --build-tests

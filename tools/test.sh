@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Installs the requirements and runs all checks: format, documentation, tests in debug and release, warnings as
-# errors.
+# Installs the requirements and runs all checks: format, documentation, tests with and without optimization, warnings as errors.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source tools/install.sh
@@ -13,7 +12,8 @@ export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
 # The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine. They run
-# apart, and fewer at once: what they measure while a server is away needs a machine that is not busy with all other tests.
+# apart, and fewer at once: what they measure while a server is away needs a machine that is not busy with all other tests. They
+# wait most of the time, so a build may run beside them.
 database=(--experimental-maximum-parallelization-width 8 --filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
 # beside NAME COMMAND…: runs a step beside those that follow. `ended NAME` waits for it and prints what it printed. The step is
@@ -35,9 +35,13 @@ ended() {
     cat ".build/$1.log"
     [ "$status" -eq 0 ] || { echo "Failed: $1, exit status $status."; return 1; }
 }
+# `timeout` is a group of its own, and passes the signal on.
 end_all() {
-    local name
-    for name in "${!running[@]}"; do kill -- "-${running[$name]}" 2>/dev/null || true; done
+    local name child
+    for name in "${!running[@]}"; do
+        for child in $(pgrep -P "${running[$name]}" timeout || true); do kill "$child" 2>/dev/null || true; done
+        kill -- "-${running[$name]}" 2>/dev/null || true
+    done
 }
 trap end_all EXIT
 
@@ -46,7 +50,8 @@ step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 # Runs tests with a time limit in seconds, and lists the failed tests at the end of the output. Hash tables have a random
 # order in the tests, as in a released program.
 tests() {
-    local log=.build/tests.log limit=$1 status=0
+    local log limit=$1 status=0
+    log=$(mktemp .build/tests.XXXXXX)
     shift
     env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" "$@" 2>&1 | tee "$log" || status=$?
     [ "$status" -ne 0 ] || return 0
@@ -74,41 +79,50 @@ venv=.build/judges
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/requirements.txt
 export LEGACY_RECEIPTS_PYTHON="$PWD/$venv/bin/python3"
 
-step "Build, debug"
+# Both runs of the tests use one build folder and one set of compiled packages: SwiftPM calls it release. For the first run our own
+# targets are compiled as in debug: not optimized, with assertions.
+unoptimized() { LEGACY_RECEIPTS_UNOPTIMIZED=1 "$@"; }
+binaries=$(swift build -c release --show-bin-path)
+
+step "Build, not optimized"
 beside minimal bash tools/minimal.sh
-build --build-tests
-debug=$(build --show-bin-path)
+unoptimized build -c release --build-tests
 
 step "Format, and what one library alone fetches"
 ended format
 ended minimal
 
-step "Tests, debug"
-tests 1500 swift test --skip-build "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test --skip-build "${database[@]}"
+step "Tests, not optimized"
+unoptimized tests 1500 swift test -c release --skip-build "${width[@]}"
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 unoptimized tests 300 swift test -c release --skip-build \
+    --filter 'aThousandConnectionsAreServed|tenThousandSilent'
 
-# With what is built: a build with the flags of demo.sh would compile everything again. Beside the release build, which has
-# only one module to compile for much of its time.
-documents() {
-    step "Documentation"
-    DOCUMENTED_BUILD=$debug bash tools/docs.sh
-
-    step "Demonstration"
-    DEMO_COMMAND=$debug/legacy-receipts bash tools/demo.sh
+# The next build replaces the programs. What still needs these takes copies, which find each other in their folder.
+copies=$PWD/.build/unoptimized
+mkdir -p "$copies"
+cp "$binaries"/legacy-receipts{,-store-loader,PackageTests.xctest} "$copies"
+unoptimized_database() {
+    tests 1200 bash tools/postgres.sh run "$copies/legacy-receiptsPackageTests.xctest" --testing-library swift-testing \
+        "${database[@]}"
 }
+unoptimized_demonstration() { DEMO_COMMAND=$copies/legacy-receipts bash tools/demo.sh; }
 
-step "Build, release"
-beside documents documents
-build -c release --build-tests
-command=$(build -c release --show-bin-path)/legacy-receipts
+step "Build of the command, optimized"
+beside unoptimized_database unoptimized_database
+beside unoptimized_demonstration unoptimized_demonstration
+build -c release --product legacy-receipts
 
-step "Documentation and demonstration, beside the build"
-ended documents
+step "Demonstration and tests on PostgreSQL, not optimized, beside the build"
+ended unoptimized_demonstration
+ended unoptimized_database
+
+command=$PWD/.build/optimized/legacy-receipts
+mkdir -p "$(dirname "$command")"
+cp "$binaries/legacy-receipts" "$command"
 
 # What other programs say about the command.
 judges() {
-    step "Demonstration, release"
+    step "Demonstration, optimized"
     DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
 
     step "Files of a release"
@@ -143,22 +157,29 @@ judges() {
     step "End of the judges"
 }
 
-# The judges wait for servers, browsers and Java most of the time, and the tests for time limits. So they run together.
+# The judges wait for servers, browsers and Java most of the time. So they run beside the compiler and the tests.
 beside judges judges
 
-step "Tests, release"
+step "Build of the tests, optimized"
+build -c release --build-tests
+
+documents() { DOCUMENTED_BUILD=$binaries bash tools/docs.sh; }
+beside documents documents
+
+step "Tests, optimized"
 released=0
 tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
+tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${database[@]}" || released=1
 
-step "Judges of the release"
+step "Documentation, and judges of the command"
 judged=0
+ended documents || judged=1
 ended judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${database[@]}"
 
-# Last, because SwiftPM removes the packages from .build that the benchmark does not need. In debug, because it can use the
-# libraries of the debug tests.
+# Last, because SwiftPM removes the packages from .build that the benchmark does not need.
 step "Benchmark compiles"
 cp Package.resolved tools/benchmark/Package.resolved
-build --package-path tools/benchmark --scratch-path .build
+build -c release --package-path tools/benchmark --scratch-path .build
+step "End"

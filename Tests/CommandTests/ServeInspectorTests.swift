@@ -16,7 +16,8 @@ struct ServeInspectorTests {
             """
             : >log
             "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
-                --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der \(options) 2>log &
+                --set look-up.port=0 --set timeouts.drain=0 --set look-up.token-files=token \\
+                --set trust.roots=root.der \(options) 2>log &
             server=$!
             tries=0
             until grep -q '"look-up"' log; do

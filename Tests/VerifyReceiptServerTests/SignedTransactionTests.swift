@@ -42,6 +42,7 @@ extension ServerTests {
                 listen: {port: 0}
                 admin: {port: 0}
                 store: {url: none}
+                timeouts: {drain: 0}
                 \(extra)
                 """)
             return try withExtendedLifetime(folder) { try ConfigurationSources(file: file).load() }

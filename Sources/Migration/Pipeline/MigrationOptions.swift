@@ -34,6 +34,8 @@ public struct MigrationOptions: Sendable {
     public var maximumRecords: Int?
     /// How many records there must be; nil if any number will do. A pipe that was cut off looks complete otherwise.
     public var expectedRecords: Int?
+    /// Longer records are not read whole, in bytes, unless ``limits`` allow larger receipts.
+    package var recordSize = InputLimits.recordSize
 
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
@@ -70,7 +72,7 @@ extension MigrationOptions {
         return InputOptions(
             format: recordFormat, receiptColumn: receiptColumn, otherColumns: documentColumns.names.values.sorted(),
             table: table,
-            maximumRecordSize: max(InputLimits.recordSize, 2 * receipt), maximumRecords: maximumRecords)
+            maximumRecordSize: max(recordSize, 2 * receipt), maximumRecords: maximumRecords)
     }
 
     /// - Throws: ``MigrationError/Code-swift.enum/recordCount`` if there were not ``expectedRecords``.

@@ -193,16 +193,7 @@ struct CompareCommand: AsyncParsableCommand {
         _ url: String, _ body: ((any TransactionStore)?) async throws -> Result
     ) async throws -> Result {
         let store = try CommandFailure.naming("The store cannot be opened") { try StoreOpener.open(url) }
-        // The comparison only reads the store, so an error of closing must not take the report away.
-        let result: Result
-        do {
-            result = try await body(store)
-        } catch {
-            try? await store.close()
-            throw error
-        }
-        try? await store.close()
-        return result
+        return try await StoreOpener.closing(store, isOnlyRead: true) { try await body($0) }
     }
 }
 

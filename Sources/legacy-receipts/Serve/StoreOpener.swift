@@ -73,8 +73,10 @@ enum StoreOpener {
     }
 
     /// Runs `body` and closes the store. An error of `body` comes before one of closing.
+    /// - Parameter isOnlyRead: whether `body` only reads. Its result then counts, also if closing fails.
     static func closing<Result>(
-        _ store: any CompleteTransactionStore, _ body: (any CompleteTransactionStore) async throws -> Result
+        _ store: any CompleteTransactionStore, isOnlyRead: Bool = false,
+        _ body: (any CompleteTransactionStore) async throws -> Result
     ) async throws -> Result {
         let result: Result
         do {
@@ -83,7 +85,11 @@ enum StoreOpener {
             try? await store.close()
             throw error
         }
-        try await store.close()
+        do {
+            try await store.close()
+        } catch {
+            guard isOnlyRead else { throw error }
+        }
         return result
     }
 }

@@ -11,7 +11,7 @@ import Testing
         "A fault is what a client of the App Store sees, for as many requests as it says",
         arguments: [
             ("{\"kind\": \"unauthorized\", \"count\": 1}", AppStoreServerAPIError.Reason.unauthorized, 401),
-            ("{\"kind\": \"rate-limited\", \"count\": 1}", .rateLimited, 429),
+            ("{\"kind\": \"rate-limited\", \"count\": 1, \"retryAfter\": 2}", .rateLimited, 429),
             ("{\"kind\": \"server-error\", \"count\": 1, \"status\": 503}", .unexpectedStatus, 503),
             ("{\"kind\": \"garbage\", \"count\": 1}", .invalidResponse, nil),
             ("{\"kind\": \"cut\", \"count\": 1}", .interrupted, nil),
