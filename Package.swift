@@ -3,8 +3,9 @@ import PackageDescription
 
 /// CI sets this so that a warning in our own targets fails the build; packages that depend on us never see it.
 let strictWarnings = Context.environment["LEGACY_RECEIPTS_WARNINGS_AS_ERRORS"] == "1"
-/// CI sets this to test our own targets as in a debug build, in front of packages that are compiled once for both of its runs.
-/// Who builds this package as a dependency must not set it: SwiftPM refuses unsafe flags there.
+/// CI sets this for its first run of the tests: our own targets are then compiled as in debug, also in a release build. So the
+/// packages of others are compiled only once. Packages that depend on us must not set it, because SwiftPM refuses unsafe flags
+/// in dependencies.
 let unoptimized: [SwiftSetting] =
     Context.environment["LEGACY_RECEIPTS_UNOPTIMIZED"] == "1"
     ? [.unsafeFlags(["-Onone"], .when(configuration: .release)), .define("DEBUG", .when(configuration: .release))] : []

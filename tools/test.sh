@@ -54,7 +54,7 @@ tests() {
     log=$(mktemp .build/tests.XXXXXX)
     shift
     env -u SWIFT_DETERMINISTIC_HASHING timeout --kill-after=30 "$limit" "$@" 2>&1 | tee "$log" || status=$?
-    [ "$status" -ne 0 ] || return 0
+    [ "$status" -ne 0 ] || { rm "$log"; return 0; }
     step "Failed"
     if [ "$status" -ge 124 ]; then
         echo "The tests did not end within $limit seconds. Those that had not ended:"
@@ -79,8 +79,8 @@ venv=.build/judges
 "$venv/bin/pip" install --quiet --disable-pip-version-check -r tools/judges/requirements.txt
 export LEGACY_RECEIPTS_PYTHON="$PWD/$venv/bin/python3"
 
-# Both runs of the tests use one build folder and one set of compiled packages: SwiftPM calls it release. For the first run our own
-# targets are compiled as in debug: not optimized, with assertions.
+# The packages are compiled once, as for a release, for both runs of the tests. For the first run, our own targets are compiled
+# as in debug: not optimized, with assertions.
 unoptimized() { LEGACY_RECEIPTS_UNOPTIMIZED=1 "$@"; }
 binaries=$(swift build -c release --show-bin-path)
 

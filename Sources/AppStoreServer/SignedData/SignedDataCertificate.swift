@@ -13,12 +13,23 @@
         /// - Throws: ``SignedDataError`` `malformedCertificate`.
         init(_ der: [UInt8], at location: SignedDataError.Location) throws {
             // Apple's certificates take 1 kB.
-            guard der.count <= 16 * 1024, let certificate = try? Certificate(derEncoded: der) else {
+            guard der.count <= 16 * 1024, let certificate = try? Certificate(derEncoded: der),
+                Self.hasSignatureOfWholeOctets(der)
+            else {
                 throw SignedDataError(.malformedCertificate, at: location)
             }
             self.der = der
             self.location = location
             self.certificate = certificate
+        }
+
+        /// Whether all bits of the signature count. Nothing signs the number of unused bits, so without this check one certificate
+        /// would have several encodings (X.690, 8.6.2.2).
+        private static func hasSignatureOfWholeOctets(_ der: [UInt8]) -> Bool {
+            guard let certificate = try? DER.parse(der), case .constructed(let parts) = certificate.content,
+                let last = Array(parts).last, let signature = try? ASN1BitString(derEncoded: last)
+            else { return false }
+            return signature.paddingBits == 0
         }
 
         /// Milliseconds since 1970, until the end of the last second (RFC 5280, 4.1.2.5); nil if the end is before the
