@@ -25,23 +25,33 @@ struct ExportedUsers {
     /// - Parameter claims: the claims on the identities of one customer, in any order.
     init(_ claims: [UserClaim]) {
         guard !claims.isEmpty else { return }
-        for (userId, claims) in Dictionary(grouping: claims, by: \.userId).sorted(by: { Self.isBefore($0.key, $1.key) })
-        {
-            let carried = Set(claims.map(\.carried)).subtracting([""]).sorted(by: Self.isBefore)
+        for userId in Self.distinct(claims.map(\.userId)) {
+            let claims = claims.filter { $0.userId.utf8.elementsEqual(userId.utf8) }
+            let carried = Self.distinct(claims.map(\.carried).filter { !$0.isEmpty })
             users.append(
                 ExportedUser(
                     userId: userId.isEmpty ? nil : userId,
-                    originalTransactionIds: Set(claims.compactMap(\.purchase)).sorted(by: Self.isBefore),
+                    originalTransactionIds: Self.distinct(claims.compactMap(\.purchase)),
                     carried: carried.isEmpty ? nil : Array("[\(carried.joined(separator: ","))]".utf8)))
         }
         let purchases = Dictionary(grouping: claims.filter { !$0.userId.isEmpty }, by: \.purchase)
         for case (let purchase?, let claims) in purchases {
-            let userIds = Set(claims.map(\.userId)).sorted(by: Self.isBefore)
+            let userIds = Self.distinct(claims.map(\.userId))
             if userIds.count > 1 {
                 conflicts.append(ExportedConflict(originalTransactionId: purchase, userIds: userIds))
             }
         }
         conflicts.sort { Self.isBefore($0.originalTransactionId, $1.originalTransactionId) }
+    }
+
+    /// Texts whose bytes differ, in the order of their bytes. As texts of Swift, two ids with the same letters in other
+    /// Unicode forms would be one.
+    private static func distinct(_ texts: [String]) -> [String] {
+        var distinct: [String] = []
+        for text in texts.sorted(by: isBefore) where !(distinct.last?.utf8.elementsEqual(text.utf8) ?? false) {
+            distinct.append(text)
+        }
+        return distinct
     }
 
     /// The order of the bytes, the same on every machine.

@@ -102,6 +102,7 @@ public struct BareTransactionIds: Sendable {
     /// are not among them.
     private static let reasons: [QuarantineReason] = [
         .bareTransactionId, .unknownTransactionId, .recordedNotAccepted, .notFiled,
+        QuarantineReason(RecordedReplyError(.badDate)),
     ]
     private static let beginnings = reasons.map { Array("{\"reason\":\"\($0.code)\"".utf8) }
 

@@ -264,7 +264,7 @@ extension CarriedColumn {
 }
 
 extension [CarriedColumn] {
-    /// The column with the best name, and of several the one nearest to the document.
+    /// Of the columns that have a value, the one with the best name, and of several the one nearest to the document.
     /// - Parameter rank: the rank of a name in lower case and without separators; nil for another column.
     func nearest(_ rank: (String) -> Int?) -> CarriedColumn? {
         var best: (rank: Int, column: CarriedColumn)?
@@ -273,6 +273,7 @@ extension [CarriedColumn] {
             if let best {
                 guard rank < best.rank || (rank == best.rank && column.depth > best.column.depth) else { continue }
             }
+            guard column.isContainer || column.content != nil else { continue }
             best = (rank, column)
         }
         return best?.column

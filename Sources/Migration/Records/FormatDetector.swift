@@ -220,27 +220,23 @@ struct FormatDetector {
     private func jsonDocument() -> InputFraming {
         guard let start = head.firstNonWhiteSpace(), head[start] == UInt8(ascii: "[") else { return .file }
         var value = JSONValueEnd(first: head[start])
-        let end = value.scan(head, from: start)
-        var isFirst = true
+        // An array that goes on after the window may be too long for a record, whatever its first elements are.
+        let undivided: InputFraming = value.scan(head, from: start) == nil && !isWhole ? .jsonElements : .file
         var index = start + 1
         while let elementStart = nextElement(from: index) {
             var element = JSONValueEnd(first: head[elementStart])
-            guard let elementEnd = element.scan(head, from: elementStart) else {
-                // Longer than the window, so it is not a row.
-                return isFirst && !isWhole ? .jsonElements : .file
-            }
+            guard let elementEnd = element.scan(head, from: elementStart) else { return undivided }
             let reader = options.reader
             let payload = reader.read(text: Array(head[elementStart..<elementEnd])[...], depth: 0).payload
             switch payload {
             case .unrecognized: break
             // Rows belong together, if the array fits.
-            case .transactions: return end == nil && !isWhole ? .jsonElements : .file
+            case .transactions: return undivided
             default: return .jsonElements
             }
-            isFirst = false
             index = elementEnd
         }
-        return .file
+        return undivided
     }
 
     private func nextElement(from start: Int) -> Int? {

@@ -346,6 +346,42 @@ struct ColumnRoleTests {
         #expect(SimilarNames.differByTyping(right, left) == isTyping)
     }
 
+    @Test("A column of users without a value gives way to one with a value")
+    func emptyColumn() async throws {
+        let records = """
+            {"user_id":null,"account_id":"a7","receipt":"\(try Self.receipt())"}
+            {"user_id":"u1","account_id":"a8","receipt":"\(try Self.receipt("consumable"))"}
+            """
+        let (_, files) = try await Self.migrated(records, try Self.migration())
+        #expect(Set(try Self.users(files).keys) == ["a7", "u1"])
+    }
+
+    @Test("Users whose ids differ only in the Unicode form of a letter are two, and a conflict")
+    func unicodeForms() async throws {
+        let receipt = try Self.receipt("consumable")
+        let records = """
+            {"user_id":"caf\\u00e9","receipt":"\(receipt)"}
+            {"user_id":"cafe\\u0301","receipt":"\(receipt)"}
+            """
+        let (_, files) = try await Self.migrated(records, try Self.migration())
+        let conflicts = try StoreMigrationTests.rows(files, "conflicts")
+        #expect(try StoreMigrationTests.rows(files, "customer_users").count == 2)
+        #expect(!conflicts.isEmpty && conflicts.allSatisfy { $0["userIds"]?.array?.count == 2 })
+    }
+
+    @Test("The id of a row whose date cannot be read can be completed")
+    func unreadableDate() async throws {
+        let records = """
+            user_id,bundle_id,environment,product_id,transaction_id,original_transaction_id,purchase_date
+            u1,\(Self.appId),Production,coins,530001234567000,530001234567000,2020-07-22T17:39:08Z
+            """
+        let (summary, _) = try await Self.migrated(records, name: "rows.csv", try Self.migration()) { store in
+            let page = try await BareTransactionIds().page(of: store, after: nil)
+            #expect(page?.ids == ["530001234567000"])
+        }
+        #expect(summary.records.quarantinedByReason == ["badDate": 1])
+    }
+
     // MARK: Elements of arrays
 
     @Test("Beside a document, an element of an array that is none is quarantined alone, and a bare id can be completed")

@@ -189,6 +189,16 @@ struct FramingTests {
         #expect(Set(reading.kinds) == ["transactions"])
     }
 
+    @Test("an array that may be too long for a record is read element by element, whatever its first elements are")
+    func largeArrayOfOthers() {
+        let other = #"{"platform":"android","packageName":"c","purchaseToken":"t"}"#
+        let count = InputLimits.detectionWindow / other.utf8.count + 10
+        let elements = [String](repeating: other, count: count) + ["\"\(a)\""]
+        let reading = Reading("[" + elements.joined(separator: ",") + "]")
+        #expect(reading.records.count == count + 1)
+        #expect(reading.receipts == [a])
+    }
+
     @Test("the size limit holds on both sides in every format, and a record over it stops nothing")
     func tooLarge() {
         let limit = 2000
