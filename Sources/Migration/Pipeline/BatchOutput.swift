@@ -12,6 +12,8 @@ struct BatchOutput: Sendable {
     var counts = BatchCounts()
     /// What the records add to a store, for a migration into one.
     var additions = StoreAdditions()
+    /// The digests of the records, for the position after them.
+    var digests: [UInt8] = []
 
     /// Makes ready for the next batch and keeps the memory.
     mutating func removeAll() {
@@ -21,5 +23,6 @@ struct BatchOutput: Sendable {
         quarantine.removeAll()
         counts = BatchCounts()
         additions.removeAll()
+        digests = []
     }
 }

@@ -66,50 +66,103 @@ struct MigrationProgress: Sendable {
     }
 }
 
-/// Reads the records after a checkpoint. It also reads the records before it, to check that they have not changed. For
-/// a query with a key, it reads only the rows after the checkpoint.
+/// Reads the records of a migration. It also reads those before a checkpoint, because ``MigrationPosition`` compares them. For a
+/// query with a key, it reads only the rows after the checkpoint.
 final class ResumedSource {
-    /// The position after a batch.
-    struct Position: Sendable {
+    /// Consecutive records of an input.
+    struct Run: Sendable {
+        let input: String
+        /// The columns, if it is a table: another header gives other records.
+        let columns: [String]
+        var records: Int
+    }
+
+    /// The part of a batch that counts for the position after it.
+    struct Part: Sendable {
         let records: Int
-        let digest: [UInt8]
-        let marks: [MigrationProgress.Mark]
+        /// How many records at the beginning an earlier run migrated.
+        let skipped: Int
+        /// All records, in their order; none for a query with a key.
+        let runs: [Run]
+        /// The last row of a query with a key.
         let row: QueryPosition?
     }
 
     private let source: RecordSource
-    private let skipped: Int
+    private var skipped: Int
+
+    init(_ source: RecordSource, after position: MigrationPosition) {
+        self.source = source
+        skipped = position.skipped
+    }
+
+    /// The next records; nil at the end.
+    func next() throws(MigrationError) -> (batch: InputBatch, companion: Part)? {
+        guard var batch = try source.nextBatchUnlessCanceled() else { return nil }
+        if let query = source.query, query.keyColumn != nil, let last = batch.frames.last {
+            let row = query.position(afterRow: last.number)
+            return (batch, Part(records: batch.count, skipped: 0, runs: [], row: row))
+        }
+        batch.skipped = min(batch.count, skipped)
+        skipped -= batch.skipped
+        return (batch, Part(records: batch.count, skipped: batch.skipped, runs: batch.runs, row: nil))
+    }
+}
+
+/// The position of a migration after the batches so far. It finds out whether the records before a checkpoint have changed.
+struct MigrationPosition {
+    /// The number of records before the checkpoint. The source of a query with a key begins after them, so there are none.
+    let skipped: Int
     private let digestOfSkipped: [UInt8]
     private let known: [MigrationProgress.Mark]
-    private var records = 0
+    private(set) var records: Int
+    private(set) var marks: [MigrationProgress.Mark] = []
+    private(set) var row: QueryPosition?
     private var hash = SHA256()
-    private var marks: [MigrationProgress.Mark] = []
     private var input: String?
-    private var row: QueryPosition?
 
     /// - Parameters:
     ///   - checkpoint: where to continue; nil to start at the beginning.
     ///   - progress: the content of the checkpoint.
-    init(_ source: RecordSource, after checkpoint: MigrationCheckpoint?, _ progress: MigrationProgress) {
-        self.source = source
+    init(after checkpoint: MigrationCheckpoint?, _ progress: MigrationProgress) {
         row = progress.row
         known = progress.marks
         let before = checkpoint.flatMap { Int(exactly: $0.records) } ?? 0
-        // The source of a query with a key begins after the row, so nothing is skipped.
         records = progress.row == nil ? 0 : before
         skipped = progress.row == nil ? before : 0
         digestOfSkipped = progress.row == nil ? checkpoint?.digest ?? [] : []
     }
 
-    /// The next records after the checkpoint, and the position after them; nil at the end.
+    /// SHA-256 of the digests of all records, after the columns of their tables; for a query with a key, of the last key, because the rows before it are not
+    /// read again.
+    var digest: [UInt8] {
+        row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
+    }
+
+    /// - Parameter digests: the ``InputBatch/digests`` of the batch.
     /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint have changed.
-    func next() throws(MigrationError) -> (batch: InputBatch, companion: Position)? {
-        while let batch = try source.nextBatchUnlessCanceled() {
-            let before = records
-            try read(batch)
-            guard records > skipped else { continue }
-            return (batch.dropping(max(0, skipped - before)), position)
+    mutating func add(_ part: ResumedSource.Part, digests: [UInt8]) throws(MigrationError) {
+        row = part.row ?? row
+        if part.runs.isEmpty { records += part.records }
+        var digests = digests[...]
+        for run in part.runs {
+            if input != run.input {
+                if let input { try end(input) }
+                input = run.input
+                for column in run.columns { hash.update(data: Array(column.utf8) + [0]) }
+            }
+            for _ in 0..<run.records {
+                digests.prefix(SHA256Digest.byteCount).withUnsafeBytes { hash.update(bufferPointer: $0) }
+                digests = digests.dropFirst(SHA256Digest.byteCount)
+                records += 1
+                if records == skipped, digest != digestOfSkipped { throw changed(run.input, Self.others) }
+            }
         }
+    }
+
+    /// Ends the last input.
+    /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if there are fewer records than before the checkpoint.
+    mutating func finish() throws(MigrationError) {
         if let input, marks.count < MigrationProgress.maximumMarks {
             try end(input)
             self.input = nil
@@ -117,49 +170,21 @@ final class ResumedSource {
         guard records >= skipped else {
             throw changed(nil, "it has \(records) records now, and \(skipped) of them were migrated")
         }
-        return nil
     }
 
-    /// The current position.
-    var position: Position { Position(records: records, digest: digest, marks: marks, row: row) }
-
-    /// The digest of all records; for a query with a key, that of the last key, because the rows before it are not read
-    /// again.
-    private var digest: [UInt8] {
-        row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
-    }
-
-    private func read(_ batch: InputBatch) throws(MigrationError) {
-        if let query = source.query, query.keyColumn != nil, let last = batch.frames.last {
-            row = query.position(afterRow: last.number) ?? row
-            records += batch.count
-            return
-        }
-        for frame in batch.frames {
-            let name = batch.contexts[frame.context].input
-            if let input, input != name { try end(input) }
-            input = name
-            let bytes = batch.storage[frame.kept]
-            withUnsafeBytes(of: (UInt64(bytes.count).littleEndian, UInt64(frame.length).littleEndian)) {
-                hash.update(bufferPointer: $0)
-            }
-            bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
-            records += 1
-            if records == skipped, digest != digestOfSkipped { throw changed(name, "its records are others") }
-        }
-    }
-
-    private func end(_ input: String) throws(MigrationError) {
+    private mutating func end(_ input: String) throws(MigrationError) {
         guard marks.count < MigrationProgress.maximumMarks else { return }
         let mark = MigrationProgress.Mark(input: input, records: records, digest: digest)
         if marks.count < known.count, records <= skipped {
             let old = known[marks.count]
             guard old.records == records, old.digest == mark.digest else {
-                throw changed(old.input, "its records are others")
+                throw changed(old.input, Self.others)
             }
         }
         marks.append(mark)
     }
+
+    private static let others = "its records or its columns are others"
 
     private func changed(_ input: String?, _ what: String) -> MigrationError {
         let name = input.map { "The input \($0)" } ?? "The input"
@@ -170,11 +195,34 @@ final class ResumedSource {
 }
 
 extension InputBatch {
-    /// The batch without its first records.
-    fileprivate func dropping(_ count: Int) -> InputBatch {
-        guard count > 0 else { return self }
-        return InputBatch(
-            storage: storage, frames: Array(frames.dropFirst(count)), contexts: contexts,
-            reader: reader)
+    /// SHA-256 of each record, one after the other: of the sizes of what is kept and of the whole record, and of what is kept.
+    var digests: [UInt8] {
+        var digests: [UInt8] = []
+        digests.reserveCapacity(count * SHA256Digest.byteCount)
+        for frame in frames {
+            var hash = SHA256()
+            let bytes = storage[frame.kept]
+            withUnsafeBytes(of: (UInt64(bytes.count).littleEndian, UInt64(frame.length).littleEndian)) {
+                hash.update(bufferPointer: $0)
+            }
+            bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
+            digests += hash.finalize()
+        }
+        return digests
+    }
+
+    fileprivate var runs: [ResumedSource.Run] {
+        var runs: [ResumedSource.Run] = []
+        var last: Int?
+        for frame in frames {
+            if frame.context != last {
+                let context = contexts[frame.context]
+                runs.append(
+                    ResumedSource.Run(input: context.input, columns: context.table?.columns ?? [], records: 0))
+            }
+            last = frame.context
+            runs[runs.count - 1].records += 1
+        }
+        return runs
     }
 }

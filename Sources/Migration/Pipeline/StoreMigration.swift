@@ -72,29 +72,35 @@ public struct StoreMigration: Sendable {
     ) async throws(MigrationError) -> StoreMigrationSummary {
         let arguments = try options.migration.arguments(inputs)
         var work = try await begin(inputs, store)
-        let position = work.progress.row
-        let source = RecordSource(arguments.map { $0.continued(after: position) }, options: options.input)
-        let resumed = ResumedSource(source, after: work.checkpoint, work.progress)
+        var position = MigrationPosition(after: work.checkpoint, work.progress)
+        let source = RecordSource(arguments.map { $0.continued(after: position.row) }, options: options.input)
+        let resumed = ResumedSource(source, after: position)
         let migrator = try migrator()
+        let hasKey = options.migration.query?.key != nil
         let pipeline = BatchPipeline(
             work: { (batch, output) async throws(MigrationError) in
-                try await Self.migrate(batch.records(), migrator, store, into: &output)
+                if !hasKey { output.digests = batch.digests }
+                let records = (batch.skipped..<batch.count).map(batch.record)
+                try await Self.migrate(records, migrator, store, into: &output)
             }, jobs: options.migration.jobs)
         do {
             try await pipeline.run(resumed.next) {
-                (batch, position) async throws(MigrationError) in
+                (batch, part) async throws(MigrationError) in
+                try position.add(part, digests: batch.digests)
+                guard part.records > part.skipped else { return }
                 // The last batch is committed with the end of the inputs.
                 if work.isStepFull { try await work.commit(to: store) }
                 work.add(batch, position)
                 progress(work.reported(bytesRead: source.statistics.bytes))
             }
+            try position.finish()
         } catch {
             // Commit the completed records, so that they are not repeated. Report the first error.
             if error.code != .store { try? await work.commit(to: store) }
             try? await work.finishCommit()
             throw error
         }
-        work.finish(source.statistics, resumed.position)
+        work.finish(source.statistics, position)
         try await work.commit(to: store)
         try await work.finishCommit()
         if work.applied.changed > 0 { try? await store.migrationEnded() }
@@ -226,6 +232,8 @@ public struct StoreMigration: Sendable {
         list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])
         list(migration.bundleIds?.sorted() ?? ["*"])
         list([Fingerprint(of: migration.trust.digest).description])
+        // An earlier version compared the records by another digest. Its migrations are read again, into the same store.
+        if migration.query?.key == nil { list(["digests of columns and records"]) }
         return Fingerprint(of: JSONValue.array(parts).json).description
     }
 
@@ -241,7 +249,7 @@ public struct StoreMigration: Sendable {
         var step = MigrationStep()
         /// The keys of the lines in the step.
         private var quarantined: Set<[UInt8]> = []
-        private var position: ResumedSource.Position?
+        private var position: MigrationPosition?
         private var size = 0
         private var lastCommit = ContinuousClock.now
         /// The step that the store is writing while the next one is prepared.
@@ -254,7 +262,7 @@ public struct StoreMigration: Sendable {
 
         var isStepFull: Bool { size >= rowsPerStep || ContinuousClock.now - lastCommit >= .milliseconds(500) }
 
-        mutating func add(_ batch: BatchOutput, _ position: ResumedSource.Position?) {
+        mutating func add(_ batch: BatchOutput, _ position: MigrationPosition?) {
             let additions = batch.additions
             step.facts += additions.facts
             step.users += additions.users
@@ -273,7 +281,7 @@ public struct StoreMigration: Sendable {
             self.position = position
         }
 
-        mutating func finish(_ statistics: InputStatistics, _ position: ResumedSource.Position) {
+        mutating func finish(_ statistics: InputStatistics, _ position: MigrationPosition) {
             progress.summary.finish(statistics)
             self.position = position
         }

@@ -6,6 +6,8 @@ package struct InputBatch: Sendable {
     let frames: [RecordFrame]
     let contexts: [FrameContext]
     let reader: RecordReader
+    /// How many records at the beginning an earlier run migrated.
+    var skipped = 0
 
     /// The number of records.
     package var count: Int { frames.count }

@@ -208,13 +208,13 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
-    @Test("read what was appended to an input, and nothing twice")
-    func grown() async throws {
+    @Test("read what was appended to an input, and nothing twice", arguments: [1, 3])
+    func grown(jobs: Int) async throws {
         let folder = try TemporaryFolder()
         let store = try Self.open(folder)
         let lines = try Self.lines()
         let path = try folder.write("log.ndjson", lines.prefix(3).joined(separator: [0x0A]) + [0x0A])
-        let migration = StoreMigration(options: try Self.options())
+        let migration = StoreMigration(options: try Self.options(jobs: jobs))
         let first = try await migration.run(inputs: [path], into: store)
         #expect(first.records.recordsRead == 3 && first.recordsBefore == 0)
         try folder.write("log.ndjson", lines.joined(separator: [0x0A]))
@@ -223,15 +223,15 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
-    @Test("name an input that has changed, and start over when asked")
-    func changed() async throws {
+    @Test("name an input that has changed, and start over when asked", arguments: [1, 3])
+    func changed(jobs: Int) async throws {
         let folder = try TemporaryFolder()
         let store = try Self.open(folder)
         let lines = try Self.lines()
         let paths = try ["a", "b", "c"].enumerated().map { place, name in
             try folder.write("\(name).ndjson", lines.dropFirst(place * 3).prefix(3).joined(separator: [0x0A]))
         }
-        let migration = StoreMigration(options: try Self.options())
+        let migration = StoreMigration(options: try Self.options(jobs: jobs))
         let first = try await migration.run(inputs: paths, into: store)
         for (name, text) in [("b", lines[4]), ("c", lines[0]), ("a", lines[0] + [0x0A] + lines[1])] {
             let before = try Data(contentsOf: URL(fileURLWithPath: folder.file("\(name).ndjson")))
@@ -245,11 +245,27 @@ struct StoreMigrationTests {
         }
         #expect(try await migration.run(inputs: paths, into: store).recordsBefore == first.records.recordsRead)
         try folder.write("b.ndjson", lines[4])
-        let again = StoreMigration(options: try Self.options(startsOver: true))
+        let again = StoreMigration(options: try Self.options(jobs: jobs, startsOver: true))
         let second = try await again.run(inputs: paths, into: store)
         #expect(second.recordsBefore == 0 && second.records.recordsRead == 7)
         // From now on the new position counts.
         #expect(try await migration.run(inputs: paths, into: store).recordsBefore == 7)
+        try await store.close()
+    }
+
+    @Test("notice that the columns of a table have other names")
+    func otherColumns() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let row = "u1,\(try Self.receipt("consumable"))\n"
+        let path = try folder.write("d.csv", "uid2,receipt\n" + row)
+        let migration = StoreMigration(options: try Self.options())
+        _ = try await migration.run(inputs: [path], into: store)
+        try folder.write("d.csv", "user_id,receipt\n" + row)
+        let error = await #expect(throws: MigrationError.self) {
+            try await migration.run(inputs: [path], into: store)
+        }
+        #expect(error?.code == .inputChanged && error?.path == path)
         try await store.close()
     }
 
