@@ -396,7 +396,7 @@ struct RecordMigrator: Sendable {
                     payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
                 read.refused.append(RefusedDocument(document: row, kind: .latestReceiptInfo, reason: .otherStore))
             }
-            for receipt in embedded(in: mapping, of: document, into: &read, &counts) {
+            for receipt in embedded(mapping.embeddedReceipts, of: document, into: &read, &counts) {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
@@ -406,20 +406,26 @@ struct RecordMigrator: Sendable {
             // The document is valid, but grants nothing.
             if error.code == .statusNotAccepted || error.code == .nothingInside {
                 read.silent.append(refused)
-            } else {
-                read.refused.append(refused)
+                return
             }
+            read.refused.append(refused)
+            // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
+            let unverified = read.unverified
+            for receipt in embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts) {
+                read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
+            }
+            read.unverified = unverified
         }
     }
 
     /// The verified receipts inside a document. The others are counted by reason, and ``ReadDocuments/unverified`` keeps
     /// those that are receipts.
     private func embedded(
-        in mapping: RecordedMapping, of document: InputDocument, into read: inout ReadDocuments,
+        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, into read: inout ReadDocuments,
         _ counts: inout BatchCounts
     ) -> [VerifiedRecord] {
         var verified: [VerifiedRecord] = []
-        for receipt in mapping.embeddedReceipts {
+        for receipt in receipts {
             let stored = Array(receipt.text.utf8)[...]
             do throws(RefusedReceipt) {
                 verified.append(try verify(stored))

@@ -71,6 +71,11 @@ extension RecordedReply {
         return read
     }
 
+    /// The receipts in a reply or notification, the newest first, also if another of its values cannot be read.
+    package static func embeddedReceipts(in document: JSONValue) -> [EmbeddedReceipt] {
+        document.object.flatMap { RecordedReplyBuilder(receiptsOf: $0)?.embedded } ?? []
+    }
+
     /// Reads a recorded document from parsed JSON.
     /// - Parameter surroundings: what is known about the document from beside it.
     package init(

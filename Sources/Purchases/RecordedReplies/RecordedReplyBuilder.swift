@@ -9,7 +9,7 @@ struct RecordedReplyBuilder {
     private var indices: [RecordedRowIdentity: Int] = [:]
     private var renewals: [MappedRenewalInfo] = []
     private var appTransaction: MappedAppTransaction?
-    private var embedded: [RecordedReply.EmbeddedReceipt] = []
+    private(set) var embedded: [RecordedReply.EmbeddedReceipt] = []
     private var context = RecordContext()
     private var notes: [MappingNote] = []
     private var isDated = false
@@ -61,6 +61,14 @@ struct RecordedReplyBuilder {
         try addCancellation()
         try addRenewals(unified)
         try addEmbedded(unified)
+    }
+
+    /// Only the receipts in a reply or notification.
+    init?(receiptsOf document: JSONObject) {
+        guard let kind = Self.kind(of: document), kind != .rows else { return nil }
+        self.kind = kind
+        top = RecordedObjectReader(object: document, path: "")
+        do throws(RecordedReplyError) { try addEmbedded(top.objects("unified_receipt").first) } catch { return nil }
     }
 
     mutating func complete(_ surroundings: RecordedSurroundings) {

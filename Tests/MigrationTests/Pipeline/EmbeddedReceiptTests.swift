@@ -145,6 +145,23 @@ struct EmbeddedReceiptTests {
         }
     }
 
+    @Test("are migrated from a reply with a value that cannot be read, and the reply is quarantined alone")
+    func unreadableReply() async throws {
+        var reply = Self.reply(try Self.receipt())
+        reply["latest_receipt_info"] = [
+            ["product_id": "p", "transaction_id": "1", "original_transaction_id": "1", "expires_date_ms": "n/a"]
+        ]
+        let records: [[String: Any]] = [["user_id": "u-1", "body": reply]]
+        let (shop, strict) = (try Shop(), try Shop())
+        let summary = try await shop.migrate(records, trust: try Self.trust())
+        #expect(summary.migrated == 1 && summary.quarantined == 0)
+        #expect(summary.documentsQuarantinedByReason == ["badDate": 1])
+        #expect(Self.texts(try await shop.rows("transactions"), "evidence") == ["signed", "signed"])
+        // A receipt that is not genuine stays in the record.
+        let refused = try await strict.migrate(records)
+        #expect(refused.quarantinedByReason == ["badDate": 1] && refused.documentsQuarantined == 0)
+    }
+
     @Test("are kept once for each user, whatever the records, the inputs and the encodings")
     func once() async throws {
         let receipt = try Self.receipt()
