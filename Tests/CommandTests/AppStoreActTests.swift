@@ -183,6 +183,21 @@ struct AppStoreActTests {
         #expect(done.contains("99999,\(Self.token),4040005"))
     }
 
+    @Test("A token that was replaced since is sent again")
+    func tokenAgain() async throws {
+        let folder = try Folder()
+        let outcome = try await AppStoreShell.run(
+            """
+            for token in \(Self.token) 00000000-0000-4000-8000-000000000001 \(Self.token); do
+                printf 'originalTransactionId,appAccountToken\\n%s,%s\\n' $ada $token > tokens.csv
+                app set-account-token --csv tokens.csv
+            done
+            app transaction $ada --json
+            """, in: folder)
+        #expect(outcome.output.components(separatedBy: "known from earlier runs: 0").count == 4, "\(outcome)")
+        #expect(outcome.output.contains("\"appAccountToken\":\"\(Self.token)\""))
+    }
+
     @Test("A run that Apple's server stopped, or that was killed within a line, goes on with the rows that are left")
     func resume() async throws {
         let folder = try Folder()

@@ -2,7 +2,7 @@ import AppStoreModels
 import Foundation
 
 /// The token of one purchase.
-struct AccountTokenRow: Hashable, Sendable {
+struct AccountTokenRow: Sendable {
     /// The original transaction id.
     let id: String
     /// A UUID in lower case.
@@ -59,7 +59,13 @@ enum AccountTokenFile {
 final class AccountTokenLog {
     let path: String
     private let file: FileHandle
-    private(set) var outcomes: [AccountTokenRow: String] = [:]
+    /// The last answer about each purchase.
+    private var answers: [String: (token: String, outcome: String)] = [:]
+
+    /// The outcome of a row; nil if it was never sent, or if another token was sent for the purchase after it.
+    func outcome(of row: AccountTokenRow) -> String? {
+        answers[row.id].flatMap { $0.token == row.token ? $0.outcome : nil }
+    }
 
     /// The outcome of a token that is set; all others are Apple's error number.
     static let set = "set"
@@ -87,7 +93,7 @@ final class AccountTokenLog {
             guard fields.count == 3, let row = AccountTokenRow(fields[0], fields[1]) else {
                 throw CommandFailure("\(path) has a line that is none of its own: '\(line)'.")
             }
-            outcomes[row] = fields[2]
+            answers[row.id] = (row.token, fields[2])
         }
         // A process that was killed leaves half a line.
         try use { try file.truncate(atOffset: length) }
@@ -96,7 +102,7 @@ final class AccountTokenLog {
 
     /// - Throws: `CommandFailure` if the line cannot be written.
     func append(_ row: AccountTokenRow, _ outcome: String) throws {
-        outcomes[row] = outcome
+        answers[row.id] = (row.token, outcome)
         try write("\(row.id),\(row.token),\(outcome)")
     }
 

@@ -54,11 +54,11 @@ struct AccountTokenRun {
     func run(_ rows: [AccountTokenRow]) async throws -> Outcome {
         var outcome = Outcome(rows: rows.count)
         for row in rows {
-            guard let known = done.outcomes[row] else { continue }
+            guard let known = done.outcome(of: row) else { continue }
             outcome.known += 1
             if known == AccountTokenLog.set { outcome.set += 1 } else { outcome.refused += 1 }
         }
-        let waiting = rows.filter { done.outcomes[$0] == nil }
+        let waiting = rows.filter { done.outcome(of: $0) == nil }
         let client = client
         try await withThrowingTaskGroup(of: (AccountTokenRow, Result<Void, any Error>).self) { group in
             var next = waiting.startIndex

@@ -19,7 +19,8 @@ struct LedgerCommand: AsyncParsableCommand {
               legacy-receipts ledger acknowledge --store sqlite:purchases.sqlite \\
                 --consumer shop 4711
               legacy-receipts ledger follow --store sqlite:purchases.sqlite \\
-                --consumer shop --acknowledge-on-exit-0 ./deliver
+                --consumer shop --environment Production \\
+                --acknowledge-on-exit-0 ./deliver
             """,
         subcommands: [
             LedgerReadCommand.self, LedgerFollowCommand.self, LedgerAcknowledgeCommand.self, LedgerSweepCommand.self,

@@ -25,9 +25,9 @@ struct LedgerFollowCommand: AsyncParsableCommand {
             EXAMPLES:
               legacy-receipts ledger follow --store postgres://db/receipts \\
                 --consumer shop --environment Production \\
-                --acknowledge-on-exit-0 'kcat -P -b kafka:9092 -t purchases'
+                --acknowledge-on-exit-0 ./produce
               legacy-receipts ledger follow --store sqlite:purchases.sqlite \\
-                --consumer nightly --once --attempts 3 \\
+                --consumer nightly --environment Production --once --attempts 3 \\
                 --acknowledge-on-exit-0 ./deliver
 
             EXIT STATUS:
