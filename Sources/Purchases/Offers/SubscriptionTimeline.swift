@@ -137,20 +137,21 @@ struct SubscriptionTimeline {
             return TransactionIdOrder.precedes(
                 left.entry.transaction.transactionId ?? "", right.entry.transaction.transactionId ?? "")
         }
-        // From the last to the first, so that the successor of an upgraded period is already known. For each ownership,
-        // `next` has the next period, and the next one of another product than that.
+        // From the last to the first, so that the successor of an upgraded period is already known. `next` has the next period,
+        // and the next one of another product than that: of the customer, and of the family. As in UpgradeRule, a purchase
+        // whose ownership is not stated is the customer's.
         var ends = dated.map(\.end)
-        var next: [InAppOwnershipType?: (nearest: Int, other: Int?)] = [:]
+        var next: [Bool: (nearest: Int, other: Int?)] = [:]
         for place in dated.indices.reversed() {
             func product(_ place: Int) -> String? { dated[place].entry.transaction.productId }
-            let ownership = dated[place].entry.transaction.inAppOwnershipType
-            let known = next[ownership]
+            let isShared = dated[place].entry.transaction.inAppOwnershipType == .familyShared
+            let known = next[isShared]
             let successor = known.flatMap { product($0.nearest) != product(place) ? $0.nearest : $0.other }
             if dated[place].entry.transaction.isUpgraded == true {
                 // Without a successor no date states when the period was replaced; it gives no access.
                 ends[place] = min(ends[place], dated[successor ?? place].start)
             }
-            next[ownership] = (place, successor)
+            next[isShared] = (place, successor)
         }
         var spans: [SubscriptionPeriodSpan] = []
         var later = [String: LaterPeriods]()

@@ -222,6 +222,10 @@ struct WinBackTests {
         #expect(verdict.reason(.paidMonths)?.months == 3)
         #expect(verdict.reason(.lapsed)?.transactionId == "u2")
         #expect(self.verdict([basic] + premium.dropLast(), at: 8).reason(.paidMonths)?.months == 2)
+        // Receipts before 2021 state no ownership.
+        var old = basic
+        old.inAppOwnershipType = nil
+        #expect(self.verdict([old] + premium, at: 8).reason(.paidMonths)?.months == 3)
         // Whatever date the upgrade left on the period that it ended, it is no refund.
         var dated = basic
         dated.revocationDate = half
