@@ -109,15 +109,16 @@ extension StoredTransaction {
 }
 
 extension StoredTransaction {
-    /// The cancellation of a recorded document that is newer than everything signed.
+    /// The cancellation of a recorded document that is newer than every signed transaction, and not older than the receipt. A
+    /// notification is at least as new as the receipt in it, which does not state the cancellation.
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
     ) -> RecordedCancellation? {
         guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate else { return nil }
-        let newest = max(
-            places.receipt.map { facts[$0].origin.signedDate } ?? .min,
-            places.signed.map { facts[$0].origin.signedDate } ?? .min)
-        guard facts[place].origin.signedDate > newest else { return nil }
+        let stated = facts[place].origin.signedDate
+        guard stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min,
+            stated > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
+        else { return nil }
         return RecordedCancellation(
             date: date, reason: facts[place].legacy?.cancellationReason, source: facts[place].origin.source)
     }

@@ -141,6 +141,9 @@ struct JoiningTests {
                 == RecordedCancellation(date: 5000, reason: 1, source: .recordedReply))
         #expect(joined.legacy.cancellationDate == nil && joined.payload.revocationDate == nil)
         #expect(try FactSupport.join(receipt(at: 10), news)?.recordedCancellation == nil)
+        // The receipt in a notification of a refund gives the notification its date.
+        #expect(try FactSupport.join(receipt(at: 9), news)?.recordedCancellation?.date == 5000)
+        #expect(try FactSupport.join(signed(at: 9), news)?.recordedCancellation == nil)
         #expect(try FactSupport.join(signed(at: 10), news)?.recordedCancellation == nil)
         #expect(try FactSupport.join(receipt(at: 1, cancelled(4000)), news)?.recordedCancellation == nil)
     }
