@@ -196,7 +196,7 @@ struct FramingTests {
         let elements = [String](repeating: other, count: count) + ["\"\(a)\""]
         let reading = Reading("[" + elements.joined(separator: ",") + "]")
         #expect(reading.records.count == count + 1)
-        #expect(reading.receipts == [a])
+        #expect(reading.receipts.last == a)
     }
 
     @Test("the size limit holds on both sides in every format, and a record over it stops nothing")
