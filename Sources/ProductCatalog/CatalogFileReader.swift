@@ -43,7 +43,7 @@ public import Foundation
 ///         monthsSince:                 # months since the last subscription ended
 ///           minimum: 2
 ///           maximum: 24                # no bound if left out
-///         monthsBetweenOffers: 6       # months since this offer was last redeemed and ended; no wait if left out
+///         monthsBetweenOffers: 6       # months since this offer was last redeemed; no wait if left out
 ///         waitScope: offer             # offer (if left out): this offer; group: any win-back offer of the group
 ///         startDate: 2026-03-01        # first day, US Pacific time
 ///         endDate: 2026-03-31          # last day

@@ -140,6 +140,60 @@ struct ServeSignatureTests {
         #expect(answers[1].body["situation"] != nil)
     }
 
+    @Test("An introductory offer is allowed only after the App Store was asked: what the store does not know counts")
+    func asksTheAppStore() async throws {
+        let folder = try Folder()
+        try folder.write("token", String(repeating: "k", count: 40).utf8)
+        let outcome = try await AppStoreShell.run(
+            """
+            for name in bob carl; do
+                shop purchases '{"customer": "'$name'", "productId": "com.example.coins"}' | member transactionId > $name
+            done
+            "$COMMAND" notifications backfill --store sqlite:store.sqlite --bundle-id com.example.app \\
+                --environment sandbox --issuer-id $issuer --key-id $key --private-key key.p8 \\
+                --server-url $address --trust-root roots.pem > /dev/null || exit 8
+            cat > serve.yaml <<END
+            listeners: [{port: 0}]
+            admin: {enabled: false}
+            store: {url: "sqlite:store.sqlite"}
+            look-up: {enabled: true, port: 0, token-files: [token]}
+            apps: [{bundle-id: com.example.app, catalogs: [p.storekit]}]
+            app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8, sandbox-url: "$address"}
+            trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+            END
+            : > log
+            "$COMMAND" serve --config serve.yaml 2> log &
+            pids="$pids $!"
+            port() { sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log; }
+            tries=0
+            until [ -n "$(port)" ]; do
+                tries=$((tries + 1))
+                [ $tries -lt 300 ] || exit 7
+                sleep 0.1
+            done
+            ask() {
+                echo '{"bundleId":"com.example.app","productId":"com.example.monthly","environment":"Sandbox",' \\
+                    '"transactionId":"'$1'","customer":"'$1'"}' > request
+                curl -sS -w '%{http_code}\\n' -H "Authorization: Bearer $(cat token)" --data-binary @request \\
+                    "http://127.0.0.1:$(port)/v1/signatures/introductory-eligibility" |
+                    sed 's/"compactJWS":"[^"]*"/"compactJWS":""/'
+            }
+            ask $(cat bob)
+            shop purchases '{"customer": "bob", "productId": "com.example.monthly"}' > /dev/null
+            ask $(cat bob)
+            kill $(echo $pids | cut -d ' ' -f 1)
+            ask $(cat carl)
+            ask $(cat bob)
+            """, in: folder)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        let log = try folder.text("log")
+        try #require(lines.count == 8, "\(outcome) \(log)")
+        #expect(lines[0].contains("\"allowIntroductoryOffer\":true") && lines[1] == "200", "\(lines) \(log)")
+        #expect(lines[2].contains("\"allowIntroductoryOffer\":false") && lines[3] == "200", "\(lines) \(log)")
+        #expect(lines[4].contains("The App Store could not be asked") && lines[5] == "503", "\(lines) \(log)")
+        #expect(lines[6].contains("\"allowIntroductoryOffer\":false") && lines[7] == "200", "\(lines) \(log)")
+    }
+
     @Test("Nothing is signed for a customer with the transaction of another one")
     func transactionOfAnother() async throws {
         let folder = try Folder()

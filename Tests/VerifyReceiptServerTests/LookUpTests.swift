@@ -106,6 +106,7 @@ extension ServerTests {
             }
             for (refusal, status) in [
                 (LookUpRefusal.badRequest("a \"b\""), 400), (.notFound("a \"b\""), 404), (.notEligible("a \"b\""), 409),
+                (.notNow("a \"b\""), 503),
             ] {
                 try await Self.run(EchoedLookUp(error: refusal)) { _, port in
                     let path = "/v1/signatures/promotional-offer"

@@ -41,8 +41,8 @@ public struct WinBackRules: Hashable, Sendable {
     public var minimumMonthsSince: Int
     /// … maximum: the number of months until which the customer is eligible; nil for no limit.
     public var maximumMonthsSince: Int?
-    /// `customerEligibilityWaitBetweenOffersInMonths`: the number of months after the end of the last redeemed offer
-    /// (see ``waitScope``) from which the customer is eligible again; nil for no wait.
+    /// `customerEligibilityWaitBetweenOffersInMonths`: the number of months after the last redemption of an
+    /// offer (see ``waitScope``) from which the customer is eligible again; nil for no wait.
     public var monthsBetweenOffers: Int?
     /// The redeemed offers from which ``monthsBetweenOffers`` counts.
     public var waitScope: WaitScope

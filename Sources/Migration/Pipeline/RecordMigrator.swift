@@ -208,15 +208,12 @@ struct RecordMigrator: Sendable {
     /// Migrates every document of a record. Receipts confirm recorded documents, wherever they are in the record.
     ///
     /// If no document can be migrated, the record is quarantined as a whole; otherwise each document that cannot be
-    /// migrated is quarantined alone. If any part belongs to an excluded app or environment, the whole record is
-    /// excluded.
+    /// migrated, or is of an excluded app or environment, is quarantined alone.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = ReadDocuments()
         for document in documents { self.read(document, of: record, into: &read, &output.counts) }
         read.finish(mapper)
-        if let reason = excluded(read) {
-            return quarantine(record, reason, read.kind, into: &output)
-        }
+        exclude(from: &read)
         if !options.acceptsRecorded, read.receipts.isEmpty {
             for recorded in read.recorded { read.refused.append(recorded.refused(.recordedNotAccepted)) }
             read.recorded = []
@@ -332,11 +329,14 @@ struct RecordMigrator: Sendable {
         func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
             read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
         }
+        func add(_ verified: VerifiedRecord) {
+            if let reason = excluded(verified) { return read.exclude(document, verified.kind, reason) }
+            read.receipts.append(ReadReceipt(verified: verified, carried: document.carried, document: document))
+        }
         switch document.payload {
         case .receipt(let stored, _):
             do throws(RefusedReceipt) {
-                read.receipts.append(
-                    ReadReceipt(verified: try verify(stored), carried: document.carried, document: document))
+                add(try verify(stored))
             } catch {
                 read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
                 refuse(QuarantineReason(error.error), error.kind)
@@ -349,8 +349,7 @@ struct RecordMigrator: Sendable {
             self.read(value, .notificationV1, document, of: record, into: &read, &counts)
         case .jws(let text):
             do throws(SignedDataReader.Refused) {
-                read.receipts.append(
-                    ReadReceipt(verified: try verify(jws: text), carried: document.carried, document: document))
+                add(try verify(jws: text))
             } catch {
                 refuse(error.reason, error.kind)
             }
@@ -396,7 +395,11 @@ struct RecordMigrator: Sendable {
                     payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
                 read.refused.append(RefusedDocument(document: row, kind: .latestReceiptInfo, reason: .otherStore))
             }
-            for receipt in embedded(mapping.embeddedReceipts, of: document, into: &read, &counts) {
+            let receipts = embedded(mapping.embeddedReceipts, of: document, into: &read, &counts)
+            if let reason = receipts.lazy.compactMap({ self.excluded($0) }).first {
+                return read.exclude(document, kind, reason)
+            }
+            for receipt in receipts {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
@@ -411,7 +414,8 @@ struct RecordMigrator: Sendable {
             read.refused.append(refused)
             // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
             let unverified = read.unverified
-            for receipt in embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts) {
+            for receipt in embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
+            where excluded(receipt) == nil {
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
             read.unverified = unverified
@@ -577,24 +581,45 @@ struct RecordMigrator: Sendable {
         excluded(receipt.environment, receipt.bundleId)
     }
 
-    /// A record is excluded as a whole if any receipt or row of it is, because its parts are about one customer. If a
-    /// receipt was verified, the recorded documents' own claims do not count.
-    private func excluded(_ read: ReadDocuments) -> QuarantineReason? {
-        for receipt in read.receipts {
-            if let reason = excluded(receipt.verified) { return reason }
-        }
+    /// Moves the recorded documents of excluded apps and environments to the refused ones; the signed ones were when they were
+    /// read. If a receipt was verified, the recorded documents' own claims do not count. A document that states no app is of
+    /// the app of the others.
+    private func exclude(from read: inout ReadDocuments) {
+        guard options.environments != nil || options.bundleIds != nil else { return }
         let signed = read.receipts.first?.verified
-        for recorded in read.recorded {
-            let mapping = recorded.mapping
-            for row in mapping.transactions {
-                let environment = row.payload.environment ?? signed?.environment ?? mapping.environment
-                if let reason = excluded(environment, row.payload.bundleId) { return reason }
+        func excludedRows(_ mapping: RecordedMapping) -> [(place: Int, reason: QuarantineReason)] {
+            mapping.transactions.indices.compactMap { place in
+                let payload = mapping.transactions[place].payload
+                let environment = payload.environment ?? signed?.environment ?? mapping.environment
+                return excluded(environment, payload.bundleId).map { (place, $0) }
             }
-            guard signed == nil, recorded.holdsAnything else { continue }
-            let environment = mapping.environment ?? mapping.transactions.first?.payload.environment
-            if let reason = excluded(environment, mapping.bundleId) { return reason }
         }
-        return nil
+        let recorded = read.recorded
+        read.recorded = []
+        for var document in recorded {
+            let mapping = document.mapping
+            let rows = excludedRows(mapping)
+            if !document.rows.isEmpty {
+                for (place, reason) in rows { read.exclude(document.rows[place].document, document.kind, reason) }
+                document.remove(rows: Set(rows.map(\.place)))
+                if document.holdsAnything { read.recorded.append(document) }
+                continue
+            }
+            var reason = rows.first?.reason
+            if reason == nil, signed == nil, document.holdsAnything {
+                let environment = mapping.environment ?? mapping.transactions.first?.payload.environment
+                reason = excluded(environment, mapping.bundleId)
+            }
+            if let reason {
+                read.exclude(document.document, document.kind, reason)
+            } else {
+                read.recorded.append(document)
+            }
+        }
+        guard let reason = read.exclusion, read.receipts.allSatisfy({ $0.verified.bundleId == nil }),
+            read.recorded.allSatisfy({ $0.mapping.bundleId == nil })
+        else { return }
+        read.excludeAll(reason)
     }
 
     private func excluded(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
@@ -673,6 +698,25 @@ private struct ReadDocuments {
     var refusedReceipts: Set<[UInt8]> = []
     /// The receipts inside recorded documents that were not verified.
     var unverified: [UnverifiedReceipt] = []
+    /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
+    private(set) var exclusion: QuarantineReason?
+
+    /// Refuses a document of an excluded app or environment.
+    mutating func exclude(_ document: InputDocument, _ kind: RecordKind, _ reason: QuarantineReason) {
+        refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
+        exclusion = exclusion ?? reason
+    }
+
+    /// Refuses all documents that are left.
+    mutating func excludeAll(_ reason: QuarantineReason) {
+        for receipt in receipts {
+            // A receipt inside a recorded document is quarantined with it.
+            if let document = receipt.document { exclude(document, receipt.verified.kind, reason) }
+        }
+        receipts = []
+        for recorded in recorded { refused += recorded.refused(reason, rows: Set(recorded.rows.indices)) }
+        recorded = []
+    }
 
     /// Sorts the receipts, the newest first, and removes duplicates: records often contain a receipt and Apple's reply,
     /// which repeats it.
@@ -779,7 +823,7 @@ private struct SignedParts {
 }
 
 private struct ReadRecorded {
-    let mapping: RecordedMapping
+    private(set) var mapping: RecordedMapping
     let kind: RecordKind
     let document: InputDocument
     /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
@@ -801,6 +845,13 @@ private struct ReadRecorded {
     /// Whether the document states anything besides an embedded receipt, which may be damaged.
     var holdsAnything: Bool {
         !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
+    }
+
+    /// Removes StoreKit 2 transactions.
+    mutating func remove(rows places: Set<Int>) {
+        guard !places.isEmpty else { return }
+        mapping.remove(rows: places)
+        rows = rows.indices.filter { !places.contains($0) }.map { rows[$0] }
     }
 
     func refused(_ reason: QuarantineReason) -> RefusedDocument {

@@ -26,11 +26,9 @@ package enum PurchaseState: Hashable, Sendable {
     /// Another product of the subscription group replaced it.
     case upgraded
 
-    /// If a document states both a revocation and an upgrade, the purchase is revoked here, although `isRevoked` of the
-    /// payload does not count it as one. Its content is withdrawn either way, and with another answer, existing ledgers would
-    /// get an entry without news.
+    /// If a document states both a revocation and an upgrade, the purchase was upgraded, as in `isRevoked` of the payload.
     package init(revocationDate: Int64?, isUpgraded: Bool) {
-        self = revocationDate != nil ? .revoked : isUpgraded ? .upgraded : .purchased
+        self = isUpgraded ? .upgraded : revocationDate != nil ? .revoked : .purchased
     }
 }
 

@@ -107,10 +107,11 @@ extension PurchaseHistory {
         return reasons
     }
 
-    /// Whether the customer has waited long enough since the offer was last redeemed.
+    /// Whether the customer has waited long enough since the offer was last redeemed (App Store Connect Help, "Set
+    /// up win-back offers").
     ///
-    /// A redeemed offer without an identifier may be this one, and so may a missing period, which ended at the end of
-    /// the gap at the latest.
+    /// A redeemed offer without an identifier may be this one, and so may a missing period, which began before the end of
+    /// the gap.
     private func waitReason(
         _ wait: Int, _ offer: WinBackOffer, _ own: [SubscriptionPeriodSpan], _ gap: HistoryGap?, at now: Int64
     ) -> OfferReason {
@@ -119,26 +120,43 @@ extension PurchaseHistory {
             guard offer.rules.waitScope == .offer else { return true }
             return span.transaction.offerIdentifier.map { $0 == offer.offerIdentifier }
         }
-        let redeemed = winBacks.filter { isCounted($0) == true }.max { $0.end < $1.end }
-        let known = redeemed.map { after(wait, $0.end) }
+        let redeemed = Self.redemption(winBacks.filter { isCounted($0) == true })
+        let known = redeemed.map { after(wait, $0.start) }
         if let redeemed, let known, now < known {
             return OfferReason(
                 .monthsBetweenOffers, .failed, transactionId: redeemed.transaction.transactionId, from: known)
         }
-        let unnamed = winBacks.filter { isCounted($0) == nil }.max { $0.end < $1.end }
-        var open: [(entry: Entry, end: Int64?)] = []
-        if let unnamed { open.append((unnamed.entry, unnamed.end)) }
+        let unnamed = Self.redemption(winBacks.filter { isCounted($0) == nil })
+        var open: [(entry: Entry, latest: Int64?)] = []
+        if let unnamed { open.append((unnamed.entry, unnamed.start)) }
         if let gap { open.append((gap.entry, gap.end)) }
-        for (entry, end) in open {
+        for (entry, latest) in open {
             let id = entry.transaction.transactionId
-            guard let end else { return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id) }
-            let possible = after(wait, end)
+            guard let latest else { return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id) }
+            let possible = after(wait, latest)
             if now < possible {
                 return OfferReason(.monthsBetweenOffers, .unknown, transactionId: id, from: possible)
             }
         }
         return OfferReason(
             .monthsBetweenOffers, .satisfied, transactionId: redeemed?.transaction.transactionId, from: known)
+    }
+
+    /// The period with which an offer was last redeemed: the first of the latest periods that follow each other, because an
+    /// offer can last several periods.
+    private static func redemption(_ spans: [SubscriptionPeriodSpan]) -> SubscriptionPeriodSpan? {
+        var latest: SubscriptionPeriodSpan?
+        for span in spans.sorted(by: { $0.start > $1.start }) {
+            guard let known = latest else {
+                latest = span
+                continue
+            }
+            guard span.end.addingSaturated(tolerance) >= known.start,
+                span.transaction.offerIdentifier == known.transaction.offerIdentifier
+            else { break }
+            latest = span
+        }
+        return latest
     }
 
     /// Whether the offer is available at the time and in the customer's storefront.

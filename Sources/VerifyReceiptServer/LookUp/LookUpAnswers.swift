@@ -88,4 +88,6 @@ public enum LookUpRefusal: Error, Hashable, Sendable {
     case notFound(String)
     /// The customer may not have the offer, or what is known does not decide it: HTTP 409.
     case notEligible(String)
+    /// The App Store must be asked first, and cannot be: HTTP 503.
+    case notNow(String)
 }

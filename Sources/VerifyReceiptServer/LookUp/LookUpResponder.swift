@@ -369,6 +369,7 @@ final class LookUpResponder: Sendable {
             case .badRequest(let reason): throw Refusal(status: .badRequest, reason: reason)
             case .notFound(let reason): throw Refusal(status: .notFound, reason: reason)
             case .notEligible(let reason): throw Refusal(status: .conflict, reason: reason)
+            case .notNow(let reason): throw Self.unavailable(reason)
             }
         case .failure(let error as TransactionStoreError):
             logger.warning("a look-up failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])

@@ -35,7 +35,7 @@ struct OffersCommand: AsyncParsableCommand {
                   monthsSince:           # since the last subscription
                     minimum: 2
                     maximum: 24
-                  monthsBetweenOffers: 6 # since this offer was last redeemed and ended
+                  monthsBetweenOffers: 6 # since this offer was last redeemed
                   waitScope: offer       # group: since any win-back offer of the group
                   startDate: 2026-03-01  # first and last day, US Pacific time
                   endDate: 2026-03-31

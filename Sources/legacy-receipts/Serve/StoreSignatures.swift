@@ -46,12 +46,17 @@ struct StoreSignatures {
         let app = try app(request)
         let (product, offer) = (try required("productId", request), try required("offerIdentifier", request))
         var situation: PromotionalCandidate.Situation?
-        if let history = try await history(request, app) {
+        if let history = try await customer(request, app)?.purchaseHistory(catalog: app.catalog) {
             let group = try group(of: product, app)
-            let candidate = history.promotionalCandidates(at: clock.now()).first { $0.group == group }
+            let candidates = history.promotionalCandidates(at: clock.now())
             // Apple: customers who have or had a subscription; which of them is the team's decision.
-            guard let candidate else {
-                throw LookUpRefusal.notEligible("The customer never bought a subscription of the group \(group).")
+            guard let candidate = candidates.first(where: { $0.group == group }) else {
+                if let other = candidates.first(where: { $0.group == nil })?.standing.productId {
+                    throw LookUpRefusal.notEligible(
+                        "Nothing states the subscription group of \(other), which the customer has.")
+                }
+                throw LookUpRefusal.notEligible(
+                    "The store has no subscription of the group \(group) that the customer bought.")
             }
             situation = candidate.situation
         }
@@ -71,17 +76,11 @@ struct StoreSignatures {
         let app = try app(request)
         let (product, transaction) = (try required("productId", request), try required("transactionId", request))
         let stated = try request.boolean("allowIntroductoryOffer")
-        let history = try await history(request, app)
         let isAllowed: Bool
-        switch (stated, history) {
+        switch (stated, try request.text("customer")) {
         case (let stated?, nil): isAllowed = stated
-        case (nil, let history?):
-            let verdict = history.introductoryEligibility(group: try group(of: product, app), at: clock.now())
-            guard verdict.eligibility != .unknown else {
-                let rules = verdict.obstacles.map(\.rule.rawValue).joined(separator: ", ")
-                throw LookUpRefusal.notEligible("What is known does not decide it: \(rules).")
-            }
-            isAllowed = verdict.eligibility == .eligible
+        case (nil, _?):
+            isAllowed = try await isIntroductoryOfferAllowed(request, app, group: try group(of: product, app))
         default:
             throw JSONMembers.Mistake(
                 message: "the request: give either allowIntroductoryOffer or customer.")
@@ -95,6 +94,58 @@ struct StoreSignatures {
             writer.member("compactJWS", jws)
             writer.member("allowIntroductoryOffer", isAllowed)
         }
+    }
+
+    /// Whether the customer of a request may have an introductory offer.
+    ///
+    /// What the store knows is enough to refuse it, because an offer that the customer had counts forever. To allow it, the App
+    /// Store is asked first: a free trial that began since would be missing, and the customer would get a second one.
+    private func isIntroductoryOfferAllowed(_ request: JSONMembers, _ app: App, group: String) async throws -> Bool {
+        func verdict(_ customer: Customer) -> OfferVerdict {
+            let now = clock.now()
+            return customer.purchaseHistory(catalog: app.catalog).introductoryEligibility(group: group, at: now)
+        }
+        guard var customer = try await customer(request, app) else { return false }
+        if verdict(customer).eligibility == .notEligible { return false }
+        customer = try await current(customer, request, app)
+        let current = verdict(customer)
+        guard current.eligibility != .unknown else {
+            let rules = current.obstacles.map(\.rule.rawValue).joined(separator: ", ")
+            throw LookUpRefusal.notEligible("What is known does not decide it: \(rules).")
+        }
+        return current.eligibility == .eligible
+    }
+
+    /// The maximum number of times that the App Store's answers may show purchases of another Apple Account of the customer.
+    private static let maximumRounds = 4
+
+    /// The customer with what the App Store states now about every purchase.
+    private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
+        let notBefore = clock.now()
+        var customer = stored
+        var answered: Set<String> = []
+        for _ in 0..<Self.maximumRounds {
+            let open = customer.identities.filter { $0.kind == .originalTransactionId }.map(\.value)
+                .filter { !answered.contains($0) }
+            guard !open.isEmpty else { return customer }
+            guard let refresher = endpoint.customerRefresher else { break }
+            let answer: RefreshedPurchases
+            do {
+                answer = try await refresher.refresh(
+                    originalTransactionIds: open, identities: customer.identities, scope: customer.scope,
+                    notBefore: notBefore)
+            } catch let error as CancellationError {
+                throw error
+            } catch {
+                throw LookUpRefusal.notNow("The App Store could not be asked: \(error).")
+            }
+            if let unknown = answer.unknown.min() {
+                throw LookUpRefusal.notEligible("The App Store does not know the customer's purchase \(unknown).")
+            }
+            answered.formUnion(open)
+            customer = try await self.customer(request, app) ?? customer
+        }
+        throw LookUpRefusal.notNow("The App Store could not be asked about every purchase of the customer.")
     }
 
     private func advancedCommerce(_ value: JSONValue) throws -> [UInt8] {
@@ -154,9 +205,9 @@ struct StoreSignatures {
         return group
     }
 
-    /// The purchases of the customer that the request names; nil if it names none. If the request also names a transaction, it
-    /// must be the customer's: StoreKit gives the offer to the customer of the transaction.
-    private func history(_ request: JSONMembers, _ app: App) async throws -> PurchaseHistory? {
+    /// The customer that the request names; nil if it names none. If the request also names a transaction, it must be the
+    /// customer's: StoreKit gives the offer to the customer of the transaction.
+    private func customer(_ request: JSONMembers, _ app: App) async throws -> Customer? {
         guard let id = try request.text("customer") else { return nil }
         let environment = try request.known("environment", as: AppStoreModels.Environment.self) ?? .production
         let search = try await CustomerSearch(for: id, in: store)
@@ -172,7 +223,7 @@ struct StoreSignatures {
         if let id = try request.text("transactionId"), !Self.isOf(customer, id) {
             throw LookUpRefusal.notEligible("The customer has no transaction and no app transaction with this id.")
         }
-        return customer.purchaseHistory(catalog: app.catalog)
+        return customer
     }
 
     /// Whether an id that StoreKit takes as `transactionId` is of the customer: of any transaction, or the appTransactionId.

@@ -305,7 +305,30 @@ struct ConfirmationTests {
         #expect(try await migrate(document).transactions.count == 2)
     }
 
-    @Test("A filter sees every receipt of a record: one of another app keeps the whole record out")
+    @Test("A filter keeps out the documents of other apps and environments, and migrates the others of the record")
+    func filteredDocuments() async throws {
+        let own = try Self.receipt([Self.coins])
+        let foreign = try Self.receipt([Self.coins], bundleId: "com.attacker.app", sandbox: true)
+        let info: [String: Any] = [
+            "originalTransactionId": "530000000000109", "environment": "Sandbox", "autoRenewStatus": 1,
+            "autoRenewProductId": "premium", "signedDate": 1_700_000_000_000,
+        ]
+        let options: [(inout MigrationOptions) -> Void] = [
+            { $0.bundleIds = ["com.example.app"] }, { $0.environments = [.production] },
+        ]
+        for (options, reason) in zip(options, ["otherBundleId", "otherEnvironment"]) {
+            let mixed = try await migrate(["old": foreign, "new": own], options: options)
+            #expect(mixed.transactions.count == 1)
+            #expect(mixed.quarantine.map { $0["reason"]?.string } == [reason])
+            #expect(mixed.quarantine.first?["path"]?.string == "old")
+            // Nothing else of the record states the app of the renewal information.
+            let alone = try await migrate(["receipt": foreign, "renewal": info], options: options)
+            #expect(alone.transactions.isEmpty && alone.summary.renewalInfos == 0)
+            #expect(alone.quarantine.map { $0["reason"]?.string } == [reason])
+        }
+    }
+
+    @Test("A filter sees every receipt of a reply: one of another app keeps the whole reply out")
     func filters() async throws {
         let own = try Self.receipt([Self.coins])
         let foreign = try Self.receipt([Self.coins], bundleId: "com.attacker.app", sandbox: true)

@@ -36,7 +36,7 @@ struct RevocationTests {
         StoredTransaction(payload, origin: FactOrigin(source: source, signedDate: 1)).signedState
     }
 
-    @Test("A signed document states a purchase, its revocation or its upgrade; a revocation counts first")
+    @Test("A signed document states a purchase, its revocation or its upgrade; an upgrade counts first")
     func states() {
         for source in FactSource.allCases where source.kind.isSigned {
             #expect(state(payload(nil), source) == .purchased)
@@ -44,7 +44,7 @@ struct RevocationTests {
             #expect(state(payload(nil, isUpgraded: true), source) == .upgraded)
             #expect(state(payload(1), source) == .revoked)
             #expect(state(payload(1, .familyRevoke), source) == .revoked)
-            #expect(state(payload(1, isUpgraded: true), source) == .revoked)
+            #expect(state(payload(1, isUpgraded: true), source) == .upgraded)
         }
     }
 

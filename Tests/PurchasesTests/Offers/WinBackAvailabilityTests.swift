@@ -32,12 +32,12 @@ struct WinBackAvailabilityTests {
 
     @Test("The wait between offers is about this offer; about all of the group only if the rules say so")
     func waitScope() {
-        let other = redeemed("other").eligibility(for: offer(), at: Samples.month(12))
+        let other = redeemed("other").eligibility(for: offer(), at: Samples.month(11))
         #expect(other.eligibility == .eligible)
-        let group = redeemed("other").eligibility(for: offer { $0.waitScope = .group }, at: Samples.month(12))
+        let group = redeemed("other").eligibility(for: offer { $0.waitScope = .group }, at: Samples.month(11))
         #expect(group.obstacleRules == [.monthsBetweenOffers])
-        #expect(group.changesAt == Samples.month(15))
-        let same = redeemed("come-back").eligibility(for: offer(), at: Samples.month(12))
+        #expect(group.changesAt == Samples.month(12))
+        let same = redeemed("come-back").eligibility(for: offer(), at: Samples.month(11))
         #expect(same.obstacleRules == [.monthsBetweenOffers])
         #expect(same.eligibility == .notEligible)
     }

@@ -61,27 +61,52 @@ struct WinBackTests {
         }
     }
 
-    @Test("After redeeming and lapsing again: only once 6 months have passed since the offer period ended")
+    @Test("After redeeming and lapsing again: only once the wait has passed since the offer was redeemed")
     func workedExampleAgain() {
         let redeemed = Samples.period("premium", 6, 9, price: 9990) {
             $0.offerType = .winBack
             $0.offerIdentifier = "come-back"
             $0.offerDiscountType = .payUpFront
         }
-        // The offer ended at month 9, the subscription a month later.
+        // The offer was redeemed at month 6, and the subscription ended at month 10.
         let history = Samples.history(premiumThenBasic + [redeemed, Samples.period("premium", 9, 10)])
-        let twoMonths = history.eligibility(for: Samples.offer, at: Samples.month(12))
+        var offer = Samples.offer
+        offer.rules.monthsBetweenOffers = 9
+        let twoMonths = history.eligibility(for: offer, at: Samples.month(12))
         #expect(twoMonths.eligibility == .notEligible)
         #expect(twoMonths.obstacleRules == [.monthsBetweenOffers])
         #expect(twoMonths.reason(.monthsBetweenOffers)?.transactionId == "t6")
         #expect(twoMonths.changesAt == Samples.month(15))
-        #expect(history.eligibility(for: Samples.offer, at: Samples.month(15) - 1).eligibility == .notEligible)
-        let again = history.eligibility(for: Samples.offer, at: Samples.month(15))
+        #expect(history.eligibility(for: offer, at: Samples.month(15) - 1).eligibility == .notEligible)
+        let again = history.eligibility(for: offer, at: Samples.month(15))
         #expect(again.eligibility == .eligible)
         #expect(again.eligibleUntil == Samples.month(34))
         var noWait = Samples.offer
         noWait.rules.monthsBetweenOffers = nil
         #expect(history.eligibility(for: noWait, at: Samples.month(12)).eligibility == .eligible)
+    }
+
+    @Test("An offer of several periods was redeemed when the first of them began")
+    func redeemedForSeveralPeriods() {
+        func redeemed(_ months: Range<Int64>) -> [JWSTransactionDecodedPayload] {
+            months.map { month in
+                Samples.period("premium", month, month + 1) {
+                    $0.offerType = .winBack
+                    $0.offerIdentifier = "come-back"
+                    $0.offerDiscountType = .payAsYouGo
+                }
+            }
+        }
+        let history = Samples.history(premiumThenBasic + redeemed(6..<9))
+        let early = history.eligibility(for: Samples.offer, at: Samples.month(12) - 1)
+        #expect(early.obstacleRules == [.monthsBetweenOffers])
+        #expect(early.reason(.monthsBetweenOffers)?.transactionId == "t6")
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(12)).eligibility == .eligible)
+        // Redeemed again later, after a lapse.
+        let twice = Samples.history(premiumThenBasic + redeemed(6..<9) + redeemed(14..<16))
+        #expect(
+            twice.eligibility(for: Samples.offer, at: Samples.month(19)).reason(.monthsBetweenOffers)?.from
+                == Samples.month(20))
     }
 
     @Test("While the customer subscribes, the offer is not for them; the verdict changes two months after the end")

@@ -42,11 +42,11 @@ struct WinBackUnknownTests {
     func unnamedOffer() {
         let redeemed = Samples.period(6, 9) { $0.offerType = .winBack }
         let history = Samples.history(Samples.monthly(0..<3) + [redeemed])
-        let open = history.eligibility(for: Samples.offer, at: Samples.month(12))
+        let open = history.eligibility(for: Samples.offer, at: Samples.month(11))
         #expect(open.obstacleRules == [.monthsBetweenOffers])
         #expect(open.eligibility == .unknown)
-        #expect(open.changesAt == Samples.month(15))
-        #expect(history.eligibility(for: Samples.offer, at: Samples.month(15)).eligibility == .eligible)
+        #expect(open.changesAt == Samples.month(12))
+        #expect(history.eligibility(for: Samples.offer, at: Samples.month(12)).eligibility == .eligible)
     }
 
     @Test("An offer without price and mode stays unknown, however unpriced periods are counted")
