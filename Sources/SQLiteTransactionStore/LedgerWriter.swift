@@ -12,6 +12,7 @@ struct LedgerWriter {
     private let findTransaction: SQLStatement
     private let findSubscription: SQLStatement
     private let findOtherProduct: SQLStatement
+    private let findNotification: SQLStatement
 
     /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
     init(_ db: Database, hasDates: Bool = true) throws {
@@ -43,6 +44,18 @@ struct LedgerWriter {
             SELECT 1 FROM transactions
             WHERE scope_id = ?1 AND original_transaction_id = ?2 AND instr(payload, ?3) = 0 LIMIT 1
             """)
+        findNotification = try SQLStatement(
+            db,
+            """
+            SELECT 1 FROM transactions
+            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
+                AND kind = \(FactKind.recorded.rawValue) AND source = \(FactSource.notificationV1.code)
+            """)
+    }
+
+    /// Whether a notification of version 1 is the recorded document of a transaction, so that it may state a cancellation.
+    private func isNotified(_ id: String, _ original: String, _ scopeId: Int64) throws -> Bool {
+        try findNotification.integer(scopeId, original, id) != nil
     }
 
     /// Appends the entries that are due after the facts of a set were written.
@@ -106,9 +119,12 @@ struct LedgerWriter {
     private func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
         // Nearly all facts of a bulk load end here: they are new, or in a newer receipt with the same purchase.
         if fact.isPlainPurchase {
-            if try append(id, original, scopeId, number: 0, .purchased) { return }
-            let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
-            if state?.isGrant == true { return }
+            if try append(id, original, scopeId, number: 0, .purchased) {
+                guard try isNotified(id, original, scopeId) else { return }
+            } else {
+                let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
+                if state?.isGrant == true { return }
+            }
         }
         let history = try history(of: id, scopeId)
         // Every signed transaction has an entry.

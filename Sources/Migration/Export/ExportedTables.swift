@@ -162,7 +162,10 @@ package enum ExportedTables {
             },
             .date(
                 "recordedCancellationDate",
-                "A cancellation that only an unsigned document states; it counts nowhere until the App Store confirms it."
+                """
+                A cancellation that only an unsigned document states; it counts nowhere until the App Store confirms it. One \
+                from a notification of version 1 counts, and is in `revocationDate`.
+                """
             ) { $0.value.stored.recordedCancellation?.date },
         ]
         let provenance: Columns = [

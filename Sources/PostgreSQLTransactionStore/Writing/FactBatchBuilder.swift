@@ -49,6 +49,7 @@ struct FactBatchBuilder {
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId))
             var row = row(owner, fact.origin, call, id: fact.payload.transactionId ?? "")
             row.isPlainPurchase = fact.isPlainPurchase
+            row.isNotifiedCancellation = fact.isNotifiedCancellation
             row.revokes = fact.revokes
             row.isNonRenewing = fact.isNonRenewingSubscription
             row.lookDate = fact.lookDate

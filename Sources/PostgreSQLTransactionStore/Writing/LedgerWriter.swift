@@ -51,6 +51,17 @@ struct LedgerWriter {
                 WHERE t.purchase = given.purchase AND position(given.product IN t.payload) = 0)
             """)
 
+    /// Finds the transactions whose recorded document is a notification of version 1, which may state a cancellation.
+    private static let findNotifications = Statement(
+        name: "find_ledger_notifications",
+        sql: """
+            SELECT given.place::int4
+            FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, id, place)
+            JOIN transactions AS t
+                ON t.purchase = given.purchase AND t.transaction_id = given.id AND t.kind = \(FactKind.recorded.rawValue)
+            WHERE t.source = \(FactSource.notificationV1.code)
+            """)
+
     /// A transaction of the batch. It may have several facts.
     private struct Purchase {
         let purchase: Int64
@@ -58,8 +69,10 @@ struct LedgerWriter {
         let id: Range<Int>
         /// Whether one of its facts in the batch is signed.
         let isSigned: Bool
-        /// Whether it is signed and no fact of the batch states a cancellation.
+        /// Whether it is signed and no fact of the batch states a cancellation that counts.
         var isPlain: Bool
+        /// Whether the store may have facts of it beside those of the batch.
+        var isKnown = true
     }
 
     /// Waits until no other writer appends. Call it before any statement that appends.
@@ -70,16 +83,18 @@ struct LedgerWriter {
     ///   - areNew: for each identity, whether the store has no rows of it besides those of the batch.
     ///   - scopeIds: for each scope, its database id.
     func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
-        let purchases = purchases(batch, numbers, scopeIds)
+        let purchases = purchases(batch, numbers, areNew, scopeIds)
         let together = try ownersWithSeveralProducts(batch, numbers, areNew)
         // Nearly all transactions of a bulk load are new and end here.
         let plain = purchases.filter { $0.isPlain && !together.contains($0.purchase) }
         let inserted = try insert(plain.map { Entry($0, number: 0, .purchased) }, batch.bytes)
         var open = purchases.filter { !$0.isPlain || together.contains($0.purchase) }
+        var undecided = try notified(plain, batch.bytes)
         if inserted < plain.count {
             let histories = try histories(plain, batch.bytes)
-            open += plain.indices.filter { histories[$0]?.isGranted != true }.map { plain[$0] }
+            undecided.formUnion(plain.indices.filter { histories[$0]?.isGranted != true })
         }
+        open += undecided.sorted().map { plain[$0] }
         guard !open.isEmpty else { return }
         var histories = try histories(open, batch.bytes)
         // Every signed transaction has an entry. A transaction without an entry that is not signed here needs none.
@@ -158,8 +173,20 @@ struct LedgerWriter {
         return result
     }
 
+    /// The places of the transactions whose recorded document in the store is a notification of version 1.
+    private func notified(_ purchases: [Purchase], _ bytes: [UInt8]) throws -> Set<Int> {
+        let known = purchases.indices.filter { purchases[$0].isKnown }
+        guard !known.isEmpty else { return [] }
+        let rows = try session.run(
+            Self.findNotifications,
+            [.int8s(known.map { purchases[$0].purchase }), .slices(known.map { purchases[$0].id }, of: bytes)])
+        return Set(try rows.places(among: known.count).map { known[$0.place] })
+    }
+
     /// The transactions of the batch. The facts of one transaction are adjacent.
-    private func purchases(_ batch: FactBatch, _ numbers: [Int64], _ scopeIds: [Int32]) -> [Purchase] {
+    private func purchases(
+        _ batch: FactBatch, _ numbers: [Int64], _ areNew: [Bool], _ scopeIds: [Int32]
+    ) -> [Purchase] {
         var result: [Purchase] = []
         result.reserveCapacity(batch.transactions.count)
         var previous: FactBatch.Row?
@@ -168,14 +195,16 @@ struct LedgerWriter {
             if let previous, previous.owner == row.owner,
                 batch.bytes[previous.id].elementsEqual(batch.bytes[row.id])
             {
-                // Unsigned facts come last and do not change a plain purchase.
-                if isSigned, !row.isPlainPurchase { result[result.count - 1].isPlain = false }
+                // Unsigned facts come last.
+                if isSigned ? !row.isPlainPurchase : row.isNotifiedCancellation {
+                    result[result.count - 1].isPlain = false
+                }
             } else {
                 let scope = scopeIds[batch.identities[row.owner].scope]
                 result.append(
                     Purchase(
                         purchase: numbers[row.owner], scope: scope, id: row.id, isSigned: isSigned,
-                        isPlain: row.isPlainPurchase))
+                        isPlain: row.isPlainPurchase, isKnown: !areNew[row.owner]))
             }
             previous = row
         }

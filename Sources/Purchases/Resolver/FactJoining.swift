@@ -12,7 +12,7 @@ internal import AppStoreModels
 // | ids, product, quantity, dates, type, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
-// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation` |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, counts from a notification of version 1, which contained the app's secret, and is kept in `recordedCancellation` from other documents |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |
@@ -86,7 +86,10 @@ extension StoredTransaction {
         legacy.productType = receipt?.productType ?? recorded?.productType
         legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)
 
-        let cancellation = Cancellation(places, facts, receipt: receipt, recorded: recorded)
+        let news = Self.recordedCancellation(places, facts)
+        let cancellation = Cancellation(
+            places, facts, receipt: receipt, recorded: recorded,
+            notified: news?.source == .notificationV1 ? news : nil)
         cancellation.apply(to: &payload, &sources)
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
@@ -96,7 +99,7 @@ extension StoredTransaction {
         self.init(
             payload: payload, legacy: legacy,
             origins: places.map { facts[$0].origin },
-            recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil,
+            recordedCancellation: cancellation.date == nil ? news : nil,
             explainsCancellation: cancellation.isExplained, sources: sources)
     }
 
@@ -202,23 +205,39 @@ extension LegacyTransactionFields {
 /// Whether a period was cut short, and how.
 private struct Cancellation {
     /// Refund, revocation or upgrade: what verifyReceipt calls `cancellation_date`.
-    var date: Int64?
-    var reason: Int64?
+    private(set) var date: Int64?
+    private(set) var reason: Int64?
     private var isUpgraded: Bool?
-    private let isStatedByReceipt: Bool
-    /// Which documents state the upgrade, and which the reason.
+    /// Whether another document than the signed transaction states the cancellation.
+    private var isStatedElsewhere = false
+    /// Which documents state the upgrade, the date, and the reason.
     private var upgradeKind = FactKind.signedTransaction
+    private var dateKind = FactKind.receipt
     private var reasonKind = FactKind.receipt
     /// Whether the document that states the cancellation distinguishes a refund from an upgrade.
-    var isExplained: Bool
+    private(set) var isExplained = true
 
     /// - If a signed transaction is the newest, it decides: its revocation is the cancellation. An upgraded one has
     ///   no date for that, so the date of the receipt or of the recorded document is taken.
     /// - If a receipt is newer, or of the same date and only the receipt has a cancellation, its attribute 1712
     ///   counts. If that is missing, a revocation stays: receipts often lack it (Reference.md V5.3). The signed
     ///   transaction still decides whether it was an upgrade.
-    /// - Unsigned facts decide only if there are no others.
+    /// - Unsigned facts decide only if there are no others, or if the signed ones state no cancellation and `notified` does.
+    /// - Parameter notified: the cancellation of a notification of version 1 that is newer than everything signed.
     init(
+        _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
+        recorded: LegacyTransactionFields?, notified: RecordedCancellation?
+    ) {
+        decide(places, facts, receipt: receipt, recorded: recorded)
+        guard let notified, date == nil, isUpgraded != true else { return }
+        (date, reason) = (notified.date, notified.reason)
+        isUpgraded = places.recorded.flatMap { facts[$0].payload.isUpgraded }
+        isExplained = isUpgraded != nil
+        isStatedElsewhere = true
+        (upgradeKind, dateKind, reasonKind) = (.recorded, .recorded, .recorded)
+    }
+
+    private mutating func decide(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
         recorded: LegacyTransactionFields?
     ) {
@@ -227,11 +246,12 @@ private struct Cancellation {
         guard let signed = places.signed else {
             let legacy = places.receipt != nil ? receipt : recorded
             (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
-            isStatedByReceipt = true
+            isStatedElsewhere = true
             // An unsigned document cannot end a period, but it can state why the period ended.
             isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
             upgradeKind = .recorded
-            reasonKind = places.receipt != nil ? .receipt : .recorded
+            dateKind = places.receipt != nil ? .receipt : .recorded
+            reasonKind = dateKind
             // Of unsigned documents, only StoreKit 2 JSON distinguishes a refund from an upgrade; it states a
             // `revocationDate`.
             isExplained =
@@ -251,10 +271,10 @@ private struct Cancellation {
                 reason = revocationReason
                 reasonKind = .signedTransaction
             }
-            isStatedByReceipt = true
+            isStatedElsewhere = true
             isExplained = revocationDate != nil || isUpgraded != nil
         } else {
-            isStatedByReceipt = false
+            isStatedElsewhere = false
             isExplained = true
             (date, reason) = (revocationDate, revocationReason)
             guard date == nil, isUpgraded == true else { return }
@@ -267,7 +287,7 @@ private struct Cancellation {
         payload.isUpgraded = isUpgraded
         sources.state(.isUpgraded, by: upgradeKind)
         // Otherwise a signed transaction is the newest, and the payload already has its values.
-        guard isStatedByReceipt else { return }
+        guard isStatedElsewhere else { return }
         let isRevoked = date != nil && isUpgraded != true
         if !isRevoked || date != payload.revocationDate {
             payload.revocationType = nil
@@ -276,7 +296,7 @@ private struct Cancellation {
         payload.revocationDate = isRevoked ? date : nil
         payload.revocationReason =
             isRevoked ? reason.flatMap { Int32(exactly: $0) }.map { RevocationReason(rawValue: $0) } : nil
-        sources.state(.revocationDate, by: sources.base == .recorded ? .recorded : .receipt)
+        sources.state(.revocationDate, by: dateKind)
         sources.state(.revocationReason, by: reasonKind)
     }
 }

@@ -127,6 +127,9 @@ extension TransactionFact {
     /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
     package var revokes: Bool { payload.revocationDate != nil || legacy?.cancellationDate != nil }
 
+    /// Whether a notification of version 1 states a cancellation, which counts against older signed facts.
+    package var isNotifiedCancellation: Bool { origin.source == .notificationV1 && revokes }
+
     /// Whether the fact states that the product is a non-renewing subscription.
     package var isNonRenewingSubscription: Bool { payload.type == .nonRenewingSubscription }
 
@@ -142,10 +145,10 @@ extension TransactionFact {
     }
 
     /// Whether the fact is signed and states no cancellation. If the ledger has no entry, or its entry grants the
-    /// content, such a fact leaves the transaction `purchased`, whatever else is known: an unsigned fact never
-    /// overrules a signed one (see FactJoining.swift), and an older signed one does so only if it decided before. Bulk
-    /// loads therefore need not join facts. The exception is a subscription with several products, because
-    /// `UpgradeRule` compares their transactions.
+    /// content, such a fact leaves the transaction `purchased`: an unsigned fact overrules a signed one only if
+    /// `isNotifiedCancellation` (see FactJoining.swift), and an older signed one does so only if it decided before. Bulk
+    /// loads therefore need not join facts. The exceptions are a transaction with a notified cancellation, and a
+    /// subscription with several products, because `UpgradeRule` compares their transactions.
     package var isPlainPurchase: Bool {
         origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
             && legacy?.cancellationDate == nil

@@ -90,8 +90,41 @@ extension StoreConformance {
             try await expect(store.text, equals: "")
             try await store.add(Samples.fact("1", source: .receipt))
             try await expect(store.text, equals: "1 purchased")
-            try await store.add(Samples.fact("1", source: .notificationV1, at: .max, legacy: cancelled))
+            try await store.add(Samples.fact("1", source: .recordedReply, at: .max, legacy: cancelled))
             try await expect(store.text, equals: "1 purchased")
+        },
+        StoreRule(
+            opened: "a cancellation from a notification of version 1 revokes, before and after an older signed document"
+        ) { store in
+            let (signed, notified) = (
+                Samples.fact("1", source: .receipt, at: 1),
+                Samples.fact("1", source: .notificationV1, at: 2, legacy: cancelled)
+            )
+            try await store.add(signed)
+            try await store.add(notified)
+            try await expect(store.text, equals: "1 purchased, 1 revoked")
+            // It has no entry until a signed document states the purchase.
+            try await store.add(Samples.fact("2", source: .notificationV1, at: 2, legacy: cancelled))
+            try await expect(store.text, equals: "1 purchased, 1 revoked")
+            try await store.add(Samples.fact("2", source: .receipt, at: 1))
+            try await expect(store.text, equals: "1 purchased, 1 revoked, 2 purchased, 2 revoked")
+            // A newer signed document decides.
+            try await store.add(Samples.fact("3", source: .notificationV1, at: 2, legacy: cancelled))
+            try await store.add(Samples.fact("3", source: .signedTransaction, at: 3))
+            try await store.add(Samples.fact("1", source: .signedTransaction, at: 3))
+            try await expect(
+                store.text,
+                equals: "1 purchased, 1 revoked, 2 purchased, 2 revoked, 3 purchased, 1 purchased")
+        },
+        StoreRule(
+            opened: "a cancellation from a notification of version 1 revokes what the receipt in it states"
+        ) { store in
+            for (id, isFirst) in [("1", true), ("2", false)] {
+                let signed = Samples.fact(id, source: .receipt, at: 1)
+                let notified = Samples.fact(id, source: .notificationV1, at: 2, legacy: cancelled)
+                _ = try await store.apply([Samples.set(isFirst ? [signed, notified] : [notified, signed])])
+            }
+            try await expect(store.text, equals: "1 purchased, 1 revoked, 2 purchased, 2 revoked")
         },
         StoreRule(opened: "a revocation has one entry, whichever documents state it") { store in
             try await store.add(Samples.fact("1", at: 1))

@@ -51,7 +51,7 @@ struct LatestTransactions {
             let index = indices[id]
             guard index != nil || isListed(transactions[place], newestList, recordedFacts, catalog) else { continue }
             var entry = TransactionEntry(transactions[place])
-            entry.cancel(transactions[place].recordedCancellation, recordedFacts)
+            if recordedFacts == .granting { entry.cancel(transactions[place].recordedCancellation) }
             if let index {
                 entries[index] = entry
             } else {
@@ -123,14 +123,9 @@ struct LatestTransactions {
 }
 
 extension TransactionEntry {
-    /// Always applies a cancellation from a notification of version 1, because the notification contained the app's
-    /// secret. Other records count only if they are trusted like Apple.
-    fileprivate mutating func cancel(
-        _ cancellation: RecordedCancellation?, _ recordedFacts: EndpointConfiguration.RecordedFacts
-    ) {
-        guard let cancellation, cancellationDate == nil,
-            recordedFacts == .granting || cancellation.source == .notificationV1
-        else { return }
+    /// Applies a cancellation that only a recorded document states.
+    fileprivate mutating func cancel(_ cancellation: RecordedCancellation?) {
+        guard let cancellation, cancellationDate == nil else { return }
         cancellationDate = cancellation.date
         cancellationReason = cancellation.reason
     }

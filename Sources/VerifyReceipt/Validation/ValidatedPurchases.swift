@@ -33,7 +33,7 @@ struct ValidatedPurchases {
         var history = customer?.purchaseHistory(catalog: catalog) ?? PurchaseHistory(entries: [])
         history.entries = history.entries.compactMap { [entries] purchase in
             guard let entry = purchase.transaction.transactionId.flatMap({ entries[$0] }) else { return nil }
-            // The reply shows a cancellation that only a notification of version 1 stated.
+            // The reply may show a cancellation that only a recorded document states.
             return purchase.cancelled(at: entry.cancellationDate)
         }
         let renewals = Set(

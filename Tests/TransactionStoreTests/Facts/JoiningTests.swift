@@ -148,6 +148,30 @@ struct JoiningTests {
         #expect(try FactSupport.join(receipt(at: 1, cancelled(4000)), news)?.recordedCancellation == nil)
     }
 
+    @Test func aCancellationFromANotificationOfVersionOneCountsIfItIsNewerThanEverythingSigned() throws {
+        func news(_ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) -> TransactionFact {
+            Samples.fact(
+                "2", original: "1", source: .notificationV1, at: 9, legacy: cancelled(5000, reason: 1), configure)
+        }
+        for joined in [
+            try FactSupport.join(receipt(at: 1), news()), try FactSupport.join(signed(at: 2), news()),
+            try FactSupport.join(receipt(at: 1), signed(at: 2), news()), try FactSupport.join(receipt(at: 9), news()),
+        ] {
+            let joined = try #require(joined)
+            #expect(joined.payload.revocationDate == 5000 && joined.legacy.cancellationDate == 5000)
+            #expect(joined.payload.revocationReason?.rawValue == 1 && joined.recordedCancellation == nil)
+            #expect(joined.source(of: .revocationDate) == .stated(news().origin))
+        }
+        for newer in [receipt(at: 10), signed(at: 9), signed(at: 10)] {
+            #expect(try FactSupport.join(newer, news())?.payload.revocationDate == nil)
+        }
+        let earlier = try FactSupport.join(receipt(at: 1, cancelled(4000)), news())
+        #expect(earlier?.payload.revocationDate == 4000)
+        let upgraded = try #require(try FactSupport.join(receipt(at: 1), news { $0.isUpgraded = true }))
+        #expect(upgraded.payload.revocationDate == nil && upgraded.payload.isUpgraded == true)
+        #expect(upgraded.legacy.cancellationDate == 5000)
+    }
+
     @Test func aNewerRevocationIsACancellationToo() throws {
         let revoked = signed(at: 2) {
             $0.revocationDate = 5678
