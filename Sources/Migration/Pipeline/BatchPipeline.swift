@@ -78,7 +78,8 @@ extension RecordSource {
             return try nextBatch()
         } catch {
             if error.code == .interrupted { throw .interrupted }
-            throw MigrationError(.input, path: error.input, error.message)
+            throw MigrationError(
+                error.code == .rowsAdded ? .inputChanged : .input, path: error.input, error.message)
         }
     }
 }

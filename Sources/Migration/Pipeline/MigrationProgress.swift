@@ -37,6 +37,7 @@ struct MigrationProgress: Sendable {
                     writer.member("key", Base64.encode(row.key.bytes))
                     writer.member("row", Int64(row.row))
                     writer.member("end", Int64(row.end))
+                    writer.member("counted", Int64(row.counted))
                 }
             }
             writer.member("summary", json: summary.json().filter { $0 != 0x0A })
@@ -62,7 +63,9 @@ struct MigrationProgress: Sendable {
             let end = query["end"]?.integer.flatMap({ Int(exactly: $0) })
         else { return nil }
         self.row = QueryPosition(
-            key: QueryPosition.Key(valueClass: valueClass, bytes: StoredText.decode(key.utf8)), row: row, end: end)
+            key: QueryPosition.Key(valueClass: valueClass, bytes: StoredText.decode(key.utf8)), row: row, end: end,
+            // Earlier versions did not count. The names of the columns are row 1.
+            counted: query["counted"]?.integer.flatMap { Int(exactly: $0) } ?? row - 1)
     }
 }
 
@@ -133,8 +136,8 @@ struct MigrationPosition {
         digestOfSkipped = progress.row == nil ? checkpoint?.digest ?? [] : []
     }
 
-    /// SHA-256 of the digests of all records, after the columns of their tables; for a query with a key, of the last key, because the rows before it are not
-    /// read again.
+    /// SHA-256 of the digests of all records, after the columns of their tables; for a query with a key, of the last key,
+    /// because the rows before it are not read again.
     var digest: [UInt8] {
         row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
     }

@@ -75,4 +75,6 @@ struct QueryPosition: Sendable, Equatable {
     let row: Int
     /// The byte offset of the end of the row, in the text that ``QueryStream`` writes.
     let end: Int
+    /// How many rows had keys up to this one when they were counted: fewer than were read, if some were deleted since.
+    let counted: Int
 }

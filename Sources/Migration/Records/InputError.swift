@@ -21,6 +21,8 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         case noHeader
         /// A database cannot be reached or rejects a query, or the key of the rows is unusable.
         case queryFailed
+        /// A query has new rows before the one after which it continues.
+        case rowsAdded
     }
 
     /// The reason.

@@ -25,6 +25,8 @@ final class QueryStream: ByteStream {
     private var row: Int
     private var end: Int
     private var lastKey: QueryPosition.Key?
+    /// How many rows have keys up to that of the last row.
+    private var counted: Int
     /// The rows after which the query may have to continue, oldest first. Empty if the caller does not need them,
     /// because they would fill the memory.
     private var positions: [QueryPosition] = []
@@ -48,7 +50,7 @@ final class QueryStream: ByteStream {
                 guard let index = names.firstIndex(of: key) else {
                     throw TransactionStoreError(.engine, "the query \(TableDetector.missing(key, names))")
                 }
-                try Self.check(rows, sql, key: key, position: input.position)
+                counted = try Self.check(rows, sql, key: key, position: input.position)
                 keyColumn = index
                 let column = Self.identifier(key)
                 let rest = input.position == nil ? "" : " WHERE q.\(column) > \(rows.parameter)"
@@ -56,10 +58,14 @@ final class QueryStream: ByteStream {
                     "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", from: input.position?.key)
             } else {
                 keyColumn = nil
+                counted = 0
                 columns = try rows.begin(sql, from: nil)
             }
         } catch {
             throw Self.failed(error, input.database.name)
+        }
+        if let position = input.position, counted > position.counted {
+            throw Self.grown(input.database.name, position, by: counted - position.counted)
         }
         pending = Self.header(columns)
         headerLength = pending.count
@@ -86,19 +92,36 @@ final class QueryStream: ByteStream {
 
     /// Checks for rows that could be missed. Rows without a key sort before or after all others; and if several rows
     /// have the last row's key, only one of them was read.
+    /// - Returns: how many rows have keys up to the one of the position.
     private static func check(
         _ rows: any QueryRows, _ sql: String, key: String, position: QueryPosition?
-    ) throws(TransactionStoreError) {
+    ) throws(TransactionStoreError) -> Int {
         let column = identifier(key)
         _ = try rows.begin("SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) IS NULL LIMIT 1", from: nil)
         guard try !rows.next({ _, _ in }) else {
             throw TransactionStoreError(
                 .engine, "the key \(key) is null in some rows. Exclude them, or name another --key")
         }
-        guard let position else { return }
+        guard let position else { return 0 }
         _ = try rows.begin(
             "SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) = \(rows.parameter) LIMIT 2", from: position.key)
         if try rows.next({ _, _ in }), try rows.next({ _, _ in }) { throw notUnique(key) }
+        _ = try rows.begin(
+            "SELECT count(*) FROM (\n\(sql)\n) AS q WHERE q.\(column) <= \(rows.parameter)", from: position.key)
+        var count: Int?
+        _ = try rows.next { _, bytes in count = Int(String(decoding: bytes, as: UTF8.self)) }
+        guard let count else { throw TransactionStoreError(.engine, "the rows up to the last key cannot be counted") }
+        return count
+    }
+
+    /// Rows before the position are not read, so new ones among them would be missed.
+    private static func grown(_ name: String, _ position: QueryPosition, by count: Int) -> InputError {
+        InputError(
+            code: .rowsAdded, input: name,
+            message: """
+                The input \(name) is not the one that was migrated up to row \(position.row) before: rows with keys up to that \
+                row's were added since, \(count) more than were deleted.
+                """)
     }
 
     /// An identifier as SQL (PostgreSQL documentation, 4.1.1; SQLite, "SQLite Keywords").
@@ -170,7 +193,8 @@ final class QueryStream: ByteStream {
         guard let key, let keyColumn else { return }
         guard key != lastKey else { throw Self.notUnique(columns[keyColumn]) }
         lastKey = key
-        if keepsPositions { positions.append(QueryPosition(key: key, row: row, end: end)) }
+        counted += 1
+        if keepsPositions { positions.append(QueryPosition(key: key, row: row, end: end, counted: counted)) }
     }
 
     /// Appends a value with the escapes of the format.

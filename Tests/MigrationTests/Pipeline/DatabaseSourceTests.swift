@@ -95,7 +95,7 @@ struct DatabaseSourceTests {
         }
 
         func migration(
-            _ sql: String, key: String? = nil, limit: Int? = nil, user: String? = nil,
+            _ sql: String, key: String? = nil, limit: Int? = nil, user: String? = nil, startsOver: Bool = false,
             _ change: (inout MigrationOptions) -> Void = { _ in }
         ) throws -> StoreMigration {
             var migration = MigrationOptions(trust: try FixtureTrust.withIntermediates())
@@ -104,7 +104,7 @@ struct DatabaseSourceTests {
             change(&migration)
             var options = StoreMigration.Options(
                 migration: migration, userColumn: user, carriedColumns: user == nil ? [] : ["note"],
-                date: 1_790_000_000_000)
+                startsOver: startsOver, date: 1_790_000_000_000)
             options.rowsPerStep = 1
             return StoreMigration(options: options)
         }
@@ -249,6 +249,35 @@ struct DatabaseSourceTests {
         let second = try await migration.run(inputs: [database.address], into: store)
         #expect(second.records.recordsRead == 41 && second.recordsBefore == 40)
         #expect(second.records.quarantined - first.records.quarantined <= 1)
+        try await store.close()
+    }
+
+    @Test(
+        "rows that were added before the last key are noticed, also if others were deleted", arguments: Engine.available)
+    func addedBefore(_ engine: Engine) async throws {
+        let database = try Database(engine)
+        func insert(_ ids: [Int]) throws {
+            for id in ids { try database.execute("INSERT INTO receipts VALUES (\(id), 'u', NULL, '')") }
+        }
+        func run(startsOver: Bool = false) async throws -> StoreMigrationSummary {
+            let sql = "SELECT id, 1000000000000000 + id AS transaction_id FROM receipts"
+            return try await database.migration(sql, key: "id", startsOver: startsOver)
+                .run(inputs: [database.address], into: store)
+        }
+        let store = try database.openStore()
+        try insert([2, 4, 6, 8])
+        #expect(try await run().records.recordsRead == 4)
+        try database.execute("DELETE FROM receipts WHERE id = 4")
+        try insert([10])
+        #expect(try await run().records.recordsRead == 5)
+        // As many rows as were read, but not the same.
+        try insert([3])
+        let error = await #expect(throws: MigrationError.self) { try await run() }
+        #expect(error?.code == .inputChanged)
+        #expect(error?.message.contains("1 more than") == true, "\(error?.message ?? "")")
+        #expect(try await run(startsOver: true).records.recordsRead == 5)
+        try insert([12])
+        #expect(try await run().records.recordsRead == 6)
         try await store.close()
     }
 
