@@ -75,6 +75,8 @@ struct MigrateInputTests {
         #expect(try folder.lines("first/app-transactions.ndjson").count == 2)
         let chosen = try await folder.stream("dump.ndjson", "--column", "new", to: "second")
         #expect(chosen.status == 0)
+        let leftOut = "1 documents are not in the column of --column and were not read: old."
+        #expect(chosen.error.contains(leftOut), "\(chosen)")
         let members = try #require(folder.object("second/summary.json")["members"] as? [String: [String: Int]])
         #expect(members == ["old": ["leftOut": 1], "new": ["readAsReceipt": 1]])
         #expect(!(try folder.text("second/transactions.ndjson").contains(texts[0].prefix(40))))

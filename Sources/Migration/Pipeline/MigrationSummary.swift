@@ -94,6 +94,11 @@ public struct MigrationSummary: Sendable, Equatable {
         members.values.reduce(0) { $0 + ($1[MemberFate.looksLikeDocument.rawValue] ?? 0) }
     }
 
+    /// The number of documents that were not read because the caller named another column.
+    public var documentsLeftOut: Int {
+        members.values.reduce(0) { $0 + ($1[MemberFate.leftOut.rawValue] ?? 0) }
+    }
+
     /// The number of values that were carried along in base64, because they are not UTF-8.
     public var valuesNotUTF8: Int {
         members.values.reduce(0) { $0 + ($1[MemberFate.carriedAsBase64.rawValue] ?? 0) }

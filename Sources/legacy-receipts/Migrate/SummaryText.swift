@@ -13,6 +13,7 @@ enum SummaryText {
         ]
         if summary.documentsQuarantined > 0 { lines.append("\(summary.documentsQuarantined) documents quarantined.") }
         if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
+        lines += leftOut(summary)
         if summary.valuesNotUTF8 > 0 { lines.append(notUTF8(summary)) }
         lines += otherTables(summary)
         return lines.joined(separator: "\n")
@@ -31,6 +32,7 @@ enum SummaryText {
         }
         lines.append("Merged in \(Printable.text(store)).")
         if records.documentsNotRead > 0 { lines.append(notRead(records)) }
+        lines += leftOut(records)
         if records.valuesNotUTF8 > 0 { lines.append(notUTF8(records)) }
         lines += unread(records) + otherTables(records)
         if records.quarantined + records.documentsQuarantined > 0 {
@@ -97,10 +99,21 @@ enum SummaryText {
 
     /// The columns to check, so that no document is lost without a message.
     private static func notRead(_ summary: MigrationSummary) -> String {
-        let paths = summary.members.filter { $0.value[MemberFate.looksLikeDocument.rawValue] != nil }.keys.sorted()
+        "\(summary.documentsNotRead) values look like documents and were not read: \(paths(summary, .looksLikeDocument))."
+    }
+
+    /// The documents that `--column` keeps out.
+    private static func leftOut(_ summary: MigrationSummary) -> [String] {
+        let count = summary.documentsLeftOut
+        guard count > 0 else { return [] }
+        return ["\(count) documents are not in the column of --column and were not read: \(paths(summary, .leftOut))."]
+    }
+
+    /// Where values with a fate are.
+    private static func paths(_ summary: MigrationSummary, _ fate: MemberFate) -> String {
+        let paths = summary.members.filter { $0.value[fate.rawValue] != nil }.keys.sorted()
         let shown = paths.prefix(maximumReasons).map { Printable.text($0) }.joined(separator: ", ")
-        let rest = paths.count > maximumReasons ? ", …" : ""
-        return "\(summary.documentsNotRead) values look like documents and were not read: \(shown)\(rest)."
+        return shown + (paths.count > maximumReasons ? ", …" : "")
     }
 
     private static func counts(_ counts: [String: Int]) -> [(label: String, count: Int)] {

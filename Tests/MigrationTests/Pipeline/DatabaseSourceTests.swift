@@ -253,7 +253,8 @@ struct DatabaseSourceTests {
     }
 
     @Test(
-        "rows that were added before the last key are noticed, also if others were deleted", arguments: Engine.available)
+        "rows that were added before the last key are noticed, also if others were deleted", arguments: Engine.available
+    )
     func addedBefore(_ engine: Engine) async throws {
         let database = try Database(engine)
         func insert(_ ids: [Int]) throws {
