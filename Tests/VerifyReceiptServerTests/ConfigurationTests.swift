@@ -144,6 +144,8 @@ import VerifyReceiptServer
     @Test func validationsAreOffForEachAppThatDoesNotTurnThemOn() throws {
         let text = "apps: [{bundle-id: a}, {bundle-id: b, validate: true}, {bundle-id: c, validate: false}]"
         #expect(try Self.load(text).endpoint.apps.map(\.answersValidations) == [false, true, false])
+        let warnings = try Self.load(text).warnings.filter { $0.contains("/validate") }
+        #expect(warnings.count == 1 && warnings[0].hasPrefix("b has no product catalog"))
     }
 
     /// Without the extension for verifyReceipt.

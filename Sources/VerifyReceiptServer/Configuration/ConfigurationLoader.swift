@@ -283,6 +283,13 @@ extension ConfigurationLoader {
         for app in endpoint.apps where app.sharedSecrets.isEmpty && endpoint.accountSecrets.isEmpty {
             warnings.append("\(app.bundleId) has no shared secret: any password is accepted for it")
         }
+        for app in endpoint.apps where app.answersValidations && app.catalog?.isEmpty ?? true {
+            warnings.append(
+                """
+                \(app.bundleId) has no product catalog: /validate cannot state when its non-renewing subscriptions end, and \
+                the plugin counts them as owned
+                """)
+        }
         endpoint.unknownBundleIds = values.choice("endpoint.unknown-bundle-ids") == "refused" ? .refused : .accepted
         endpoint.base64 = values.choice("endpoint.base64") == "lenient" ? .lenient : .strict
         endpoint.learnsFromReceipts = values.boolean("endpoint.learn")
