@@ -84,8 +84,14 @@ import VerifyReceipt
         /// Learns into ``learned``.
         let learning: VerifyReceiptEndpoint
         let learned = MemoryStore()
+        /// Answers the plugin's validations, with the store of ``complete`` and the catalog.
+        let validating: VerifyReceiptEndpoint
 
-        init(_ store: SQLiteTransactionStore) throws {
+        init(_ store: SQLiteTransactionStore, _ catalog: ProductCatalog) throws {
+            validating = try validatingEndpoint(store: store) {
+                $0.learnsFromReceipts = false
+                $0.apps[0].catalog = catalog
+            }
             complete = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
             partial = try testEndpoint(store: others) {
                 $0.learnsFromReceipts = false
@@ -124,7 +130,7 @@ import VerifyReceipt
         let stores = try ["first", "second"].map {
             try SQLiteTransactionStore.open(path: folder.file($0), options: .init(durability: .normal))
         }
-        let endpoints = try Endpoints(stores[0])
+        let endpoints = try Endpoints(stores[0], catalog)
         var all: [Documented] = []
         for number in batch {
             let seed = firstSeed + number
@@ -180,6 +186,7 @@ import VerifyReceipt
         expectLedger(answers, customer)
         expectOffers(conclusions, customer)
         try await expectReply(endpoints.complete, stored, answers, customer)
+        try await expectValidations(endpoints.validating, answers, conclusions, customer)
         try await expectUnlearnedReplies(endpoints, documented)
         try expectMapping(documented, catalog)
     }
@@ -416,6 +423,45 @@ import VerifyReceipt
             let comparison = try ReplyComparison(apples: bytes, ours: bytes, context: ComparisonContext(now: now))
             #expect(comparison.isIdentical, "\(name(customer))")
             #expect(comparison.entitlement.obstacle == nil && !comparison.entitlement.isDifferent, "\(name(customer))")
+        }
+    }
+
+    /// The plugin gets access to what the entitlements give access to, until they end, and the introductory offers are the same.
+    @inline(never)
+    private static func expectValidations(
+        _ endpoint: VerifyReceiptEndpoint, _ answers: Answers, _ conclusions: Conclusions, _ customer: GeneratedCustomer
+    ) async throws {
+        let receipt = validation(of: try unwrap(customer.receipts.last))
+        let groups = Dictionary(uniqueKeysWithValues: (Shelf.plans + Shelf.otherPlans).map { ($0.id, $0.group) })
+        for (place, now) in moments(customer).enumerated().dropFirst() {
+            let answer = try await endpoint.ask(validation: receipt, now: now)
+            #expect(answer.isOK, "\(name(customer)) at \(now)")
+            let entitlements = conclusions.entitlements[place]
+            var ends: [String: Int64?] = [:]
+            for standing in entitlements.flatMap(\.subscriptions) where standing.hasAccess {
+                guard let product = standing.productId else { continue }
+                let known = ends[product].flatMap(\.self)
+                ends[product] = max(standing.accessEnds, known ?? .min)
+            }
+            for entitlement in entitlements where entitlement.subscriptions.isEmpty && entitlement.hasAccess {
+                if let product = entitlement.productId { ends[product] = .some(entitlement.accessEnds) }
+            }
+            let listed = Set(answer.collection.compactMap { $0.text("id") })
+            #expect(listed.isSuperset(of: ends.keys), "\(name(customer)) at \(now)")
+            for purchase in answer.collection where purchase.text("id") != Shelf.apples.id {
+                let product = purchase.text("id") ?? ""
+                #expect(
+                    (purchase["isExpired"] == .bool(false)) == (ends[product] != nil), "\(name(customer)): \(product)")
+                guard let end = ends[product] else { continue }
+                #expect(purchase["expiryDate"]?.integer == end, "\(name(customer)): \(product) at \(now)")
+            }
+            let ineligible = Set(answer.data?["ineligible_for_intro_price"]?.array?.compactMap(\.string) ?? [])
+            for (index, offer) in Shelf.offers.enumerated() {
+                let isRefused = conclusions.introductory[place][index].eligibility == .notEligible
+                let products = groups.filter { $0.value == offer.group }.keys
+                let told = products.filter(ineligible.contains)
+                #expect(told.count == (isRefused ? products.count : 0), "\(name(customer)): \(offer.group) at \(now)")
+            }
         }
     }
 
