@@ -110,7 +110,11 @@ unoptimized_demonstration() { DEMO_COMMAND=$copies/legacy-receipts bash tools/de
 step "Build of the command, optimized"
 beside unoptimized_database unoptimized_database
 beside unoptimized_demonstration unoptimized_demonstration
+touch .build/optimized.begin
 build -c release --product legacy-receipts
+# What only the tests use. Their own code is never optimized, so it is not compiled again.
+build -c release --product legacy-receipts-store-loader
+for target in TransactionStoreConformance TestSupport; do build -c release --target "$target"; done
 
 step "Demonstration and tests on PostgreSQL, not optimized, beside the build"
 ended unoptimized_demonstration
@@ -157,16 +161,14 @@ judges() {
     step "End of the judges"
 }
 
-# The judges wait for servers, browsers and Java most of the time. So they run beside the compiler and the tests.
+# The judges wait for servers, browsers and Java most of the time. So they run beside the tests.
 beside judges judges
 
-step "Build of the tests, optimized"
-build -c release --build-tests
-
+step "Tests, linked with the optimized libraries"
+python3 tools/link_tests.py "$binaries" .build/optimized.begin
 documents() { DOCUMENTED_BUILD=$binaries bash tools/docs.sh; }
 beside documents documents
 
-step "Tests, optimized"
 released=0
 tests 1500 swift test -c release --skip-build "${width[@]}" || released=1
 tests 1200 bash tools/postgres.sh run swift test -c release --skip-build "${database[@]}" || released=1

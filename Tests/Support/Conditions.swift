@@ -5,6 +5,16 @@ package struct TestFailure: Error, CustomStringConvertible {
     package init(_ description: String) { self.description = description }
 }
 
+/// Whether the libraries that the tests are linked with are optimized. The tests themselves never are: CI compiles them once, and
+/// links them with the unoptimized and then with the optimized libraries (tools/link_tests.py).
+package var librariesAreOptimized: Bool {
+    #if DEBUG
+        false
+    #else
+        true
+    #endif
+}
+
 /// The value, or an error that says what is missing. For helpers, which should not record an issue of their own.
 ///
 /// Never inlined: the optimizer of Swift 6.3.1 crashes on some async tests that functions that throw are inlined into.

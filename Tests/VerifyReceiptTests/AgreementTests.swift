@@ -19,12 +19,8 @@ import VerifyReceipt
 /// again alone. The work is done in batches, each with stores of its own, on all processors.
 @Suite struct AgreementTests {
     private static let count =
-        ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) } ?? fewCustomers
-    #if DEBUG
-        private static let fewCustomers = 50
-    #else
-        private static let fewCustomers = 200
-    #endif
+        ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) }
+        ?? (librariesAreOptimized ? 200 : 50)
     /// The batches do not depend on the number of processors, and so neither does what is checked.
     private static let batchSize = 500
     private static let documentsPerTransaction = 100

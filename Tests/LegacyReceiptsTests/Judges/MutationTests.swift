@@ -7,11 +7,7 @@ import Testing
 /// Whatever is done to a genuine receipt: nothing traps, and nothing is accepted with changed content.
 @Suite("Mutations of genuine receipts")
 struct MutationTests {
-    #if DEBUG
-        static let count = 20_000
-    #else
-        static let count = 200_000
-    #endif
+    static let count = librariesAreOptimized ? 200_000 : 20_000
 
     /// From LEGACY_RECEIPTS_SEED, so that a failure can be repeated; another one each day otherwise.
     static let seed: UInt64 =

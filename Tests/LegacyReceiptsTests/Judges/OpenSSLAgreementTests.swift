@@ -2,6 +2,7 @@ import Foundation
 import LegacyReceipts
 import OpenSSLOracle
 import ReceiptForge
+import TestSupport
 import Testing
 
 /// OpenSSL's `CMS_verify` at the creation date and our verdict agree, or the difference is a rule of the table below.
@@ -138,11 +139,7 @@ struct OpenSSLAgreementTests {
         #expect(judged.theirs.isGenuine == forged.openSSLAccepts, "\(forged.shows)")
     }
 
-    #if DEBUG
-        static let mutations = 3_000
-    #else
-        static let mutations = 20_000
-    #endif
+    static let mutations = librariesAreOptimized ? 20_000 : 3_000
 
     @Test("Mutations of forged receipts")
     func mutatedForged() async throws {
