@@ -150,6 +150,33 @@ struct CustomerErasureTests {
         try await opened.close()
     }
 
+    @Test("A customer who is only in a spool is found there by any id, with what other documents state of them")
+    func onlyInSpool() async throws {
+        let folder = try await folder()
+        let path = folder.file("store.sqlite.spool")
+        let waiting = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+        func fact(_ id: String, _ original: String) -> TransactionFact {
+            StoredPurchases.fact(id, original: original, 0, 1)
+        }
+        try await waiting.append(StoredPurchases.set([fact("771", "770")]))
+        try await waiting.append(StoredPurchases.set([fact("770", "770"), fact("780", "780")]))
+        try await waiting.append(StoredPurchases.set([fact("780", "780")]))
+        try await waiting.append(StoredPurchases.set([fact("790", "790")]))
+        try await waiting.close()
+        // Without the option the spool is not read, and that is said.
+        let unread = try await customer("771", "--erase", "--yes", in: folder)
+        #expect(unread.status == 1 && unread.error.contains("--spool store.sqlite.spool"), "\(unread)")
+        let spool = "store.sqlite.spool"
+        let plan = try await customer("771", "--erase", "--spool", spool, in: folder)
+        #expect(plan.status == 0 && plan.output.contains("In store.sqlite.spool: documents 3."), "\(plan)")
+        let outcome = try await customer("771", "--erase", "--yes", "--spool", spool, in: folder)
+        #expect(outcome.output.contains("Removed from store.sqlite.spool: documents 3."), "\(outcome)")
+        let opened = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+        #expect(opened.state.entries == 1)
+        try await opened.close()
+        #expect(try await customer("771", "--erase", "--yes", "--spool", spool, in: folder).status == 1)
+    }
+
     @Test("A spool that a server uses, or that is missing, stops it before anything is removed")
     func spoolInUse() async throws {
         let folder = try await folder()

@@ -1,7 +1,9 @@
 import AppStoreModels
 import ArgumentParser
+import Foundation
 import Migration
 import TransactionStore
+import VerifyReceiptServer
 
 struct CustomerCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -109,7 +111,7 @@ struct CustomerCommand: AsyncParsableCommand {
     private func eraseCustomer() async throws {
         let text: String? = try await StoreOpener.withExisting(store.url) { store in
             let search = try await CustomerSearch(for: id, in: store)
-            guard let erasure = try await CustomerErasure(search, userColumn: userColumn, store) else {
+            guard let erasure = try await CustomerErasure(search, userColumn: userColumn, spools: spool, store) else {
                 Terminal.error(CustomerText.notFound(search))
                 return nil
             }
@@ -117,6 +119,15 @@ struct CustomerCommand: AsyncParsableCommand {
                 return try await erasure.plan(store, spools: spool, leavingHashes: leaveHashes)
             }
             return try await erasure.run(store, spools: spool, leavingHashes: leaveHashes)
+        }
+        if spool.isEmpty, let path = VerifyReceiptServerConfiguration.Spool(besideStore: store.url).path,
+            FileManager.default.fileExists(atPath: path)
+        {
+            Terminal.error(
+                """
+                Warning: the spool \(Printable.text(path)) was not read, and may have documents of the customer. Stop its \
+                server and add --spool \(Printable.text(path)).
+                """)
         }
         guard let text else { throw ExitStatus.noCustomer }
         try Terminal.output(text)

@@ -13,10 +13,15 @@ struct CustomerErasure {
     /// The keys of the customer's records in quarantine.
     private let quarantined: [[UInt8]]
 
-    /// - Parameter userColumn: the column with the user's id in quarantined records; nil to find it by its name.
-    /// - Returns: nil if the store has nothing with the id.
+    /// - Parameters:
+    ///   - userColumn: the column with the user's id in quarantined records; nil to find it by its name.
+    ///   - spools: files, which no server may have open. Their documents may state more ids of the customer, or be all that there
+    ///     is.
+    /// - Returns: nil if neither the store nor a spool has something with the id.
     /// - Throws: ``CommandFailure`` if the id is of several customers; `TransactionStoreError`.
-    init?(_ search: CustomerSearch, userColumn: String?, _ store: any CompleteTransactionStore) async throws {
+    init?(
+        _ search: CustomerSearch, userColumn: String?, spools: [String], _ store: any CompleteTransactionStore
+    ) async throws {
         let places =
             search.matches.map { ($0.customer.scope, $0.customer.identities) }
             + search.unknownPurchases.map { ($0.scope, [$0.identity]) }
@@ -32,12 +37,79 @@ struct CustomerErasure {
                 \(names.joined())
                 """)
         }
-        identities = Set(places.flatMap(\.1)).sorted()
+        var (scope, found) = (places.first?.0, Set(places.flatMap(\.1)))
+        if !spools.isEmpty {
+            let waiting = try await Self.waiting(in: spools)
+            if places.isEmpty {
+                let about = waiting.filter { $0.isAbout(search.id) }
+                scope = about.first?.scope
+                guard about.allSatisfy({ $0.scope == scope }) else {
+                    throw CommandFailure(
+                        "Documents in the spool have the id in several apps or environments. Let a server write them first."
+                    )
+                }
+                found = Set(about.flatMap(\.identities))
+            }
+            var rest = waiting.filter { $0.scope == scope }
+            while true {
+                let connected = rest.filter { !found.isDisjoint(with: $0.identities) }
+                if connected.isEmpty { break }
+                rest.removeAll { !found.isDisjoint(with: $0.identities) }
+                found.formUnion(connected.flatMap(\.identities))
+            }
+        }
+        identities = found.sorted()
         quarantined = try await CustomerQuarantine.keys(
             of: identities, users: search.quarantineUsers, userColumn: userColumn, in: store)
-        if places.isEmpty, quarantined.isEmpty { return nil }
+        if found.isEmpty, quarantined.isEmpty { return nil }
         // Quarantined records are of no scope.
-        scope = places.first?.0 ?? StoreScope(environment: .production, bundleId: "")
+        self.scope = scope ?? StoreScope(environment: .production, bundleId: "")
+    }
+
+    /// What a document in a spool says about its customer.
+    private struct Waiting {
+        let scope: StoreScope
+        let identities: Set<CustomerIdentity>
+        let transactionIds: [String]
+
+        func isAbout(_ id: String) -> Bool {
+            transactionIds.contains(id) || identities.contains { $0 == CustomerIdentity($0.kind, id) }
+        }
+    }
+
+    private static func waiting(in spools: [String]) async throws -> [Waiting] {
+        var found: [Waiting] = []
+        for path in spools {
+            try await read(path) { entries, _ in
+                found += entries.compactMap { try? $0.facts.get() }.map { set in
+                    Waiting(
+                        scope: set.scope, identities: Set(set.identities),
+                        transactionIds: set.transactions.compactMap(\.payload.transactionId))
+                }
+            }
+        }
+        return found
+    }
+
+    /// Reads a spool from the oldest entry to the newest.
+    private static func read(
+        _ path: String, _ take: ([SpooledFacts], SQLiteFactSpool) async throws -> Void
+    ) async throws {
+        guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("There is no spool \(path).") }
+        let spool = try SQLiteFactSpool.open(path: path, maximumBytes: .max)
+        do {
+            var last: Int64 = 0
+            while true {
+                let entries = try await spool.oldest(after: last, maximumCount: 100, maximumBytes: 16 << 20)
+                guard let end = entries.last else { break }
+                last = end.id
+                try await take(entries, spool)
+            }
+            try await spool.close()
+        } catch {
+            try? await spool.close()
+            throw error
+        }
     }
 
     /// What ``run(_:spools:leavingHashes:)`` would remove. Nothing is removed.
@@ -108,32 +180,21 @@ struct CustomerErasure {
 
     /// - Parameter isPlan: whether the entries are only counted.
     private func erase(fromSpool path: String, isPlan: Bool) async throws -> String {
-        guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("There is no spool \(path).") }
-        let spool = try SQLiteFactSpool.open(path: path, maximumBytes: .max)
-        do {
-            let wanted = Set(identities)
-            var (last, removed, unreadable) = (Int64(0), 0, 0)
-            while true {
-                let entries = try await spool.oldest(after: last, maximumCount: 100, maximumBytes: 16 << 20)
-                guard let end = entries.last else { break }
-                last = end.id
-                var ids: [Int64] = []
-                for entry in entries {
-                    switch entry.facts {
-                    case .success(let set):
-                        if set.scope == scope, !wanted.isDisjoint(with: set.identities) { ids.append(entry.id) }
-                    case .failure: unreadable += 1
-                    }
+        let wanted = Set(identities)
+        var (removed, unreadable) = (0, 0)
+        try await Self.read(path) { entries, spool in
+            var ids: [Int64] = []
+            for entry in entries {
+                switch entry.facts {
+                case .success(let set):
+                    if set.scope == scope, !wanted.isDisjoint(with: set.identities) { ids.append(entry.id) }
+                case .failure: unreadable += 1
                 }
-                if !ids.isEmpty, !isPlan { try await spool.remove(ids) }
-                removed += ids.count
             }
-            try await spool.close()
-            let rest = unreadable == 0 ? "" : " Entries that cannot be read and stay: \(unreadable)."
-            return "\(isPlan ? "In" : "Removed from") \(Printable.text(path)): documents \(removed).\(rest)"
-        } catch {
-            try? await spool.close()
-            throw error
+            if !ids.isEmpty, !isPlan { try await spool.remove(ids) }
+            removed += ids.count
         }
+        let rest = unreadable == 0 ? "" : " Entries that cannot be read and stay: \(unreadable)."
+        return "\(isPlan ? "In" : "Removed from") \(Printable.text(path)): documents \(removed).\(rest)"
     }
 }
