@@ -107,8 +107,9 @@ struct ServeSignatureTests {
                     "{\(Self.app),\"productId\":\"p\",\"transactionId\":\"5\",\"allowIntroductoryOffer\":true}"
                 ),
                 ("advanced-commerce", "{\(Self.app),\"request\":{\"operation\":\"UNKNOWN\"}}"),
+                ("advanced-commerce", "{\(Self.app),\"request\":\(SignTests.request)}"),
             ], in: folder)
-        #expect(answers.map(\.status) == ["200", "200", "400"])
+        #expect(answers.map(\.status) == ["200", "200", "400", "200"], "\(answers)")
         let offer = try await claims(answers[0], in: folder)
         #expect(offer["aud"] as? String == "promotional-offer" && offer["nonce"] as? String == nonce)
         #expect(offer["bid"] as? String == StoredPurchases.bundleId && offer["offerIdentifier"] as? String == "o")
@@ -116,6 +117,11 @@ struct ServeSignatureTests {
         let eligibility = try await claims(answers[1], in: folder)
         #expect(eligibility["allowIntroductoryOffer"] as? Bool == true)
         #expect((answers[2].body["error"] as? String)?.contains("UNKNOWN") == true)
+        let commerce = try await claims(answers[3], in: folder)
+        #expect(commerce["aud"] as? String == "advanced-commerce-api")
+        let data = try #require((commerce["request"] as? String).flatMap { Data(base64Encoded: $0) })
+        let signed = try #require(try JSONSerialization.jsonObject(with: data) as? NSDictionary)
+        #expect(signed == (try JSONSerialization.jsonObject(with: Data(SignTests.request.utf8)) as? NSDictionary))
     }
 
     @Test("Where the request names the customer, the resolver decides")

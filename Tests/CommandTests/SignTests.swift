@@ -93,7 +93,7 @@ struct SignTests {
         #expect(bad.status != 0)
     }
 
-    private static let request = """
+    static let request = """
         {"operation": "CREATE_ONE_TIME_CHARGE", "version": "1", "currency": "USD", "taxCode": "C003-00-2",
          "item": {"SKU": "sku", "description": "d", "displayName": "n", "price": 1990},
          "requestInfo": {"requestReferenceId": "20fba8a0-2b80-4a7d-a17f-85c1854727f8"}}
