@@ -118,13 +118,10 @@ struct LedgerWriter {
     /// Appends the entry that is due after a fact was written, if any.
     private func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
         // Nearly all facts of a bulk load end here: they are new, or in a newer receipt with the same purchase.
-        if fact.isPlainPurchase {
-            if try append(id, original, scopeId, number: 0, .purchased) {
-                guard try isNotified(id, original, scopeId) else { return }
-            } else {
-                let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
-                if state?.isGrant == true { return }
-            }
+        if fact.isPlainPurchase, try !isNotified(id, original, scopeId) {
+            if try append(id, original, scopeId, number: 0, .purchased) { return }
+            let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
+            if state?.isGrant == true { return }
         }
         let history = try history(of: id, scopeId)
         // Every signed transaction has an entry.

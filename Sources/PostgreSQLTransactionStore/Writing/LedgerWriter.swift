@@ -83,18 +83,17 @@ struct LedgerWriter {
     ///   - areNew: for each identity, whether the store has no rows of it besides those of the batch.
     ///   - scopeIds: for each scope, its database id.
     func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
-        let purchases = purchases(batch, numbers, areNew, scopeIds)
+        var purchases = purchases(batch, numbers, areNew, scopeIds)
         let together = try ownersWithSeveralProducts(batch, numbers, areNew)
+        for place in try notified(purchases, batch.bytes) { purchases[place].isPlain = false }
         // Nearly all transactions of a bulk load are new and end here.
         let plain = purchases.filter { $0.isPlain && !together.contains($0.purchase) }
         let inserted = try insert(plain.map { Entry($0, number: 0, .purchased) }, batch.bytes)
         var open = purchases.filter { !$0.isPlain || together.contains($0.purchase) }
-        var undecided = try notified(plain, batch.bytes)
         if inserted < plain.count {
             let histories = try histories(plain, batch.bytes)
-            undecided.formUnion(plain.indices.filter { histories[$0]?.isGranted != true })
+            open += plain.indices.filter { histories[$0]?.isGranted != true }.map { plain[$0] }
         }
-        open += undecided.sorted().map { plain[$0] }
         guard !open.isEmpty else { return }
         var histories = try histories(open, batch.bytes)
         // Every signed transaction has an entry. A transaction without an entry that is not signed here needs none.
@@ -174,13 +173,13 @@ struct LedgerWriter {
     }
 
     /// The places of the transactions whose recorded document in the store is a notification of version 1.
-    private func notified(_ purchases: [Purchase], _ bytes: [UInt8]) throws -> Set<Int> {
-        let known = purchases.indices.filter { purchases[$0].isKnown }
+    private func notified(_ purchases: [Purchase], _ bytes: [UInt8]) throws -> [Int] {
+        let known = purchases.indices.filter { purchases[$0].isPlain && purchases[$0].isKnown }
         guard !known.isEmpty else { return [] }
         let rows = try session.run(
             Self.findNotifications,
             [.int8s(known.map { purchases[$0].purchase }), .slices(known.map { purchases[$0].id }, of: bytes)])
-        return Set(try rows.places(among: known.count).map { known[$0.place] })
+        return try rows.places(among: known.count).map { known[$0.place] }
     }
 
     /// The transactions of the batch. The facts of one transaction are adjacent.

@@ -320,7 +320,7 @@ struct ConfirmationTests {
             let mixed = try await migrate(["old": foreign, "new": own], options: options)
             #expect(mixed.transactions.count == 1)
             #expect(mixed.quarantine.map { $0["reason"]?.string } == [reason])
-            #expect(mixed.quarantine.first?["path"]?.string == "old")
+            #expect(mixed.quarantine.first?["source"]?["path"]?.string == "old")
             // Nothing else of the record states the app of the renewal information.
             let alone = try await migrate(["receipt": foreign, "renewal": info], options: options)
             #expect(alone.transactions.isEmpty && alone.summary.renewalInfos == 0)
