@@ -158,7 +158,7 @@ struct LedgerFollowTests {
         let process = try Following(
             [
                 "--store", "sqlite:store.sqlite", "--consumer", "shop", "--poll-seconds", "0.05", "--lease-seconds",
-                "4",
+                "60",
             ], in: folder)
         try await process.wait(forLines: 7)
         let other = try await Command.shell("\(follow.replacing("shop", with: "mail")) --once | wc -l", in: folder)
