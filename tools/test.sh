@@ -112,9 +112,6 @@ beside unoptimized_database unoptimized_database
 beside unoptimized_demonstration unoptimized_demonstration
 touch .build/optimized.begin
 build -c release --product legacy-receipts
-# What only the tests use. Their own code is never optimized, so it is not compiled again.
-build -c release --product legacy-receipts-store-loader
-for target in TransactionStoreConformance TestSupport; do build -c release --target "$target"; done
 
 step "Demonstration and tests on PostgreSQL, not optimized, beside the build"
 ended unoptimized_demonstration
@@ -161,10 +158,15 @@ judges() {
     step "End of the judges"
 }
 
-# The judges wait for servers, browsers and Java most of the time. So they run beside the tests.
+# The judges wait for servers, browsers and Java most of the time. So they run beside the compiler and the tests.
 beside judges judges
 
+step "Build of what only the tests use, optimized"
+build -c release --product legacy-receipts-store-loader
+for target in TransactionStoreConformance TestSupport; do build -c release --target "$target"; done
+
 step "Tests, linked with the optimized libraries"
+# Their own code is never optimized, so it is not compiled again.
 python3 tools/link_tests.py "$binaries" .build/optimized.begin
 documents() { DOCUMENTED_BUILD=$binaries bash tools/docs.sh; }
 beside documents documents
