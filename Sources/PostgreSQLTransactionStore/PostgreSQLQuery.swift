@@ -11,10 +11,11 @@ package final class PostgreSQLQuery {
     private var rows: ResultRows?
     private var nextRow = 0
     private var hasCursor = false
-    private var fetchCount = 100
+    private var fetchCount = PostgreSQLQuery.firstFetchCount
 
     /// The approximate number of bytes to fetch at once.
     private static let fetchSize = 1 << 20
+    private static let firstFetchCount = 100
     private static let name = "migrate_rows"
 
     /// The host and database of a URL, without the user and the password.
@@ -67,6 +68,8 @@ package final class PostgreSQLQuery {
             if hasCursor { try session.execute("CLOSE \(Self.name)") }
             try session.query("DECLARE \(Self.name) NO SCROLL CURSOR FOR \(sql)", value.map { [$0] } ?? [])
             hasCursor = true
+            // The rows of another query say nothing about the size of these.
+            fetchCount = Self.firstFetchCount
             let rows = try fetch()
             return (0..<rows.columnCount).map { rows.name($0) }
         }

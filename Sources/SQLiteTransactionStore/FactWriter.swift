@@ -105,7 +105,7 @@ final class FactWriter {
         }
         if !changed.isEmpty { try ledger.record(set.transactions, changed: changed, scopeId) }
         var withTerms: Set<String> = []
-        for place in changed where set.transactions[place].isNonRenewingSubscription {
+        for place in changed where set.transactions[place].mayMoveTerms {
             withTerms.insert(set.transactions[place].storedOriginalTransactionId)
         }
         if wasJoined || !withTerms.isEmpty {

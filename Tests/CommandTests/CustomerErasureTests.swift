@@ -177,6 +177,24 @@ struct CustomerErasureTests {
         #expect(try await customer("771", "--erase", "--yes", "--spool", spool, in: folder).status == 1)
     }
 
+    @Test("What a document in a spool connects with a customer is removed from the store and from the spool")
+    func connectedBySpool() async throws {
+        let folder = try Folder()
+        func fact(_ id: String) -> TransactionFact { StoredPurchases.fact(id, original: id, 0, 1) }
+        try await StoredPurchases.makeStore(
+            [StoredPurchases.set([fact("770")]), StoredPurchases.set([fact("780"), fact("790")])], in: folder)
+        let path = folder.file("spool.sqlite")
+        let waiting = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+        for set in [[fact("770"), fact("780")], [fact("790")], [fact("800")]] {
+            try await waiting.append(StoredPurchases.set(set))
+        }
+        try await waiting.close()
+        let outcome = try await customer("770", "--erase", "--yes", "--spool", "spool.sqlite", in: folder)
+        #expect(outcome.output.contains("Removed from spool.sqlite: documents 2."), "\(outcome)")
+        #expect(try await customer("790", in: folder).status == 1)
+        #expect(try await customer("800", "--erase", "--spool", "spool.sqlite", in: folder).status == 0)
+    }
+
     @Test("A spool that a server uses, or that is missing, stops it before anything is removed")
     func spoolInUse() async throws {
         let folder = try await folder()

@@ -131,7 +131,7 @@ actor MemoryPlace {
         for original in originals {
             try record(Filing(scope: set.scope, original: original), changed: changed[original] ?? [])
         }
-        let hasTerms = set.transactions.contains { $0.payload.type == .nonRenewingSubscription }
+        let hasTerms = set.transactions.contains(where: \.mayMoveTerms)
         if hasTerms || terms[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
         if let task = ConsumptionTask(of: set) { consumptionTasks.append((task, nil)) }

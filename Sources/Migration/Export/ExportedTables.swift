@@ -37,7 +37,8 @@ package enum ExportedTables {
                 "documents",
                 """
                 The kinds of the documents: `receipt`, `signedTransaction` (StoreKit 2), `appStoreServerAPI`, \
-                `notificationV2`, `recordedReply`, `notificationV1`, `recordedStoreKit2`.
+                `notificationV2`, `recordedReply`, `notificationV1` (received by a server), `recordedNotificationV1`, \
+                `recordedStoreKit2`.
                 """
             ) { origins($0.value).map(\.source.rawValue) },
             .text("source", "The document whose values count, of those in `documents`.") {
@@ -164,7 +165,7 @@ package enum ExportedTables {
                 "recordedCancellationDate",
                 """
                 A cancellation that only an unsigned document states; it counts nowhere until the App Store confirms it. One \
-                from a notification of version 1 counts, and is in `revocationDate`.
+                from a notification of version 1 that a server received with the secret counts, and is in `revocationDate`.
                 """
             ) { $0.value.stored.recordedCancellation?.date },
         ]

@@ -25,8 +25,11 @@ struct ExportedUsers {
     /// - Parameter claims: the claims on the identities of one customer, in any order.
     init(_ claims: [UserClaim]) {
         guard !claims.isEmpty else { return }
-        for userId in Self.distinct(claims.map(\.userId)) {
-            let claims = claims.filter { $0.userId.utf8.elementsEqual(userId.utf8) }
+        let sorted = claims.sorted { Self.isBefore($0.userId, $1.userId) }
+        var rest = sorted[...]
+        while let userId = rest.first?.userId {
+            let claims = rest.prefix { $0.userId.utf8.elementsEqual(userId.utf8) }
+            rest = rest.dropFirst(claims.count)
             let carried = Self.distinct(claims.map(\.carried).filter { !$0.isEmpty })
             users.append(
                 ExportedUser(

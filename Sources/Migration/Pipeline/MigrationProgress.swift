@@ -121,8 +121,11 @@ struct MigrationPosition {
     private(set) var records: Int
     private(set) var marks: [MigrationProgress.Mark] = []
     private(set) var row: QueryPosition?
+    private var hasNewRows = false
     private var hash = SHA256()
     private var input: String?
+    /// The columns of the last records.
+    private var columns: [String]?
 
     /// - Parameters:
     ///   - checkpoint: where to continue; nil to start at the beginning.
@@ -145,13 +148,17 @@ struct MigrationPosition {
     /// - Parameter digests: the ``InputBatch/digests`` of the batch.
     /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint have changed.
     mutating func add(_ part: ResumedSource.Part, digests: [UInt8]) throws(MigrationError) {
-        row = part.row ?? row
+        if let next = part.row { (row, hasNewRows) = (next, true) }
         if part.runs.isEmpty { records += part.records }
         var digests = digests[...]
         for run in part.runs {
             if input != run.input {
                 if let input { try end(input) }
-                input = run.input
+                (input, columns) = (run.input, nil)
+            }
+            // A dump has several tables.
+            if run.columns != columns {
+                columns = run.columns
                 for column in run.columns { hash.update(data: Array(column.utf8) + [0]) }
             }
             for _ in 0..<run.records {
@@ -164,8 +171,13 @@ struct MigrationPosition {
     }
 
     /// Ends the last input.
+    /// - Parameter counted: how many rows had keys up to the last one of a query at the beginning of this run; nil without a key.
     /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if there are fewer records than before the checkpoint.
-    mutating func finish() throws(MigrationError) {
+    mutating func finish(counted: Int?) throws(MigrationError) {
+        // Without new rows, a later run still has to notice rows that are added in place of deleted ones.
+        if !hasNewRows, let row, let counted {
+            self.row = QueryPosition(key: row.key, row: row.row, end: row.end, counted: counted)
+        }
         if let input, marks.count < MigrationProgress.maximumMarks {
             try end(input)
             self.input = nil

@@ -208,20 +208,23 @@ struct RecordMigrator: Sendable {
     /// Migrates every document of a record. Receipts confirm recorded documents, wherever they are in the record.
     ///
     /// If no document can be migrated, the record is quarantined as a whole; otherwise each document that cannot be
-    /// migrated, or is of an excluded app or environment, is quarantined alone.
+    /// migrated, or is of an excluded app or environment, is quarantined alone. If one is excluded and another states no app,
+    /// the whole record is.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = ReadDocuments()
         for document in documents { self.read(document, of: record, into: &read, &output.counts) }
         read.finish(mapper)
         exclude(from: &read)
         if !options.acceptsRecorded, read.receipts.isEmpty {
-            for recorded in read.recorded { read.refused.append(recorded.refused(.recordedNotAccepted)) }
+            for recorded in read.recorded {
+                read.refused += recorded.refused(.recordedNotAccepted, rows: Set(recorded.rows.indices))
+            }
             read.recorded = []
         }
         guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
             let refused = read.refused + read.silent + read.recorded.map { $0.refused(.nothingInside) }
             guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
-            quarantine(record, first.reason, first.kind, into: &output)
+            quarantine(record, read.exclusion ?? first.reason, first.kind, into: &output)
             return
         }
         output.counts.note("replyNotRead", count: read.silent.count)
@@ -282,7 +285,7 @@ struct RecordMigrator: Sendable {
         for document in recorded {
             output.counts.add(document.mapping.notes)
             guard options.acceptsRecorded else {
-                read.refused.append(document.refused(.recordedNotAccepted))
+                read.refused += document.refused(.recordedNotAccepted, rows: Set(document.rows.indices))
                 continue
             }
             var mapping = document.mapping
@@ -313,7 +316,8 @@ struct RecordMigrator: Sendable {
             output.additions.facts += sets
             for owned in document.owned {
                 claims.formUnion(
-                    roles.users.claims(record.carried + owned.carried, on: filedRows.sets(ofTransaction: owned.id)))
+                    roles.users.claims(
+                        record.carried + owned.document.carried, on: filedRows.sets(ofTransaction: owned.id)))
             }
             if document.owned.isEmpty {
                 claims.formUnion(roles.users.claims(record.carried + document.document.carried, on: sets))
@@ -330,7 +334,10 @@ struct RecordMigrator: Sendable {
             read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
         }
         func add(_ verified: VerifiedRecord) {
-            if let reason = excluded(verified) { return read.exclude(document, verified.kind, reason) }
+            if verified.bundleId == nil { read.hasDocumentWithoutApp = true }
+            if let reason = excluded(verified) {
+                return read.exclude([RefusedDocument(document: document, kind: verified.kind, reason: reason)])
+            }
             read.receipts.append(ReadReceipt(verified: verified, carried: document.carried, document: document))
         }
         switch document.payload {
@@ -397,7 +404,7 @@ struct RecordMigrator: Sendable {
             }
             let receipts = embedded(mapping.embeddedReceipts, of: document, into: &read, &counts)
             if let reason = receipts.lazy.compactMap({ self.excluded($0) }).first {
-                return read.exclude(document, kind, reason)
+                return read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)])
             }
             for receipt in receipts {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
@@ -582,44 +589,40 @@ struct RecordMigrator: Sendable {
     }
 
     /// Moves the recorded documents of excluded apps and environments to the refused ones; the signed ones were when they were
-    /// read. If a receipt was verified, the recorded documents' own claims do not count. A document that states no app is of
-    /// the app of the others.
+    /// read. If a receipt was verified, what the recorded documents state beside their rows does not count.
     private func exclude(from read: inout ReadDocuments) {
         guard options.environments != nil || options.bundleIds != nil else { return }
         let signed = read.receipts.first?.verified
-        func excludedRows(_ mapping: RecordedMapping) -> [(place: Int, reason: QuarantineReason)] {
-            mapping.transactions.indices.compactMap { place in
-                let payload = mapping.transactions[place].payload
-                let environment = payload.environment ?? signed?.environment ?? mapping.environment
-                return excluded(environment, payload.bundleId).map { (place, $0) }
-            }
-        }
         let recorded = read.recorded
         read.recorded = []
         for var document in recorded {
             let mapping = document.mapping
-            let rows = excludedRows(mapping)
+            if document.holdsAnything, mapping.statedBundleId == nil { read.hasDocumentWithoutApp = true }
+            let rows = mapping.transactions.indices.compactMap { place -> (place: Int, reason: QuarantineReason)? in
+                let payload = mapping.transactions[place].payload
+                let environment = payload.environment ?? signed?.environment ?? mapping.environment
+                return excluded(environment, payload.bundleId).map { (place, $0) }
+            }
             if !document.rows.isEmpty {
-                for (place, reason) in rows { read.exclude(document.rows[place].document, document.kind, reason) }
+                for (place, reason) in rows { read.exclude(document.refused(reason, rows: [place])) }
                 document.remove(rows: Set(rows.map(\.place)))
                 if document.holdsAnything { read.recorded.append(document) }
                 continue
             }
             var reason = rows.first?.reason
-            if reason == nil, signed == nil, document.holdsAnything {
-                let environment = mapping.environment ?? mapping.transactions.first?.payload.environment
-                reason = excluded(environment, mapping.bundleId)
+            if reason == nil, document.holdsAnything, signed == nil || mapping.transactions.isEmpty {
+                let environment =
+                    mapping.environment ?? mapping.transactions.first?.payload.environment ?? signed?.environment
+                reason = excluded(environment, mapping.statedBundleId)
             }
             if let reason {
-                read.exclude(document.document, document.kind, reason)
+                read.exclude([document.refused(reason)])
             } else {
                 read.recorded.append(document)
             }
         }
-        guard let reason = read.exclusion, read.receipts.allSatisfy({ $0.verified.bundleId == nil }),
-            read.recorded.allSatisfy({ $0.mapping.bundleId == nil })
-        else { return }
-        read.excludeAll(reason)
+        // A document that states no app can be about a purchase in one that is kept out, and says nothing without it.
+        if read.exclusion != nil, read.hasDocumentWithoutApp { read.clear() }
     }
 
     private func excluded(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
@@ -701,20 +704,18 @@ private struct ReadDocuments {
     /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
     private(set) var exclusion: QuarantineReason?
 
-    /// Refuses a document of an excluded app or environment.
-    mutating func exclude(_ document: InputDocument, _ kind: RecordKind, _ reason: QuarantineReason) {
-        refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
-        exclusion = exclusion ?? reason
+    /// Whether a document, refused or not, states no app.
+    var hasDocumentWithoutApp = false
+
+    /// Refuses documents of an excluded app or environment.
+    mutating func exclude(_ documents: [RefusedDocument]) {
+        refused += documents
+        exclusion = exclusion ?? documents.first?.reason
     }
 
-    /// Refuses all documents that are left.
-    mutating func excludeAll(_ reason: QuarantineReason) {
-        for receipt in receipts {
-            // A receipt inside a recorded document is quarantined with it.
-            if let document = receipt.document { exclude(document, receipt.verified.kind, reason) }
-        }
+    /// Removes all documents that are left, so that the record is quarantined as a whole.
+    mutating func clear() {
         receipts = []
-        for recorded in recorded { refused += recorded.refused(reason, rows: Set(recorded.rows.indices)) }
         recorded = []
     }
 
@@ -727,7 +728,7 @@ private struct ReadDocuments {
             recorded.append(
                 ReadRecorded(
                     mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
-                    owned: storeKit2.map { ($0.payload.transactionId, $0.document.carried) }))
+                    owned: storeKit2.map { ($0.payload.transactionId, $0.document) }))
         }
         if !unverified.isEmpty {
             unverified = unverified.filter { refusedReceipts.insert($0.text).inserted }
@@ -828,8 +829,8 @@ private struct ReadRecorded {
     let document: InputDocument
     /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
     var rows: [(asOf: AsOf?, document: InputDocument)] = []
-    /// For StoreKit 2 transactions, the caller's own columns beside each, also beside the copies of one.
-    var owned: [(id: String?, carried: [CarriedColumn])] = []
+    /// For StoreKit 2 transactions, the documents of all, also those of copies.
+    var owned: [(id: String?, document: InputDocument)] = []
 
     func asOf(of row: Int?) -> AsOf? {
         guard let row, !rows.isEmpty else { return mapping.asOf }
@@ -858,10 +859,15 @@ private struct ReadRecorded {
         RefusedDocument(document: document, kind: kind, reason: reason)
     }
 
-    /// The documents of some rows.
+    /// The documents of some rows, with their copies.
     func refused(_ reason: QuarantineReason, rows places: Set<Int>) -> [RefusedDocument] {
         guard !rows.isEmpty else { return [refused(reason)] }
-        return places.sorted().map { RefusedDocument(document: rows[$0].document, kind: kind, reason: reason) }
+        func id(_ place: Int) -> String? { mapping.transactions[place].payload.transactionId }
+        let ids = Set(places.compactMap(id))
+        let documents =
+            places.sorted().filter { id($0) == nil }.map { rows[$0].document }
+            + owned.filter { $0.id.map(ids.contains) ?? false }.map(\.document)
+        return documents.map { RefusedDocument(document: $0, kind: kind, reason: reason) }
     }
 }
 
@@ -873,7 +879,8 @@ private struct RefusedDocument {
 }
 
 extension RecordedMapping {
-    fileprivate var bundleId: String? {
-        appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
+    /// The app of the document.
+    fileprivate var statedBundleId: String? {
+        bundleId ?? appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
     }
 }

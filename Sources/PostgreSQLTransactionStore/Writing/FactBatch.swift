@@ -30,8 +30,8 @@ final class FactBatch: Sendable {
         var isNotifiedCancellation = false
         /// `revokes` of a transaction. Of two rows of the same date, the revoking one is kept.
         var revokes = false
-        /// `isNonRenewingSubscription` of a transaction.
-        var isNonRenewing = false
+        /// `mayMoveTerms` of a transaction.
+        var mayMoveTerms = false
         /// `storedProduct` of a transaction; empty if it has none.
         var product: Range<Int> = 0..<0
         /// `lookDate` of a transaction or a renewal info.

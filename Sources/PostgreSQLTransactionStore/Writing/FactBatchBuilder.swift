@@ -51,7 +51,7 @@ struct FactBatchBuilder {
             row.isPlainPurchase = fact.isPlainPurchase
             row.isNotifiedCancellation = fact.isNotifiedCancellation
             row.revokes = fact.revokes
-            row.isNonRenewing = fact.isNonRenewingSubscription
+            row.mayMoveTerms = fact.mayMoveTerms
             row.lookDate = fact.lookDate
             if let product = fact.storedProduct { row.product = keep(product) }
             transactions.append(row)

@@ -63,7 +63,7 @@ struct TermWriter {
     /// Appends the entries that are due for the customers of a batch.
     func record(_ batch: FactBatch, _ owners: FactWriter.Owners, _ scopeIds: [Int32]) throws {
         var purchases: Set<Purchase> = []
-        for row in batch.transactions where row.isNonRenewing {
+        for row in batch.transactions where row.mayMoveTerms {
             let identity = batch.identities[row.owner]
             purchases.insert(
                 Purchase(

@@ -151,7 +151,9 @@ extension PurchaseHistory {
                 latest = span
                 continue
             }
-            guard span.end.addingSaturated(tolerance) >= known.start,
+            // A renewal can be late while billing is retried. The same offer can be redeemed again sooner than that ends.
+            let gap = known.transaction.transactionReason == .renewal ? billingRetry : tolerance
+            guard span.end.addingSaturated(gap) >= known.start, known.transaction.transactionReason != .purchase,
                 span.transaction.offerIdentifier == known.transaction.offerIdentifier
             else { break }
             latest = span

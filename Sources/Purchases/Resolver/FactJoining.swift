@@ -12,7 +12,7 @@ internal import AppStoreModels
 // | ids, product, quantity, dates, type, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
-// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, counts from a notification of version 1, which contained the app's secret, and is kept in `recordedCancellation` from other documents |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation`; from a notification of version 1 that a server received with the app's secret it counts if it is newer than every signed transaction |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |
@@ -113,13 +113,15 @@ extension StoredTransaction {
 
 extension StoredTransaction {
     /// The cancellation of a recorded document that is newer than every signed transaction, and not older than the receipt. A
-    /// notification is at least as new as the receipt in it, which does not state the cancellation.
+    /// notification is at least as new as the receipt in it, which does not state the cancellation. Of one that a server received,
+    /// the receipt does not matter: as with a signed revocation, the cancellation stays, because receipts often lack it.
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
     ) -> RecordedCancellation? {
         guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate else { return nil }
         let stated = facts[place].origin.signedDate
-        guard stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min,
+        let isReceived = facts[place].origin.source == .notificationV1
+        guard isReceived || stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min,
             stated > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
         else { return nil }
         return RecordedCancellation(

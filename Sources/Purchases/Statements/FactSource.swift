@@ -12,17 +12,19 @@ public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     case notificationV2
     /// A stored verifyReceipt reply or rows of one, unsigned.
     case recordedReply
-    /// An App Store Server Notification, version 1, unsigned.
+    /// An App Store Server Notification, version 1, unsigned, that a server received with the app's shared secret.
     case notificationV1
     /// StoreKit 2 JSON that was stored decoded, without its signature.
     case recordedStoreKit2
+    /// A stored notification of version 1, unsigned: nothing shows that it came from Apple.
+    case recordedNotificationV1
 
     /// A fact replaces only facts of the same kind, so that a receipt does not overwrite what it cannot state.
     public var kind: FactKind {
         switch self {
         case .receipt: .receipt
         case .signedTransaction, .appStoreServerAPI, .notificationV2: .signedTransaction
-        case .recordedReply, .notificationV1, .recordedStoreKit2: .recorded
+        case .recordedReply, .notificationV1, .recordedStoreKit2, .recordedNotificationV1: .recorded
         }
     }
 }
@@ -38,6 +40,7 @@ extension FactSource {
         case .recordedReply: 5
         case .notificationV1: 6
         case .recordedStoreKit2: 7
+        case .recordedNotificationV1: 8
         }
     }
 

@@ -24,7 +24,7 @@ extension [FactSet] {
             object[$0]?.wholeNumber
         }
         let notBefore = (changes + receipts.compactMap(\.receipt?.signedDate)).max()
-        let recorded = mapping.map { [FactSet](recorded: $0, notBefore: notBefore) } ?? []
+        let recorded = mapping.map { [FactSet](recorded: $0, wasReceived: true, notBefore: notBefore) } ?? []
         guard let scope = recorded.first?.scope ?? receipts.first?.scope ?? StoreScope(notificationV1: object) else {
             self = []
             return

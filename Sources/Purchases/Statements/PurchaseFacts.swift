@@ -50,7 +50,7 @@ enum RecordForm: Sendable {
     var source: FactSource {
         switch self {
         case .attributes, .purchaseInfo: .receipt
-        case .recorded(_, let isNotification): isNotification ? .notificationV1 : .recordedReply
+        case .recorded(_, let isNotification): isNotification ? .recordedNotificationV1 : .recordedReply
         case .signedJWS(let source): source
         case .recordedStoreKit2: .recordedStoreKit2
         }

@@ -9,17 +9,19 @@ extension [FactSet] {
     /// without a valid transaction id, which is a decimal number. It also leaves out renewal information that fits none of
     /// the document's scopes, or several. It can be empty.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max) {
-        self.init(recorded: mapping, notBefore: nil, importedAt: importedAt)
+        self.init(recorded: mapping, wasReceived: false, notBefore: nil, importedAt: importedAt)
     }
 
-    /// - Parameter notBefore: the earliest possible date of the document, in milliseconds since 1970-01-01T00:00:00Z:
-    ///   that of a change that it states or of a receipt that it embeds.
-    init(recorded mapping: RecordedMapping, notBefore: Int64?, importedAt: Int64 = .max) {
+    /// - Parameters:
+    ///   - wasReceived: whether it is a notification that came with the app's secret, and not a stored one.
+    ///   - notBefore: the earliest possible date of the document, in milliseconds since 1970-01-01T00:00:00Z: that of a
+    ///     change that it states or of a receipt that it embeds.
+    init(recorded mapping: RecordedMapping, wasReceived: Bool, notBefore: Int64?, importedAt: Int64 = .max) {
         var stated = mapping.asOf?.date ?? 0
         if let notBefore, mapping.asOf?.kind != .recorded { stated = Swift.max(stated, notBefore) }
         let source: FactSource =
             switch mapping.kind {
-            case .notificationV1: .notificationV1
+            case .notificationV1: wasReceived ? .notificationV1 : .recordedNotificationV1
             case .reply, .rows: .recordedReply
             case .storeKit2: .recordedStoreKit2
             }

@@ -130,8 +130,9 @@ extension TransactionFact {
     /// Whether a notification of version 1 states a cancellation, which counts against older signed facts.
     package var isNotifiedCancellation: Bool { origin.source == .notificationV1 && revokes }
 
-    /// Whether the fact states that the product is a non-renewing subscription.
-    package var isNonRenewingSubscription: Bool { payload.type == .nonRenewingSubscription }
+    /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the customer: it
+    /// states such a purchase, or the cancellation of one whose type it does not state (a notification of version 1).
+    public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || isNotifiedCancellation }
 
     /// The text that every stored payload of a subscription to this product contains; nil for a fact without an expiry
     /// or a product.

@@ -50,13 +50,7 @@ struct CustomerErasure {
                 }
                 found = Set(about.flatMap(\.identities))
             }
-            var rest = waiting.filter { $0.scope == scope }
-            while true {
-                let connected = rest.filter { !found.isDisjoint(with: $0.identities) }
-                if connected.isEmpty { break }
-                rest.removeAll { !found.isDisjoint(with: $0.identities) }
-                found.formUnion(connected.flatMap(\.identities))
-            }
+            found = try await Self.connected(found, waiting.filter { $0.scope == scope }, scope, store)
         }
         identities = found.sorted()
         quarantined = try await CustomerQuarantine.keys(
@@ -75,6 +69,31 @@ struct CustomerErasure {
         func isAbout(_ id: String) -> Bool {
             transactionIds.contains(id) || identities.contains { $0 == CustomerIdentity($0.kind, id) }
         }
+    }
+
+    /// The ids, and those that documents in a spool and customers of the store connect with them.
+    private static func connected(
+        _ identities: Set<CustomerIdentity>, _ waiting: [Waiting], _ scope: StoreScope?,
+        _ store: any CompleteTransactionStore
+    ) async throws -> Set<CustomerIdentity> {
+        var (found, rest) = (identities, waiting)
+        while let scope, !found.isEmpty {
+            let count = found.count
+            let (near, others) = rest.reduce(into: ([Waiting](), [Waiting]())) { parts, document in
+                if found.isDisjoint(with: document.identities) {
+                    parts.1.append(document)
+                } else {
+                    parts.0.append(document)
+                }
+            }
+            rest = others
+            found.formUnion(near.flatMap(\.identities))
+            if let customer = try await store.customer(found.sorted(), in: scope) {
+                found.formUnion(customer.identities)
+            }
+            if found.count == count { break }
+        }
+        return found
     }
 
     private static func waiting(in spools: [String]) async throws -> [Waiting] {

@@ -99,6 +99,7 @@ struct ReportPage {
         case .notificationV2: "notification, version 2"
         case .recordedReply: "recorded reply"
         case .notificationV1: "notification, version 1"
+        case .recordedNotificationV1: "stored notification, version 1"
         case .recordedStoreKit2: "StoreKit 2 JSON without a signature"
         }
     }

@@ -98,17 +98,20 @@ struct StoreSignatures {
 
     /// Whether the customer of a request may have an introductory offer.
     ///
-    /// What the store knows is enough to refuse it, because an offer that the customer had counts forever. To allow it, the App
-    /// Store is asked first: a free trial that began since would be missing, and the customer would get a second one.
+    /// An offer that the customer had counts forever, so what the store knows is enough to refuse another one. For every other
+    /// answer, the App Store is asked first: a free trial that began since would be missing, and so would the end of a
+    /// subscription.
     private func isIntroductoryOfferAllowed(_ request: JSONMembers, _ app: App, group: String) async throws -> Bool {
         func verdict(_ customer: Customer) -> OfferVerdict {
             let now = clock.now()
             return customer.purchaseHistory(catalog: app.catalog).introductoryEligibility(group: group, at: now)
         }
-        guard var customer = try await customer(request, app) else { return false }
-        if verdict(customer).eligibility == .notEligible { return false }
-        customer = try await current(customer, request, app)
-        let current = verdict(customer)
+        guard let stored = try await customer(request, app) else { return false }
+        let hadOne = verdict(stored).reasons.contains {
+            $0.rule == .noIntroductoryOfferBefore && $0.outcome == .failed
+        }
+        if hadOne { return false }
+        let current = verdict(try await current(stored, request, app))
         guard current.eligibility != .unknown else {
             let rules = current.obstacles.map(\.rule.rawValue).joined(separator: ", ")
             throw LookUpRefusal.notEligible("What is known does not decide it: \(rules).")
@@ -118,16 +121,34 @@ struct StoreSignatures {
 
     /// The maximum number of times that the App Store's answers may show purchases of another Apple Account of the customer.
     private static let maximumRounds = 4
+    /// An answer of the App Store counts as current for this long, so that an app that asks again needs no other call. In
+    /// milliseconds.
+    private static let maximumAge: Int64 = 5_000
 
-    /// The customer with what the App Store states now about every purchase.
+    /// The customer with what the App Store states now about every signed purchase.
+    ///
+    /// A purchase that the App Store does not know, of a deleted Apple Account for example, stays as it is, unless it is the
+    /// transaction of the request: StoreKit gives the offer to its Apple Account.
     private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
-        let notBefore = clock.now()
+        let notBefore = clock.now() - Self.maximumAge
+        let transactionId = try request.text("transactionId")
         var customer = stored
-        var answered: Set<String> = []
+        var asked: Set<String> = []
+        var (known, unknown): (Set<String>, Set<String>) = ([], [])
         for _ in 0..<Self.maximumRounds {
-            let open = customer.identities.filter { $0.kind == .originalTransactionId }.map(\.value)
-                .filter { !answered.contains($0) }
-            guard !open.isEmpty else { return customer }
+            let open = customer.signedPurchases.subtracting(asked).sorted()
+            guard !open.isEmpty else {
+                guard !known.isEmpty, !unknown.contains(customer.purchase(of: transactionId) ?? "") else {
+                    throw LookUpRefusal.notEligible(
+                        "The App Store does not know the transaction \(transactionId ?? "").")
+                }
+                // The store takes no answer about an erased purchase, and one of them may have had the offer.
+                guard known.isSubset(of: customer.purchases) else {
+                    throw LookUpRefusal.notEligible(
+                        "A purchase of the customer was erased, so it is not known what it was.")
+                }
+                return customer
+            }
             guard let refresher = endpoint.customerRefresher else { break }
             let answer: RefreshedPurchases
             do {
@@ -139,10 +160,10 @@ struct StoreSignatures {
             } catch {
                 throw LookUpRefusal.notNow("The App Store could not be asked: \(error).")
             }
-            if let unknown = answer.unknown.min() {
-                throw LookUpRefusal.notEligible("The App Store does not know the customer's purchase \(unknown).")
-            }
-            answered.formUnion(open)
+            asked.formUnion(open)
+            known.formUnion(answer.times.keys)
+            unknown.formUnion(answer.unknown)
+            known.subtract(unknown)
             customer = try await self.customer(request, app) ?? customer
         }
         throw LookUpRefusal.notNow("The App Store could not be asked about every purchase of the customer.")
@@ -236,5 +257,26 @@ struct StoreSignatures {
 
     private static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         JSONWriter.object(reservingCapacity: 1_024, endsLine: true, members)
+    }
+}
+
+extension Customer {
+    /// The original transaction ids of the customer.
+    fileprivate var purchases: Set<String> {
+        Set(identities.lazy.filter { $0.kind == .originalTransactionId }.map(\.value))
+    }
+
+    /// The original transaction ids that signed documents state; all, if there are no signed documents.
+    fileprivate var signedPurchases: Set<String> {
+        let signed = transactions.lazy.filter(\.isSigned)
+            .compactMap { $0.payload.originalTransactionId ?? $0.payload.transactionId }
+        return signed.isEmpty ? purchases : Set(signed)
+    }
+
+    /// The original transaction id of a transaction; nil if the customer has none with the id.
+    fileprivate func purchase(of transactionId: String?) -> String? {
+        let transaction = transactions.first { $0.payload.transactionId == transactionId }
+        return transaction.flatMap { $0.payload.originalTransactionId ?? $0.payload.transactionId }
+            ?? transactionId.flatMap { purchases.contains($0) ? $0 : nil }
     }
 }

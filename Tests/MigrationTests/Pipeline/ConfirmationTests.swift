@@ -328,6 +328,33 @@ struct ConfirmationTests {
         }
     }
 
+    @Test("What a document states about its app counts for the filters, also beside a receipt of another app")
+    func filteredClaims() async throws {
+        let own = try Self.receipt([Self.coins])
+        let renewal: [String: Any] = [
+            "original_transaction_id": "530000000000109", "product_id": "premium", "auto_renew_product_id": "premium",
+            "auto_renew_status": "1",
+        ]
+        let reply: [String: Any] = [
+            "status": 0, "environment": "Production", "pending_renewal_info": [renewal],
+            "receipt": ["bundle_id": "com.attacker.app", "receipt_type": "Production", "in_app": []] as [String: Any],
+        ]
+        let beside = try await migrate(["receipt": own, "reply": reply]) { $0.bundleIds = ["com.example.app"] }
+        #expect(beside.transactions.count == 1 && beside.summary.renewalInfos == 0)
+        #expect(beside.quarantine.map { $0["reason"]?.string } == ["otherBundleId"])
+        // Copies of one transaction are documents of their own, beside which other users can stand.
+        let foreign: [String: Any] = [
+            "transactionId": "530000000000201", "originalTransactionId": "530000000000201", "productId": "premium",
+            "bundleId": "com.attacker.app", "environment": "Production", "type": "Non-Consumable",
+            "purchaseDate": 1_700_000_000_000, "originalPurchaseDate": 1_700_000_000_000, "quantity": 1,
+            "inAppOwnershipType": "PURCHASED", "signedDate": 1_700_000_000_000,
+        ]
+        let copies = ["first": foreign, "second": foreign, "receipt": own] as [String: Any]
+        let kept = try await migrate(copies) { $0.bundleIds = ["com.example.app"] }
+        #expect(kept.transactions.count == 1)
+        #expect(kept.quarantine.map { $0["reason"]?.string } == ["otherBundleId", "otherBundleId"])
+    }
+
     @Test("A filter sees every receipt of a reply: one of another app keeps the whole reply out")
     func filters() async throws {
         let own = try Self.receipt([Self.coins])

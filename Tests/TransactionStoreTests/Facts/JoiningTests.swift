@@ -156,13 +156,19 @@ struct JoiningTests {
         for joined in [
             try FactSupport.join(receipt(at: 1), news()), try FactSupport.join(signed(at: 2), news()),
             try FactSupport.join(receipt(at: 1), signed(at: 2), news()), try FactSupport.join(receipt(at: 9), news()),
+            // Receipts often lack cancellations.
+            try FactSupport.join(receipt(at: 10), news()),
         ] {
             let joined = try #require(joined)
             #expect(joined.payload.revocationDate == 5000 && joined.legacy.cancellationDate == 5000)
             #expect(joined.payload.revocationReason?.rawValue == 1 && joined.recordedCancellation == nil)
             #expect(joined.source(of: .revocationDate) == .stated(news().origin))
         }
-        for newer in [receipt(at: 10), signed(at: 9), signed(at: 10)] {
+        let stored = Samples.fact(
+            "2", original: "1", source: .recordedNotificationV1, at: 9, legacy: cancelled(5000, reason: 1))
+        let untold = try #require(try FactSupport.join(receipt(at: 1), stored))
+        #expect(untold.payload.revocationDate == nil && untold.recordedCancellation?.date == 5000)
+        for newer in [signed(at: 9), signed(at: 10)] {
             #expect(try FactSupport.join(newer, news())?.payload.revocationDate == nil)
         }
         let earlier = try FactSupport.join(receipt(at: 1, cancelled(4000)), news())

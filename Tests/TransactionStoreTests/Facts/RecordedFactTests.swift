@@ -109,7 +109,8 @@ struct RecordedFactTests {
                {"product_id": "a", "transaction_id": "6", "original_transaction_id": "5", "purchase_date_ms": "7"}]}}
             """
         let set = try #require([FactSet](recorded: try FactSupport.recorded(notification)).first)
-        #expect(set.transactions.first?.origin == FactOrigin(source: .notificationV1, signedDate: 7))
+        // Stored, so that nothing shows who wrote it.
+        #expect(set.transactions.first?.origin == FactOrigin(source: .recordedNotificationV1, signedDate: 7))
         #expect(set.transactions.first?.origin.source.kind.isSigned == false)
     }
 }
