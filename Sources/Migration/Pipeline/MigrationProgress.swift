@@ -121,7 +121,6 @@ struct MigrationPosition {
     private(set) var records: Int
     private(set) var marks: [MigrationProgress.Mark] = []
     private(set) var row: QueryPosition?
-    private var hasNewRows = false
     private var hash = SHA256()
     private var input: String?
     /// The columns of the last records.
@@ -148,7 +147,7 @@ struct MigrationPosition {
     /// - Parameter digests: the ``InputBatch/digests`` of the batch.
     /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint have changed.
     mutating func add(_ part: ResumedSource.Part, digests: [UInt8]) throws(MigrationError) {
-        if let next = part.row { (row, hasNewRows) = (next, true) }
+        row = part.row ?? row
         if part.runs.isEmpty { records += part.records }
         var digests = digests[...]
         for run in part.runs {
@@ -171,13 +170,8 @@ struct MigrationPosition {
     }
 
     /// Ends the last input.
-    /// - Parameter counted: how many rows had keys up to the last one of a query at the beginning of this run; nil without a key.
     /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if there are fewer records than before the checkpoint.
-    mutating func finish(counted: Int?) throws(MigrationError) {
-        // Without new rows, a later run still has to notice rows that are added in place of deleted ones.
-        if !hasNewRows, let row, let counted {
-            self.row = QueryPosition(key: row.key, row: row.row, end: row.end, counted: counted)
-        }
+    mutating func finish() throws(MigrationError) {
         if let input, marks.count < MigrationProgress.maximumMarks {
             try end(input)
             self.input = nil

@@ -224,7 +224,9 @@ struct RecordMigrator: Sendable {
         guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
             let refused = read.refused + read.silent + read.recorded.map { $0.refused(.nothingInside) }
             guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
-            quarantine(record, read.exclusion ?? first.reason, first.kind, into: &output)
+            // A receipt that cannot be read has a reason of its own.
+            let isKeptOut = read.isCleared || !first.document.payload.isReceipt
+            quarantine(record, isKeptOut ? read.exclusion ?? first.reason : first.reason, first.kind, into: &output)
             return
         }
         output.counts.note("replyNotRead", count: read.silent.count)
@@ -317,7 +319,8 @@ struct RecordMigrator: Sendable {
             for owned in document.owned {
                 claims.formUnion(
                     roles.users.claims(
-                        record.carried + owned.document.carried, on: filedRows.sets(ofTransaction: owned.id)))
+                        record.carried + owned.document.carried,
+                        on: filedRows.sets(ofTransaction: owned.payload.transactionId)))
             }
             if document.owned.isEmpty {
                 claims.formUnion(roles.users.claims(record.carried + document.document.carried, on: sets))
@@ -597,14 +600,22 @@ struct RecordMigrator: Sendable {
         read.recorded = []
         for var document in recorded {
             let mapping = document.mapping
-            if document.holdsAnything, mapping.statedBundleId == nil { read.hasDocumentWithoutApp = true }
+            if document.holdsAnything,
+                mapping.statedBundleId == nil
+                    || !document.rows.isEmpty && mapping.transactions.contains(where: { $0.payload.bundleId == nil })
+            {
+                read.hasDocumentWithoutApp = true
+            }
             let rows = mapping.transactions.indices.compactMap { place -> (place: Int, reason: QuarantineReason)? in
                 let payload = mapping.transactions[place].payload
                 let environment = payload.environment ?? signed?.environment ?? mapping.environment
                 return excluded(environment, payload.bundleId).map { (place, $0) }
             }
             if !document.rows.isEmpty {
-                for (place, reason) in rows { read.exclude(document.refused(reason, rows: [place])) }
+                let byReason = Dictionary(grouping: rows) { $0.reason.message }.sorted { $0.key < $1.key }
+                for (_, rows) in byReason {
+                    read.exclude(document.refused(rows[0].reason, rows: Set(rows.map(\.place))))
+                }
                 document.remove(rows: Set(rows.map(\.place)))
                 if document.holdsAnything { read.recorded.append(document) }
                 continue
@@ -713,8 +724,11 @@ private struct ReadDocuments {
         exclusion = exclusion ?? documents.first?.reason
     }
 
+    private(set) var isCleared = false
+
     /// Removes all documents that are left, so that the record is quarantined as a whole.
     mutating func clear() {
+        isCleared = true
         receipts = []
         recorded = []
     }
@@ -728,7 +742,7 @@ private struct ReadDocuments {
             recorded.append(
                 ReadRecorded(
                     mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
-                    owned: storeKit2.map { ($0.payload.transactionId, $0.document) }))
+                    owned: storeKit2.map { ($0.payload, $0.document) }))
         }
         if !unverified.isEmpty {
             unverified = unverified.filter { refusedReceipts.insert($0.text).inserted }
@@ -830,7 +844,7 @@ private struct ReadRecorded {
     /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
     var rows: [(asOf: AsOf?, document: InputDocument)] = []
     /// For StoreKit 2 transactions, the documents of all, also those of copies.
-    var owned: [(id: String?, document: InputDocument)] = []
+    var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
 
     func asOf(of row: Int?) -> AsOf? {
         guard let row, !rows.isEmpty else { return mapping.asOf }
@@ -862,11 +876,15 @@ private struct ReadRecorded {
     /// The documents of some rows, with their copies.
     func refused(_ reason: QuarantineReason, rows places: Set<Int>) -> [RefusedDocument] {
         guard !rows.isEmpty else { return [refused(reason)] }
-        func id(_ place: Int) -> String? { mapping.transactions[place].payload.transactionId }
-        let ids = Set(places.compactMap(id))
+        // As they were merged: every transaction of Xcode has the id 0.
+        func identity(_ payload: JWSTransactionDecodedPayload) -> PurchaseIdentity? {
+            payload.transactionId == "0" ? nil : PurchaseIdentity(payload)
+        }
+        let identities = places.sorted().map { identity(mapping.transactions[$0].payload) }
+        let copied = Set(identities.compactMap(\.self))
         let documents =
-            places.sorted().filter { id($0) == nil }.map { rows[$0].document }
-            + owned.filter { $0.id.map(ids.contains) ?? false }.map(\.document)
+            zip(places.sorted(), identities).filter { $0.1 == nil }.map { rows[$0.0].document }
+            + owned.filter { identity($0.payload).map(copied.contains) ?? false }.map(\.document)
         return documents.map { RefusedDocument(document: $0, kind: kind, reason: reason) }
     }
 }

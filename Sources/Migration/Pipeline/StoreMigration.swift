@@ -93,7 +93,7 @@ public struct StoreMigration: Sendable {
                 work.add(batch, position)
                 progress(work.reported(bytesRead: source.statistics.bytes))
             }
-            try position.finish(counted: source.query?.countedBefore)
+            try position.finish()
         } catch {
             // Commit the completed records, so that they are not repeated. Report the first error.
             if error.code != .store { try? await work.commit(to: store) }

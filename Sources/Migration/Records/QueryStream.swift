@@ -25,8 +25,6 @@ final class QueryStream: ByteStream {
     private var row: Int
     private var end: Int
     private var lastKey: QueryPosition.Key?
-    /// How many rows had keys up to that of the position when the query began.
-    let countedBefore: Int
     /// How many rows have keys up to that of the last row.
     private var counted: Int
     /// The rows after which the query may have to continue, oldest first. Empty if the caller does not need them,
@@ -52,7 +50,7 @@ final class QueryStream: ByteStream {
                 guard let index = names.firstIndex(of: key) else {
                     throw TransactionStoreError(.engine, "the query \(TableDetector.missing(key, names))")
                 }
-                countedBefore = try Self.check(rows, sql, key: key, position: input.position)
+                counted = try Self.check(rows, sql, key: key, position: input.position)
                 keyColumn = index
                 let column = Self.identifier(key)
                 let rest = input.position == nil ? "" : " WHERE q.\(column) > \(rows.parameter)"
@@ -60,13 +58,12 @@ final class QueryStream: ByteStream {
                     "SELECT * FROM (\n\(sql)\n) AS q\(rest) ORDER BY q.\(column)", from: input.position?.key)
             } else {
                 keyColumn = nil
-                countedBefore = 0
+                counted = 0
                 columns = try rows.begin(sql, from: nil)
             }
         } catch {
             throw Self.failed(error, input.database.name)
         }
-        counted = countedBefore
         if let position = input.position, counted > position.counted {
             throw Self.grown(input.database.name, position, by: counted - position.counted)
         }

@@ -225,7 +225,7 @@ private struct Cancellation {
     ///   counts. If that is missing, a revocation stays: receipts often lack it (Reference.md V5.3). The signed
     ///   transaction still decides whether it was an upgrade.
     /// - Unsigned facts decide only if there are no others, or if the signed ones state no cancellation and `notified` does.
-    /// - Parameter notified: the cancellation of a notification of version 1 that is newer than everything signed.
+    /// - Parameter notified: the cancellation of a notification of version 1 that is newer than every signed transaction.
     init(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
         recorded: LegacyTransactionFields?, notified: RecordedCancellation?

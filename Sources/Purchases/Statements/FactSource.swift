@@ -40,7 +40,8 @@ extension FactSource {
         case .recordedReply: 5
         case .notificationV1: 6
         case .recordedStoreKit2: 7
-        case .recordedNotificationV1: 8
+        // Less than that of the same notification received by a server, which then counts.
+        case .recordedNotificationV1: 0
         }
     }
 

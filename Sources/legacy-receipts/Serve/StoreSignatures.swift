@@ -121,24 +121,22 @@ struct StoreSignatures {
 
     /// The maximum number of times that the App Store's answers may show purchases of another Apple Account of the customer.
     private static let maximumRounds = 4
-    /// An answer of the App Store counts as current for this long, so that an app that asks again needs no other call. In
-    /// milliseconds.
-    private static let maximumAge: Int64 = 5_000
 
     /// The customer with what the App Store states now about every signed purchase.
     ///
     /// A purchase that the App Store does not know, of a deleted Apple Account for example, stays as it is, unless it is the
     /// transaction of the request: StoreKit gives the offer to its Apple Account.
     private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
-        let notBefore = clock.now() - Self.maximumAge
+        let notBefore = clock.now()
         let transactionId = try request.text("transactionId")
         var customer = stored
         var asked: Set<String> = []
         var (known, unknown): (Set<String>, Set<String>) = ([], [])
         for _ in 0..<Self.maximumRounds {
-            let open = customer.signedPurchases.subtracting(asked).sorted()
+            let redeeming = customer.purchase(of: transactionId).map { [$0] } ?? []
+            let open = customer.signedPurchases.union(redeeming).subtracting(asked).sorted()
             guard !open.isEmpty else {
-                guard !known.isEmpty, !unknown.contains(customer.purchase(of: transactionId) ?? "") else {
+                guard !known.isEmpty, unknown.isDisjoint(with: redeeming) else {
                     throw LookUpRefusal.notEligible(
                         "The App Store does not know the transaction \(transactionId ?? "").")
                 }

@@ -269,19 +269,16 @@ struct DatabaseSourceTests {
         try insert([2, 4, 6, 8])
         #expect(try await run().records.recordsRead == 4)
         try database.execute("DELETE FROM receipts WHERE id = 4")
-        #expect(try await run().records.recordsRead == 4)
         try insert([10])
-        #expect(try await run().records.recordsRead == 5)
-        try database.execute("DELETE FROM receipts WHERE id = 2")
         #expect(try await run().records.recordsRead == 5)
         // As many rows as were read, but not the same.
         try insert([3])
         let error = await #expect(throws: MigrationError.self) { try await run() }
         #expect(error?.code == .inputChanged)
         #expect(error?.message.contains("1 more than") == true, "\(error?.message ?? "")")
-        #expect(try await run(startsOver: true).records.recordsRead == 4)
+        #expect(try await run(startsOver: true).records.recordsRead == 5)
         try insert([12])
-        #expect(try await run().records.recordsRead == 5)
+        #expect(try await run().records.recordsRead == 6)
         try await store.close()
     }
 

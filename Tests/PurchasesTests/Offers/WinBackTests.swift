@@ -102,6 +102,15 @@ struct WinBackTests {
         #expect(early.obstacleRules == [.monthsBetweenOffers])
         #expect(early.reason(.monthsBetweenOffers)?.transactionId == "t6")
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(12)).eligibility == .eligible)
+        // A renewal that billing delayed is no redemption, and another purchase is.
+        for (reason, id) in [(TransactionReason.renewal, "t6"), (.purchase, "t7")] {
+            var late = redeemed(6..<8)
+            late[1].purchaseDate = Samples.month(7) + 20 * 86_400_000
+            late[1].transactionReason = reason
+            let verdict = Samples.history(premiumThenBasic + late)
+                .eligibility(for: Samples.offer, at: Samples.month(12) - 1)
+            #expect(verdict.reason(.monthsBetweenOffers)?.transactionId == id)
+        }
         // Redeemed again later, after a lapse.
         let twice = Samples.history(premiumThenBasic + redeemed(6..<9) + redeemed(14..<16))
         #expect(

@@ -148,7 +148,7 @@ struct JoiningTests {
         #expect(try FactSupport.join(receipt(at: 1, cancelled(4000)), news)?.recordedCancellation == nil)
     }
 
-    @Test func aCancellationFromANotificationOfVersionOneCountsIfItIsNewerThanEverythingSigned() throws {
+    @Test func aCancellationFromANotificationOfVersionOneCountsIfItIsNewerThanEverySignedTransaction() throws {
         func news(_ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) -> TransactionFact {
             Samples.fact(
                 "2", original: "1", source: .notificationV1, at: 9, legacy: cancelled(5000, reason: 1), configure)

@@ -112,5 +112,10 @@ struct RecordedFactTests {
         // Stored, so that nothing shows who wrote it.
         #expect(set.transactions.first?.origin == FactOrigin(source: .recordedNotificationV1, signedDate: 7))
         #expect(set.transactions.first?.origin.source.kind.isSigned == false)
+        // The server that received it has checked the secret.
+        let object = try #require(try JSONValue.parse(Array(notification.utf8)).object)
+        let received = [FactSet](
+            notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [])
+        #expect(received.first?.transactions.first?.origin.source == .notificationV1)
     }
 }
