@@ -129,9 +129,6 @@ judges() {
     step "Files of a release"
     python3 tools/judges/release.py "$command"
 
-    step "Outside judges of the server"
-    bash tools/judges/server.sh "$command"
-
     step "The weekend of MIGRATION.md"
     python3 tools/judges/guide.py "$command"
 
@@ -152,14 +149,21 @@ judges() {
     step "Spark"
     bash tools/judges/spark.sh "$command"
 
+    step "End of the judges"
+}
+server_judges() {
+    step "Outside judges of the server"
+    bash tools/judges/server.sh "$command"
+
     step "Unmodified clients from PyPI"
     CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
 
-    step "End of the judges"
+    step "End of the judges of the server"
 }
 
 # The judges wait for servers, browsers and Java most of the time. So they run beside the compiler and the tests.
 beside judges judges
+beside server_judges server_judges
 
 step "Build of what only the tests use, optimized"
 build -c release --product legacy-receipts-store-loader
@@ -185,6 +189,7 @@ step "Documentation, and judges of the command"
 judged=0
 ended documents || judged=1
 ended judges || judged=1
+ended server_judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
 LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
 
