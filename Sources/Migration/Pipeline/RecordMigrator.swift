@@ -724,6 +724,7 @@ private struct ReadDocuments {
         exclusion = exclusion ?? documents.first?.reason
     }
 
+    /// Whether all documents that were left were removed.
     private(set) var isCleared = false
 
     /// Removes all documents that are left, so that the record is quarantined as a whole.

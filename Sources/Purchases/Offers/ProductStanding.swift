@@ -64,7 +64,8 @@ extension ProductStanding {
 }
 
 extension PurchaseHistory.Entry {
-    /// The purchase with a cancellation that does not count in the history, from a recorded document. It is a revocation, unless the period was upgraded: then it is the end of that period.
+    /// The purchase with a cancellation that does not count in the history, from a recorded document. It is a revocation,
+    /// unless the period was upgraded: then it is the end of that period.
     /// - Parameter date: in milliseconds since 1970-01-01T00:00:00Z; nil for none.
     package func cancelled(at date: Int64?) -> Self {
         guard transaction.revocationDate == nil, transaction.isUpgraded != true else { return self }

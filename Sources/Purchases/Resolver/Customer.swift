@@ -11,7 +11,8 @@ public struct StoredTransaction: Sendable {
     /// The documents that state the transaction, at most one of each kind.
     public let origins: [FactOrigin]
     /// A cancellation that only an unsigned document states, newer than every signed one. It is not in ``payload`` and
-    /// ``legacy``: the caller decides whether to trust it. One from a notification of version 1 that a server received counts, and is there.
+    /// ``legacy``: the caller decides whether to trust it. One from a notification of version 1 that a server received
+    /// counts, and is there.
     public let recordedCancellation: RecordedCancellation?
     /// Whether the newest document with a cancellation distinguishes a refund from an upgrade.
     var explainsCancellation: Bool
