@@ -35,9 +35,7 @@ final class FactWriter {
             ON CONFLICT (scope_id, original_transaction_id, transaction_id, kind) DO UPDATE SET
                 source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
                 legacy = excluded.legacy
-            WHERE (excluded.signed_date, \(Self.revokes("excluded")), excluded.payload, excluded.legacy, excluded.source)
-                > (transactions.signed_date, \(Self.revokes("transactions")), transactions.payload,
-                    transactions.legacy, transactions.source)
+            WHERE \(Self.newness(of: "excluded")) > \(Self.newness(of: "transactions"))
             """)
         insertRenewalInfo = try SQLStatement(
             db,
@@ -63,12 +61,17 @@ final class FactWriter {
             """)
     }
 
-    /// `TransactionFact.revokes` of a row. Of two facts of the same date, the revoking one is kept.
-    private static func revokes(_ table: String) -> String {
-        """
-        (instr(\(table).payload, CAST('"revocationDate":' AS BLOB)) > 0
-            OR instr(\(table).legacy, CAST('"cancellationDate":' AS BLOB)) > 0)
-        """
+    /// What decides which of two rows is kept, as in `FactRow.replaces`: the greater row value.
+    private static func newness(of row: String) -> String {
+        // `TransactionFact.revokes` of the row.
+        let revokes = """
+            (instr(\(row).payload, CAST('"revocationDate":' AS BLOB)) > 0
+                OR instr(\(row).legacy, CAST('"cancellationDate":' AS BLOB)) > 0)
+            """
+        return """
+            (\(row).source = \(FactSource.notificationV1.code) AND \(revokes), \(row).signed_date, \(revokes),
+                \(row).payload, \(row).legacy, \(row).source)
+            """
     }
 
     /// Stores a set without what is about erased identities.

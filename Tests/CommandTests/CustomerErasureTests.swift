@@ -183,6 +183,17 @@ struct CustomerErasureTests {
         func fact(_ id: String) -> TransactionFact { StoredPurchases.fact(id, original: id, 0, 1) }
         try await StoredPurchases.makeStore(
             [StoredPurchases.set([fact("770")]), StoredPurchases.set([fact("780"), fact("790")])], in: folder)
+        // The user of the customer who is connected, with a record in quarantine that names no purchase.
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let claim = UserClaim(
+            scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+            identity: CustomerIdentity(.originalTransactionId, "790"), userId: "anna")
+        let line =
+            #"{"reason":"unknownForm","verdict":"notAReceipt","message":"m","source":{"input":"a","line":1},"#
+            + #""record":{"user_id":"anna"},"original":"x"}"#
+        _ = try await store.apply(
+            MigrationStep(users: [claim], quarantined: [QuarantinedRecord(line: Array(line.utf8))]))
+        try await store.close()
         let path = folder.file("spool.sqlite")
         let waiting = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
         for set in [[fact("770"), fact("780")], [fact("790")], [fact("800")]] {
@@ -191,6 +202,7 @@ struct CustomerErasureTests {
         try await waiting.close()
         let outcome = try await customer("770", "--erase", "--yes", "--spool", "spool.sqlite", in: folder)
         #expect(outcome.output.contains("Removed from spool.sqlite: documents 2."), "\(outcome)")
+        #expect(outcome.output.contains("records in quarantine 1"), "\(outcome)")
         #expect(try await customer("790", in: folder).status == 1)
         #expect(try await customer("800", "--erase", "--spool", "spool.sqlite", in: folder).status == 0)
     }

@@ -57,7 +57,7 @@ struct CustomerTests {
     }
 
     @Test(
-        "--json has what --erase removes besides the tables: receipts, requests, entries of the ledger, quarantined records"
+        "--json has what --erase removes besides the tables: receipts, requests, entries, notifications, quarantined records"
     )
     func data() async throws {
         let folder = try Folder()
@@ -66,11 +66,15 @@ struct CustomerTests {
         let receipt = KnownReceipt(form: .app, bytes: Array("receipt".utf8), signedDate: StoredPurchases.month(1))
         let notification = ProcessedNotification(
             notificationUUID: "a", notificationType: "CONSUMPTION_REQUEST", subtype: nil,
-            signedDate: StoredPurchases.month(1), body: Array("{}".utf8))
+            signedDate: StoredPurchases.month(1), body: Array(#"{"data":{"originalTransactionId":"100"}}"#.utf8))
+        let other = ProcessedNotification(
+            notificationUUID: "b", notificationType: "REFUND", subtype: nil,
+            signedDate: StoredPurchases.month(1), body: Array(#"{"data":{"originalTransactionId":"1001"}}"#.utf8))
         try await StoredPurchases.makeStore(
             StoredPurchases.sets + [
                 FactSet(scope: scope, transactions: [fact], receipt: receipt),
                 FactSet(scope: scope, transactions: [fact], notification: notification),
+                FactSet(scope: scope, notification: other),
             ], in: folder)
         let lines = ["anna", "bert"].map { user in
             #"{"reason":"unknownForm","verdict":"notAReceipt","message":"m","source":{"input":"a","line":1},"#
@@ -98,11 +102,14 @@ struct CustomerTests {
         let events = entries.compactMap { $0["event"] as? String }
         #expect(Set(events) == ["started", "renewed", "consumptionRequested"] && events.count == entries.count)
         #expect(Set(entries.compactMap { $0["transactionId"] as? String }) == ["100", "101", "102"])
+        let notifications = try #require(match["notifications"] as? [[String: Any]])
+        #expect(notifications.map { $0["notificationUUID"] as? String } == ["a"])
+        #expect((notifications.first?["body"] as? String)?.contains(#""originalTransactionId":"100""#) == true)
         let records = try #require(root["quarantined_records"] as? [[String: Any]])
         #expect(records.compactMap { ($0["record"] as? [String: Any])?["user_id"] as? String } == ["anna"])
         let erased = try await customer("anna", "--erase", "--yes", in: folder).output
         for (name, count) in [
-            ("receipts", 1), ("ledger entries", entries.count), ("consumption requests", 1),
+            ("receipts", 1), ("ledger entries", entries.count), ("consumption requests", 1), ("notifications", 1),
             ("records in quarantine", 1),
         ] { #expect(erased.contains(" \(name) \(count)"), "\(erased)") }
     }

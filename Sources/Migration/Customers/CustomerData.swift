@@ -11,6 +11,7 @@ public struct CustomerData: Sendable {
         let receipts: [KnownReceipt]
         let requests: [ConsumptionTask]
         let entries: [LedgerEntry]
+        let notifications: [ProcessedNotification]
     }
 
     /// One for each match of the search.
@@ -21,11 +22,13 @@ public struct CustomerData: Sendable {
     /// - Parameters:
     ///   - search: the search that found the customers.
     ///   - store: the store that was searched. All of its quarantine is read.
+    ///   - url: the address of the store. All of its notifications are read.
     /// - Throws: `TransactionStoreError`.
-    public init(_ search: CustomerSearch, in store: any CompleteTransactionStore) async throws {
+    public init(_ search: CustomerSearch, in store: any CompleteTransactionStore, at url: StoreURL) async throws {
+        let notifications = search.matches.isEmpty ? [] : try Self.notifications(about: search, url)
         let tasks = search.matches.isEmpty ? [] : try await Self.openTasks(store)
         var parts: [Part] = []
-        for match in search.matches {
+        for (place, match) in search.matches.enumerated() {
             let customer = match.customer
             let purchases = customer.identities.filter { $0.kind == .originalTransactionId }.map(\.value)
             let requests = tasks.filter {
@@ -34,12 +37,36 @@ public struct CustomerData: Sendable {
             parts.append(
                 Part(
                     receipts: [customer.newestAppReceipt, customer.newestTransactionReceipt].compactMap(\.self),
-                    requests: requests, entries: try await store.entries(ofPurchases: purchases, in: customer.scope)))
+                    requests: requests, entries: try await store.entries(ofPurchases: purchases, in: customer.scope),
+                    notifications: notifications[place]))
         }
         self.parts = parts
         let identities = search.matches.flatMap(\.customer.identities) + search.unknownPurchases.map(\.identity)
         quarantined = try await CustomerQuarantine.records(
             of: identities, users: search.quarantineUsers, userColumn: nil, in: store)
+    }
+
+    /// The notifications about each match, as an erasure finds them, the oldest first.
+    private static func notifications(
+        about search: CustomerSearch, _ url: StoreURL
+    ) throws -> [[ProcessedNotification]] {
+        let snapshot = try url.snapshot()
+        try snapshot.begin(.notifications)
+        let mentioned = search.matches.map { match in
+            let unknown = search.unknownPurchases.filter { $0.scope == match.customer.scope }
+            return MentionedIdentities(match.customer.identities + unknown.map(\.identity))
+        }
+        var found: [[ProcessedNotification]] = Array(repeating: [], count: mentioned.count)
+        while let row = try snapshot.next() {
+            let set = try row.notification()
+            guard let notification = set.notification else { continue }
+            for place in mentioned.indices where search.matches[place].customer.scope == set.scope {
+                if mentioned[place].areNamed(in: notification.body) { found[place].append(notification) }
+            }
+        }
+        return found.map { notifications in
+            notifications.sorted { ($0.signedDate, $0.notificationUUID) < ($1.signedDate, $1.notificationUUID) }
+        }
     }
 
     private static func openTasks(_ store: any ConsumptionTasks) async throws -> [ConsumptionTask] {
@@ -78,6 +105,13 @@ public struct CustomerData: Sendable {
             writer.member("recordedDate", entry.recordedDate)
             writer.member("transactionId", entry.transactionId)
             writer.member("seatClaimId", entry.seatClaimId)
+        }
+        writer.objects("notifications", part.notifications) { writer, notification in
+            writer.member("notificationUUID", notification.notificationUUID)
+            writer.member("notificationType", notification.notificationType)
+            writer.member("subtype", notification.subtype)
+            writer.member("signedDate", notification.signedDate)
+            writer.member("body", String(decoding: notification.body, as: UTF8.self))
         }
     }
 

@@ -69,8 +69,8 @@ public struct CustomerReport: Sendable {
     ///   - reports: one for each match.
     ///   - date: the moment of the reports, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - tables: the names of the tables to write; nil for all.
-    ///   - data: what else the store has. Each customer then has `receipts`, `consumption_requests` and `ledger_entries` too,
-    ///     and the object has `quarantined_records`.
+    ///   - data: what else the store has. Each customer then has `receipts`, `consumption_requests`, `ledger_entries` and
+    ///     `notifications` too, and the object has `quarantined_records`.
     public static func json(
         _ search: CustomerSearch, _ reports: [CustomerReport], date: Int64, tables: Set<String>? = nil,
         data: CustomerData? = nil

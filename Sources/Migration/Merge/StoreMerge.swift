@@ -41,7 +41,7 @@ public struct StoreMerge: Sendable {
     /// - Throws: `TransactionStoreError` for a path without a store, or with a store of another schema. The message
     ///   names it.
     public init(of sources: [StoreURL]) throws {
-        for source in sources { _ = try Self.naming(source) { try Self.snapshot(of: source) } }
+        for source in sources { _ = try Self.naming(source) { try source.snapshot() } }
         self.sources = sources
     }
 
@@ -88,7 +88,7 @@ public struct StoreMerge: Sendable {
     }
 
     private static func mergeHashes(of source: StoreURL, to writer: MergeWriter) async throws {
-        let snapshot = try naming(source) { try Self.snapshot(of: source) }
+        let snapshot = try naming(source) { try source.snapshot() }
         try naming(source) { try snapshot.begin(.leftHashes) }
         while let row = try naming(source, { try snapshot.next() }) { try await writer.add(row.leftHash()) }
     }
@@ -102,7 +102,7 @@ public struct StoreMerge: Sendable {
         _ store: any CompleteTransactionStore, named source: StoreURL, to writer: MergeWriter,
         _ progress: (StoreMergeSummary) -> Void
     ) async throws {
-        let snapshot = try naming(source) { try Self.snapshot(of: source) }
+        let snapshot = try naming(source) { try source.snapshot() }
         for scope in try await naming(source, { try await store.scopes() }) {
             var last: CustomerIdentity?
             repeat {
@@ -137,13 +137,6 @@ public struct StoreMerge: Sendable {
                 }
             }
             progress(writer.summary)
-        }
-    }
-
-    private static func snapshot(of source: StoreURL) throws -> any StoreSnapshot {
-        switch source {
-        case .sqlite(let path): try SQLiteStoreSnapshot(path: path)
-        case .postgreSQL(let url): try PostgreSQLStoreSnapshot(url: url)
         }
     }
 
@@ -318,6 +311,17 @@ public struct StoreMergeSummary: Sendable, Equatable {
     public var json: [UInt8] {
         JSONWriter.object(reservingCapacity: 256, endsLine: true) { writer in
             writer.members(counts)
+        }
+    }
+}
+
+extension StoreURL {
+    /// A snapshot of the store.
+    /// - Throws: `TransactionStoreError`.
+    func snapshot() throws -> any StoreSnapshot {
+        switch self {
+        case .sqlite(let path): try SQLiteStoreSnapshot(path: path)
+        case .postgreSQL(let url): try PostgreSQLStoreSnapshot(url: url)
         }
     }
 }

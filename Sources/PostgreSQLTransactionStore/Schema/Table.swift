@@ -1,3 +1,5 @@
+import Purchases
+
 /// A table of facts, and the statements that write to it.
 struct Table: Sendable {
     enum Column: Sendable {
@@ -74,13 +76,17 @@ struct Table: Sendable {
             .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("transaction_id"),
             .bytea("payload"), .bytea("legacy"),
         ],
-        key: ["purchase", "transaction_id", "kind"], newness: ["signed_date", revokes, "payload", "legacy", "source"],
+        key: ["purchase", "transaction_id", "kind"],
+        newness: [isNotifiedCancellation, "signed_date", revokes, "payload", "legacy", "source"],
         returning: ["purchase", "kind", "transaction_id"])
 
     /// `TransactionFact.revokes` of a row.
     private static let revokes = """
         (position('"revocationDate":'::bytea IN %.payload) > 0 OR position('"cancellationDate":'::bytea IN %.legacy) > 0)
         """
+
+    /// `TransactionFact.isNotifiedCancellation` of a row.
+    private static let isNotifiedCancellation = "(%.source = \(FactSource.notificationV1.code) AND \(revokes))"
 
     static let renewalInfos = Table(
         "renewal_infos", [.int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],

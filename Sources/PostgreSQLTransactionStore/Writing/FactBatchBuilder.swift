@@ -165,7 +165,11 @@ extension FactBatch {
                 let ids = compare(left.id, right.id)
                 return ids != 0 ? ids : Int(left.kind) - Int(right.kind)
             }
+            // The order of `FactRow.replaces`.
             func compareNewness(_ left: Row, _ right: Row) -> Int {
+                if left.isNotifiedCancellation != right.isNotifiedCancellation {
+                    return right.isNotifiedCancellation ? -1 : 1
+                }
                 if left.signedDate != right.signedDate { return left.signedDate < right.signedDate ? -1 : 1 }
                 if left.revokes != right.revokes { return right.revokes ? -1 : 1 }
                 let payloads = compare(left.payload, right.payload)

@@ -118,8 +118,13 @@ package struct CustomerStatements: Sendable {
         return result
     }
 
-    /// One transaction has two facts of one kind only if documents state different original ids for it.
+    /// The order of ``FactRow/replaces(_:)``. One transaction has two facts of one kind only if documents state
+    /// different original ids for it.
     private func isNewer(_ place: Int, than other: Int) -> Bool {
+        let (isNotified, otherIsNotified) = (
+            transactions[place].isNotifiedCancellation, transactions[other].isNotifiedCancellation
+        )
+        if isNotified != otherIsNotified { return isNotified }
         let (date, otherDate) = (transactions[place].origin.signedDate, transactions[other].origin.signedDate)
         if date != otherDate { return date > otherDate }
         let (revokes, otherRevokes) = (transactions[place].revokes, transactions[other].revokes)
@@ -196,14 +201,19 @@ extension KnownReceipt: CompetingStatement {}
 private protocol RowStatement: CompetingStatement {
     var origin: FactOrigin { get }
     var row: FactRow { get }
+    /// Such a statement wins over newer ones.
+    var isNotifiedCancellation: Bool { get }
 }
 
 extension RowStatement {
     /// The order of ``FactRow/replaces(_:)``. Encodes rows only for statements of the same date.
     func isNewer(than other: Self) -> Bool {
+        if isNotifiedCancellation != other.isNotifiedCancellation { return isNotifiedCancellation }
         let (date, otherDate) = (origin.signedDate, other.origin.signedDate)
         return date == otherDate ? row.replaces(other.row) : date > otherDate
     }
+
+    var isNotifiedCancellation: Bool { false }
 }
 
 extension TransactionFact: RowStatement {

@@ -12,7 +12,7 @@ internal import AppStoreModels
 // | ids, product, quantity, dates, type, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
-// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation`; from a notification of version 1 that a server received with the app's secret it counts if it is newer than every signed transaction |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation`; from a notification of version 1 that a server received with the app's secret it counts if it is newer than every signed transaction, and no later recorded document replaces it, so one with another cancellation is not seen |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state |

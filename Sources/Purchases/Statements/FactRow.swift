@@ -59,14 +59,20 @@ public struct FactRow: Hashable, Sendable {
             payload: encoder.payload.bytes, legacy: legacy, revokes: revokes)
     }
 
-    /// Whether this row replaces another row with the same key. The newer row wins. Of two rows of the same date, the
+    /// Whether this row replaces another row with the same key. A cancellation from a notification of version 1 that a
+    /// server received wins over every other recorded row: it counts against signed documents, and the absence of a
+    /// cancellation in an unsigned row shows little, because stored replies repeat rows of old receipts. A refund that
+    /// was reversed is known by the signed transaction. Otherwise the newer row wins. Of two rows of the same date, the
     /// one that revokes wins; if both or neither do, the one with the greater bytes wins. The order of the documents
     /// therefore does not matter, and a row never replaces itself.
     public func replaces(_ other: FactRow) -> Bool {
+        if isNotifiedCancellation != other.isNotifiedCancellation { return isNotifiedCancellation }
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         if revokes != other.revokes { return revokes }
         if payload != other.payload { return other.payload.lexicographicallyPrecedes(payload) }
         if legacy != other.legacy { return other.legacy.lexicographicallyPrecedes(legacy) }
         return source > other.source
     }
+
+    private var isNotifiedCancellation: Bool { revokes && source == FactSource.notificationV1.code }
 }

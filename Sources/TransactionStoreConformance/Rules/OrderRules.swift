@@ -85,6 +85,25 @@ extension StoreConformance {
                 }
             }
         },
+        StoreRule(opened: "a received cancellation of a notification of version 1 wins over newer recorded documents") {
+            store in
+            let documents = [
+                Samples.fact("1", source: .notificationV1, at: 2, legacy: cancelled),
+                Samples.fact("1", source: .recordedReply, at: 3),
+                Samples.fact("1", source: .notificationV1, at: 4),
+                Samples.fact("1", source: .receipt, at: 1),
+            ]
+            for (number, order) in permutations(documents).enumerated() {
+                for together in [true, false] {
+                    let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(together)")
+                    let sets = order.map { Samples.set([$0], scope: scope) }
+                    if together { _ = try await store.apply(sets) }
+                    for set in sets where !together { try await store.add(set) }
+                    let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
+                    try expect(transaction?.payload.revocationDate != nil, equals: true, "\(number) \(together)")
+                }
+            }
+        },
         StoreRule(opened: "of two sources with the same kind and date, the same one wins in any order") { store in
             var found: Set<FactSource> = []
             let sources: [FactSource] = [.signedTransaction, .appStoreServerAPI, .notificationV2]

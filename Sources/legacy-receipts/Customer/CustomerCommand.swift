@@ -17,7 +17,7 @@ struct CustomerCommand: AsyncParsableCommand {
             Prints entitlements, subscriptions with their periods, the terms of non-renewing subscriptions, transactions, the \
             app transaction, offers used and open, ids, your users and conflicts among them, what the App Store Server API \
             could change, and the documents behind all this. Statuses are those at --at. --json has all columns, and what else the \
-            store has about the customer: the bytes of receipts, open consumption requests, entries of the ledger and \
+            store has about the customer: the bytes of receipts, open consumption requests, entries of the ledger, notifications and \
             records in quarantine. Documentation/Customer.md explains them.
 
             If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
@@ -92,10 +92,10 @@ struct CustomerCommand: AsyncParsableCommand {
         if removeHashes { return try await removeLeftHashes() }
         let (date, products) = (view.date, try view.products)
         let (search, data) = try await StoreOpener.withExisting(store.url) {
-            [id, json] store -> (CustomerSearch, CustomerData?) in
+            [id, json, url = store.url] store -> (CustomerSearch, CustomerData?) in
             let search = try await CustomerSearch(for: id, in: store)
             guard json else { return (search, nil) }
-            return (search, try await CustomerData(search, in: store))
+            return (search, try await CustomerData(search, in: store, at: StoreURL(url)))
         }
         let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }
         if json {

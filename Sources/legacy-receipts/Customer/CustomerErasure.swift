@@ -53,8 +53,14 @@ struct CustomerErasure {
             found = try await Self.connected(found, waiting.filter { $0.scope == scope }, scope, store)
         }
         identities = found.sorted()
+        var users = search.quarantineUsers
+        if let scope, !spools.isEmpty {
+            // As in `quarantineUsers`: the records of several users may be about several people.
+            let connected = Set(try await store.users(of: identities, in: scope).map(\.userId)).filter { !$0.isEmpty }
+            if connected.count == 1 { users.formUnion(connected) }
+        }
         quarantined = try await CustomerQuarantine.keys(
-            of: identities, users: search.quarantineUsers, userColumn: userColumn, in: store)
+            of: identities, users: users, userColumn: userColumn, in: store)
         if found.isEmpty, quarantined.isEmpty { return nil }
         // Quarantined records are of no scope.
         self.scope = scope ?? StoreScope(environment: .production, bundleId: "")

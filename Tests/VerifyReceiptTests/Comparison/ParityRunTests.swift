@@ -103,8 +103,8 @@ import VerifyReceipt
         report.addFailed(place: "record 5", error: .appleReplyUnreadable)
         #expect(report.pairs == 4 && report.identicalPairs == 1 && report.pairsWithoutFault == 1)
         #expect(report.counts.mismatch == 3 && report.counts.serverState == 3)
-        #expect(report.examples.map(\.difference.rule).filter { $0 == .signedFieldDiffers }.count == 3)
-        #expect(report.examples.map(\.difference.rule).filter { $0 == .reissuedReceipt }.count == 1)
+        let rules = Dictionary(grouping: report.examples, by: \.difference.rule).mapValues(\.count)
+        #expect(rules == [.signedFieldDiffers: 3, .reissuedReceipt: 1])
         #expect(report.rules == [.signedFieldDiffers: 3, .reissuedReceipt: 3])
         #expect(report.reasons == ["record 4: no reply", "record 5: appleReplyUnreadable"])
     }
