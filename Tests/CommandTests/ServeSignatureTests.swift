@@ -1,6 +1,10 @@
+import AppStoreModels
 import Foundation
+import Purchases
+import SQLiteTransactionStore
 import TestSupport
 import Testing
+import TransactionStore
 
 @Suite("serve: signatures", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl"), "curl is missing"))
 struct ServeSignatureTests {
@@ -146,44 +150,56 @@ struct ServeSignatureTests {
         #expect(answers[1].body["situation"] != nil)
     }
 
+    /// `backfill` stores what the App Store of `AppStoreShell` has. `serve` starts a server on that store. `ask` asks it for an
+    /// introductory offer to the customer with a transaction.
+    private static let shell = """
+        backfill() {
+        "$COMMAND" notifications backfill --store sqlite:store.sqlite --bundle-id com.example.app \\
+            --environment sandbox --issuer-id $issuer --key-id $key --private-key key.p8 \\
+            --server-url $address --trust-root roots.pem > /dev/null || exit 8
+        }
+        serve() {
+        cat > serve.yaml <<END
+        listeners: [{port: 0}]
+        admin: {enabled: false}
+        store: {url: "sqlite:store.sqlite"}
+        look-up: {enabled: true, port: 0, token-files: [token]}
+        apps: [{bundle-id: com.example.app, catalogs: [p.storekit]}]
+        app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8, sandbox-url: "$address"}
+        trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+        END
+        : > log
+        "$COMMAND" serve --config serve.yaml 2> log &
+        pids="$pids $!"
+        port() { sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log; }
+        tries=0
+        until [ -n "$(port)" ]; do
+            tries=$((tries + 1))
+            [ $tries -lt 300 ] || exit 7
+            sleep 0.1
+        done
+        }
+        ask() {
+            echo '{"bundleId":"com.example.app","productId":"com.example.monthly","environment":"Sandbox",' \\
+                '"transactionId":"'$1'","customer":"'$1'"}' > request
+            curl -sS -w '%{http_code}\\n' -H "Authorization: Bearer $(cat token)" --data-binary @request \\
+                "http://127.0.0.1:$(port)/v1/signatures/introductory-eligibility" |
+                sed 's/"compactJWS":"[^"]*"/"compactJWS":""/'
+        }
+        """
+
     @Test("An introductory offer is allowed only after the App Store was asked: what the store does not know counts")
     func asksTheAppStore() async throws {
         let folder = try Folder()
         try folder.write("token", String(repeating: "k", count: 40).utf8)
         let outcome = try await AppStoreShell.run(
             """
+            \(Self.shell)
             for name in bob carl; do
                 shop purchases '{"customer": "'$name'", "productId": "com.example.coins"}' | member transactionId > $name
             done
-            "$COMMAND" notifications backfill --store sqlite:store.sqlite --bundle-id com.example.app \\
-                --environment sandbox --issuer-id $issuer --key-id $key --private-key key.p8 \\
-                --server-url $address --trust-root roots.pem > /dev/null || exit 8
-            cat > serve.yaml <<END
-            listeners: [{port: 0}]
-            admin: {enabled: false}
-            store: {url: "sqlite:store.sqlite"}
-            look-up: {enabled: true, port: 0, token-files: [token]}
-            apps: [{bundle-id: com.example.app, catalogs: [p.storekit]}]
-            app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8, sandbox-url: "$address"}
-            trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
-            END
-            : > log
-            "$COMMAND" serve --config serve.yaml 2> log &
-            pids="$pids $!"
-            port() { sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log; }
-            tries=0
-            until [ -n "$(port)" ]; do
-                tries=$((tries + 1))
-                [ $tries -lt 300 ] || exit 7
-                sleep 0.1
-            done
-            ask() {
-                echo '{"bundleId":"com.example.app","productId":"com.example.monthly","environment":"Sandbox",' \\
-                    '"transactionId":"'$1'","customer":"'$1'"}' > request
-                curl -sS -w '%{http_code}\\n' -H "Authorization: Bearer $(cat token)" --data-binary @request \\
-                    "http://127.0.0.1:$(port)/v1/signatures/introductory-eligibility" |
-                    sed 's/"compactJWS":"[^"]*"/"compactJWS":""/'
-            }
+            backfill
+            serve
             ask $(cat bob)
             shop purchases '{"customer": "bob", "productId": "com.example.monthly"}' > /dev/null
             ask $(cat bob)
@@ -199,6 +215,37 @@ struct ServeSignatureTests {
         #expect(lines[4].contains("The App Store could not be asked") && lines[5] == "503", "\(lines) \(log)")
         // A subscription that ran when the App Store was asked last may have ended.
         #expect(lines[6].contains("The App Store could not be asked") && lines[7] == "503", "\(lines) \(log)")
+    }
+
+    @Test("No introductory offer for a purchase that the App Store does not know, or beside one that was erased")
+    func unknownAndErased() async throws {
+        let folder = try Folder()
+        try folder.write("token", String(repeating: "k", count: 40).utf8)
+        let unknown = StoredPurchases.purchase("2000000999999991", "com.example.coins", .consumable, month: 1)
+        let scope = StoreScope(environment: .sandbox, bundleId: StoredPurchases.bundleId)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        _ = try await store.apply([FactSet(scope: scope, transactions: [unknown])])
+        try await store.close()
+        let outcome = try await AppStoreShell.run(
+            """
+            \(Self.shell)
+            buy() {
+                shop purchases '{"customer": "dave", "productId": "com.example.coins"}' | member transactionId > dave
+                backfill
+            }
+            buy
+            "$COMMAND" customer $(cat dave) --store sqlite:store.sqlite --erase --yes --leave-hashes > erased || exit 6
+            buy
+            serve
+            ask 2000000999999991
+            ask $(cat dave)
+            """, in: folder)
+        let lines = outcome.output.split(separator: "\n").map(String.init)
+        let log = try folder.text("log")
+        try #require(lines.count == 4, "\(outcome) \(log)")
+        #expect(lines[0].contains("does not know the transaction 2000000999999991"), "\(lines) \(log)")
+        #expect(lines[2].contains("A purchase of the customer was erased"), "\(lines) \(log)")
+        #expect(lines[1] == "409" && lines[3] == "409", "\(lines) \(log)")
     }
 
     @Test("Nothing is signed for a customer with the transaction of another one")

@@ -202,7 +202,7 @@ import VerifyReceipt
             let reply = try await endpoints.alone.ask(body(receipt), now: GeneratedCustomer.moment(customer.today))
             statements += [FactSet](recorded: ReceiptMapper().map(try RecordedReply(json: reply.reply.body)))
         }
-        statements += customer.signed
+        statements += customer.notified
         return Documented(
             customer: customer, receipts: receipts, statements: statements,
             places: statements.map { _ in generator.next() })

@@ -88,6 +88,9 @@ extension PurchaseHistory {
         let byId = Dictionary(
             SubscriptionTimeline.newest(entries).map { ($0.transaction.transactionId ?? "", $0.transaction) },
             uniquingKeysWith: { first, _ in first })
+        // Access lasts as long as that of any subscription: a grace period can end after the current period of another one.
+        let ends = Dictionary(
+            subscriptions.filter(\.hasAccess).map { ($0.productId ?? "", $0.accessEnds) }, uniquingKeysWith: max)
         // The best subscription of each group comes first.
         for standing in subscriptions {
             guard let product = standing.productId, found[product] == nil,
@@ -96,7 +99,8 @@ extension PurchaseHistory {
             found[product] = ProductStanding(
                 productId: product, type: .autoRenewableSubscription, status: standing.status,
                 subscriptionStatus: standing.status, isReplaced: transaction.isUpgraded == true,
-                transaction: transaction, accessEnds: standing.accessEnds, renewalInfo: standing.renewalInfo)
+                transaction: transaction, accessEnds: ends[product] ?? standing.accessEnds,
+                renewalInfo: standing.renewalInfo)
         }
         let statuses = Dictionary(
             subscriptions.map { ($0.subscriptionId, $0.status) }, uniquingKeysWith: { first, _ in first })

@@ -52,6 +52,20 @@ struct ProductStandingTests {
         #expect(!later.isSubscriptionOver && later.endReason == nil)
     }
 
+    @Test(
+        "Access ends with the last subscription that gives it: a grace period after the current period of another one")
+    func twoSubscriptions() throws {
+        let shared = Samples.period(0, 1) {
+            $0.originalTransactionId = "family"
+            $0.transactionId = "family"
+            $0.inAppOwnershipType = .familyShared
+            $0.expiresDate = Samples.month(1) + 2 * Samples.day
+        }
+        let standing = try premium([Samples.period(0, 1), shared], [retry], at: Samples.month(1) + Samples.day)
+        #expect(standing.status == .active && standing.hasEnded == false)
+        #expect(standing.accessEnds == Samples.month(1) + 6 * Samples.day)
+    }
+
     @Test("A refund ends the access and the subscription")
     func revoked() throws {
         let refunded = Samples.period(0, 1) { $0.revocationDate = Samples.month(0) + Samples.day }

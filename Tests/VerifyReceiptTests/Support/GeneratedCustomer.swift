@@ -78,6 +78,8 @@ struct GeneratedCustomer {
         var isUpgraded = false
         /// When the App Store took the refund back.
         var reversed: Int64?
+        /// Whether no receipt states the refund, but a notification of version 1.
+        var isNotified = false
         var isShared = false
         var isRenewal = false
         var isTrial = false
@@ -111,8 +113,8 @@ struct GeneratedCustomer {
     private(set) var today: Int64 = 0
     /// In the order of their dates.
     private(set) var receipts: [[UInt8]] = []
-    /// Notifications and answers of the App Store Server API.
-    private(set) var signed: [FactSet] = []
+    /// Notifications of both versions and answers of the App Store Server API.
+    private(set) var notified: [FactSet] = []
     private let cancelsUpgraded: Bool
     private var nextId: Int
 
@@ -248,6 +250,17 @@ struct GeneratedCustomer {
     // MARK: Documents
 
     private mutating func issueDocuments(_ generator: inout SeededGenerator) throws {
+        for place in purchases.indices {
+            let purchase = purchases[place]
+            // Receipts drop consumables, so the refund of one would be all that is known of it.
+            guard let cancelled = purchase.cancelled, purchase.reversed == nil, !purchase.isUpgraded,
+                !purchase.isShared,
+                purchase.item.type != .consumable, generator.chance(20)
+            else { continue }
+            purchases[place].isNotified = true
+            let date = Int64.random(in: max(cancelled, purchase.known)...today, using: &generator)
+            notified.append(FactSet(scope: Shelf.scope, transactions: [refund(purchase, cancelled, at: date)]))
+        }
         let dates = (0..<Int.random(in: 0...2, using: &generator)).map { _ in
             Int64.random(in: 0...today, using: &generator)
         }
@@ -267,7 +280,7 @@ struct GeneratedCustomer {
         if generator.chance(20) {
             let date = Int64.random(in: 0...today, using: &generator)
             let known = purchases.filter { $0.known <= date }
-            signed.append(
+            notified.append(
                 FactSet(
                     scope: Shelf.scope,
                     transactions: known.map { TransactionFact(payload($0, at: date), source: .appStoreServerAPI) },
@@ -279,11 +292,29 @@ struct GeneratedCustomer {
 
     private mutating func notify(_ purchase: Purchase, at date: Int64, _ generator: inout SeededGenerator) {
         let info = purchase.end == nil || generator.chance(20) ? nil : renewalInfo(purchase.original, at: date)
-        signed.append(
+        notified.append(
             FactSet(
                 scope: Shelf.scope,
                 transactions: [TransactionFact(payload(purchase, at: date), source: .notificationV2)],
                 renewalInfos: info.map { [RenewalInfoFact($0, source: .notificationV2)] } ?? []))
+    }
+
+    /// What a notification of version 1 states an hour after a time.
+    private func refund(_ purchase: Purchase, _ cancelled: Int64, at date: Int64) -> TransactionFact {
+        var payload = JWSTransactionDecodedPayload()
+        payload.originalTransactionId = purchase.original
+        payload.transactionId = purchase.id
+        payload.productId = purchase.item.id
+        payload.purchaseDate = Self.moment(purchase.start)
+        payload.originalPurchaseDate = Self.moment(purchase.originalStart)
+        payload.expiresDate = purchase.end.map { Self.moment($0) }
+        payload.quantity = 1
+        var legacy = LegacyTransactionFields()
+        legacy.cancellationDate = Self.moment(cancelled)
+        legacy.cancellationReason = 0
+        return TransactionFact(
+            payload: payload, legacy: legacy,
+            origin: FactOrigin(source: .notificationV1, signedDate: Self.moment(date, hours: 1)))
     }
 
     func receipt(at date: Int64) throws -> [UInt8] {
@@ -304,7 +335,7 @@ struct GeneratedCustomer {
                     $0.isTrialPeriod = purchase.isTrial
                 }
                 guard let cancelled = purchase.cancelled, purchase.isCancelled(at: date + Self.hour) else { return }
-                if purchase.isUpgraded, !cancelsUpgraded { return }
+                if purchase.isNotified || purchase.isUpgraded && !cancelsUpgraded { return }
                 $0.cancellationDate = .seconds(Self.start.adding(seconds: cancelled))
                 $0.cancellationReason = 0
             }
