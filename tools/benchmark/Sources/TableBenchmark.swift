@@ -139,7 +139,7 @@ struct TableBenchmark {
         _ folder: URL, into store: any CompleteTransactionStore, startsOver: Bool
     ) async throws -> Int {
         let root = try String(contentsOf: folder.appendingPathComponent("root.pem"), encoding: .utf8)
-        let base64 = root.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+        let base64 = root.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("-") }.joined()
         guard let certificate = Data(base64Encoded: base64) else {
             throw Refusal(description: "root.pem is no certificate")
         }
