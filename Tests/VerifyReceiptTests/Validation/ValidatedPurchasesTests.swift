@@ -227,7 +227,7 @@ import VerifyReceipt
         for number in 0..<60 {
             let customer = try GeneratedCustomer(number, &generator)
             let store = MemoryStore()
-            _ = try await store.apply(customer.signed)
+            _ = try await store.apply(customer.notified)
             let catalog = try Shelf.catalog()
             let endpoint = try validatingEndpoint(store: store) {
                 $0.apps[0].bundleId = bundleId
