@@ -18,12 +18,21 @@ package struct ConsumptionAnswers: Sendable {
         package var answered: [(transactionId: String, notificationUUIDs: [String], sent: ConsumptionRequest)] = []
         /// Why a transaction got no answer, in the order of the deadlines.
         package var problems: [(transactionId: String, problem: Problem)] = []
+        /// The number of requests whose deadline is over.
         package var missed = 0
         /// The number of transactions that the run did not reach.
         package var left = 0
+        /// The number of open requests about the transactions without an answer: of ``problems``, and of those left.
+        package var unansweredRequests = 0
+        package var leftRequests = 0
         /// The error that ended the run.
         package var stopped: AppStoreServerAPIError?
+        /// Why requests that were answered are still open in the store. The next run answers them again.
+        package var storeError: TransactionStoreError?
     }
+
+    /// The answers in a row that do not come in time after which a run ends: other apps have deadlines too.
+    private static let maximumSilence = 3
 
     private let client: AppStoreServerAPIClient
     private let store: any ConsumptionTasks
@@ -53,45 +62,62 @@ package struct ConsumptionAnswers: Sendable {
     }
 
     /// - Parameter cases: of one app and environment, the soonest deadline first.
-    /// - Throws: `TransactionStoreError`; `CancellationError`.
+    /// - Throws: `CancellationError`.
     package func answer(_ cases: [ConsumptionCase]) async throws -> Outcome {
         var outcome = Outcome()
-        var uuids: [String: [String]] = [:]
-        var open: [ConsumptionCase] = []
+        var requests: [String: [ConsumptionCase]] = [:]
+        var ids: [String] = []
         for one in cases {
             guard !one.isMissed(at: clock()) else {
                 outcome.missed += 1
                 continue
             }
-            if uuids[one.task.transactionId] == nil { open.append(one) }
-            uuids[one.task.transactionId, default: []].append(one.task.notificationUUID)
+            if requests[one.task.transactionId] == nil { ids.append(one.task.transactionId) }
+            requests[one.task.transactionId, default: []].append(one)
         }
-        for (place, one) in open.enumerated() {
-            let id = one.task.transactionId
+        var silence = 0
+        for (place, id) in ids.enumerated() {
             // The requests before it may have waited for the rate limit.
-            guard !one.isMissed(at: clock()) else {
-                outcome.missed += uuids[id]?.count ?? 0
-                continue
-            }
+            let now = clock()
+            let open = (requests[id] ?? []).filter { !$0.isMissed(at: now) }
+            outcome.missed += (requests[id]?.count ?? 0) - open.count
+            guard let one = open.first else { continue }
+            let uuids = open.map(\.task.notificationUUID)
             do {
                 let request = try one.answer(by: rules, with: consent(id))
                 if !isDryRun {
                     try await client.sendConsumptionInformation(id, request)
-                    _ = try await store.closeConsumptionTasks(uuids[id] ?? [], as: .answered)
+                    await close(uuids, &outcome)
                 }
-                outcome.answered.append((id, uuids[id] ?? [], request))
+                silence = 0
+                outcome.answered.append((id, uuids, request))
             } catch let problem as ConsumptionProblem {
                 outcome.problems.append((id, .undecided(problem.message)))
+                outcome.unansweredRequests += uuids.count
             } catch let error as AppStoreServerAPIError {
-                guard error.reason == .refused || error.reason == .timedOut || error.reason == .interrupted else {
+                silence = error.reason == .timedOut || error.reason == .interrupted ? silence + 1 : 0
+                guard error.reason == .refused || 1..<Self.maximumSilence ~= silence else {
                     // The cause is the key, the network or the rate limit, so the next request would fail too.
                     outcome.stopped = error
-                    outcome.left = open.count - place
+                    outcome.left = ids.count - place
+                    outcome.leftRequests = ids[place...].reduce(0) { $0 + (requests[$1]?.count ?? 0) }
                     return outcome
                 }
                 outcome.problems.append((id, .appStore(error)))
+                outcome.unansweredRequests += uuids.count
             }
         }
         return outcome
+    }
+
+    /// Closes answered requests. If the store cannot, the answers to the others still have their deadlines.
+    private func close(_ uuids: [String], _ outcome: inout Outcome) async {
+        do {
+            _ = try await store.closeConsumptionTasks(uuids, as: .answered)
+        } catch let error as TransactionStoreError {
+            outcome.storeError = error
+        } catch {
+            outcome.storeError = TransactionStoreError(.unavailable, "\(error)")
+        }
     }
 }

@@ -67,7 +67,13 @@ package struct ConsumptionCase: Sendable {
             for task in page where scope == nil || task.scope == scope {
                 if let date, task.deadline <= date { continue }
                 let identity = CustomerIdentity(.originalTransactionId, task.originalTransactionId)
-                let customer = try await store.customer([identity], in: task.scope)
+                let customer: Customer?
+                do {
+                    customer = try await store.customer([identity], in: task.scope)
+                } catch let error as TransactionStoreError where error.code == .corrupt {
+                    // One customer who cannot be read must not keep the answers to others from being sent.
+                    customer = nil
+                }
                 cases.append(ConsumptionCase(task, of: customer, acknowledged: acknowledged))
             }
         }

@@ -38,6 +38,22 @@ public struct CustomerEnrichment: Sendable {
         /// The transaction id of the query. It identifies a customer: keep it out of logs.
         public let transactionId: String
         public let reason: String
+        /// Whether the network or the App Store failed, and not this query alone.
+        let isOutage: Bool
+
+        init(transactionId: String, reason: String, isOutage: Bool = false) {
+            self.transactionId = transactionId
+            self.reason = reason
+            self.isOutage = isOutage
+        }
+    }
+
+    /// The App Store could not be reached for half an hour. The run stops; another one resumes it.
+    public struct Unreachable: Error, Sendable, Hashable, CustomStringConvertible {
+        /// The last failure.
+        public let reason: String
+
+        public var description: String { "The App Store cannot be reached: \(reason)." }
     }
 
     /// The App Store does not accept the key. The run stops, because every further query would be refused too.
@@ -104,6 +120,12 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
+    /// The outages in a row after which a run waits.
+    private static let outagesBeforeWait = 8
+    /// How long it waits, in milliseconds.
+    private static let outageWait: Int64 = 60_000
+    private static let maximumOutageWaits = 30
+
     /// Queries at the same time. The rate budget sets the pace; this hides the latency.
     private static let concurrency = 32
 
@@ -157,9 +179,27 @@ public struct CustomerEnrichment: Sendable {
 
     /// Limits how many queries may be in progress.
     private struct Pace {
-        /// Whether the App Store has accepted a query since the last wait.
+        /// Whether the App Store has answered a query since the last wait.
         var isProven = false
         var heldUntil: Int64?
+        /// The outages in a row since the last wait.
+        var outages = 0
+        /// The waits for the end of an outage since the last answer.
+        var outageWaits = 0
+
+        mutating func answered() { (isProven, outages, outageWaits) = (true, 0, 0) }
+
+        /// Waits after an outage where no query was answered before, and after several in a row.
+        /// - Throws: ``CustomerEnrichment/Unreachable``
+        mutating func failed(_ failure: Failure, now: Int64) throws {
+            outages += 1
+            guard heldUntil == nil, !isProven || outages >= CustomerEnrichment.outagesBeforeWait else { return }
+            outageWaits += 1
+            guard outageWaits <= CustomerEnrichment.maximumOutageWaits else {
+                throw Unreachable(reason: failure.reason)
+            }
+            heldUntil = now + CustomerEnrichment.outageWait
+        }
 
         /// One query goes first: the others would end in the same way.
         var width: Int { heldUntil != nil ? 0 : isProven ? CustomerEnrichment.concurrency : 1 }
@@ -219,7 +259,7 @@ public struct CustomerEnrichment: Sendable {
     /// - Parameters:
     ///   - directory: the same store.
     ///   - events: called during the run.
-    /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
+    /// - Throws: ``Refused``, ``Unreachable``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
     public func completeCustomers(of directory: any CustomerDirectory, events: Events = Events()) async throws -> Counts
     {
         var counts = Counts()
@@ -239,7 +279,7 @@ public struct CustomerEnrichment: Sendable {
     ///
     /// An original transaction id with an answer in the store is skipped. Other ids are always queried, because a store cannot
     /// look them up. An id that an app did not know recently is not looked up in this app again.
-    /// - Throws: ``Refused``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
+    /// - Throws: ``Refused``, ``Unreachable``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
     public func complete(ids: [String], events: Events = Events()) async throws -> Counts {
         var counts = Counts()
         var pace = Pace()
@@ -257,8 +297,10 @@ public struct CustomerEnrichment: Sendable {
             var running = 0
             while true {
                 if let until = pace.heldUntil, running == 0 {
+                    // The next page waits.
+                    guard !again.isEmpty || !left.isEmpty else { return }
                     try await hold(until, events)
-                    pace = Pace()
+                    pace = Pace(outageWaits: pace.outageWaits)
                 }
                 while running < pace.width, let item = again.popLast() ?? left.popFirst() {
                     group.addTask { try await attempt(item) }
@@ -273,13 +315,11 @@ public struct CustomerEnrichment: Sendable {
                 case .done(let result, let changedFacts, let erasedFacts, let asked, let bareId):
                     if let (id, found) = bareId { events.onBareId(id, found) }
                     guard let result else { continue }
+                    var outage: Failure?
                     counts.seen += 1
                     counts.changedFacts += changedFacts
                     counts.erasedFacts += erasedFacts
-                    if asked {
-                        counts.asked += 1
-                        pace.isProven = true
-                    }
+                    if asked { counts.asked += 1 }
                     switch result {
                     case .completed: counts.completed += 1
                     case .known: counts.known += 1
@@ -288,8 +328,14 @@ public struct CustomerEnrichment: Sendable {
                     case .failed(let failure):
                         counts.failed += 1
                         events.onFailure(failure)
+                        if failure.isOutage { outage = failure }
                     }
                     events.onProgress(counts)
+                    if let outage {
+                        try pace.failed(outage, now: clock.now())
+                    } else if asked {
+                        pace.answered()
+                    }
                 }
             }
         }
@@ -323,7 +369,7 @@ public struct CustomerEnrichment: Sendable {
         }
         while let question = customer.left.first {
             let outcome = try await EnrichmentOutcome(
-                about: question.transactionId, of: app, into: store, now: clock.now()
+                about: question.transactionId, of: app, into: store, clock: clock
             ) { try await reader.history(of: $0) }
             switch outcome {
             case .stored(let answer):
@@ -372,7 +418,7 @@ public struct CustomerEnrichment: Sendable {
             }
             if unknown { continue }
             isAsked = true
-            let outcome = try await EnrichmentOutcome(about: id, of: app, into: store, now: clock.now()) {
+            let outcome = try await EnrichmentOutcome(about: id, of: app, into: store, clock: clock) {
                 try await app.find($0)
             }
             switch outcome {

@@ -30,18 +30,20 @@ enum EnrichmentOutcome: Sendable {
 
     /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
     private static let unstatedWait: Int64 = 60_000
+    /// The longest wait, in milliseconds, whatever `Retry-After` states: a wrong unit must not stop a run for years.
+    private static let longestWait: Int64 = 86_400_000
 
     /// Queries the App Store, and stores the answer.
     /// - Throws: `TransactionStoreError` or `CancellationError`. Errors of the App Store are outcomes.
     init(
-        about id: String, of app: CustomerEnrichment.App, into store: any TransactionStore, now: Int64,
+        about id: String, of app: CustomerEnrichment.App, into store: any TransactionStore, clock: ServerClock,
         _ ask: (String) async throws -> CustomerHistory
     ) async throws {
         let history: CustomerHistory
         do {
             history = try await ask(id)
         } catch let error as AppStoreServerAPIError {
-            self = Self.outcome(of: error, id, app, now)
+            self = Self.outcome(of: error, id, app, clock.now())
             return
         } catch is CancellationError {
             throw CancellationError()
@@ -71,14 +73,27 @@ enum EnrichmentOutcome: Sendable {
     ) -> EnrichmentOutcome {
         if error.isUnknownPurchase { return .unknown }
         switch error.reason {
-        case .rateLimited, .rateBudgetExhausted: return .limited(until: error.retryAfter ?? now + unstatedWait)
+        case .rateLimited, .rateBudgetExhausted:
+            return .limited(until: min(error.retryAfter ?? now + unstatedWait, now + longestWait))
         default: break
         }
         guard let status = error.httpStatus, status == 401 || status == 403 else {
-            return .failed(CustomerEnrichment.Failure(transactionId: id, reason: "\(error)"))
+            return .failed(
+                CustomerEnrichment.Failure(transactionId: id, reason: "\(error)", isOutage: error.isOutage))
         }
         return .refused(
             CustomerEnrichment.Refused(
                 bundleID: app.bundleID, environment: error.environment, httpStatus: status))
+    }
+}
+
+extension AppStoreServerAPIError {
+    /// Whether the network or the App Store failed, so that a query about another customer would probably fail too.
+    fileprivate var isOutage: Bool {
+        switch reason {
+        case .timedOut, .notConnected, .interrupted: true
+        case .unexpectedStatus, .refused: httpStatus.map { $0 >= 500 } ?? false
+        default: false
+        }
     }
 }

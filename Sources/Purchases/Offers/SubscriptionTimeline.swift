@@ -137,21 +137,27 @@ struct SubscriptionTimeline {
             return TransactionIdOrder.precedes(
                 left.entry.transaction.transactionId ?? "", right.entry.transaction.transactionId ?? "")
         }
-        // From the last to the first, so that the successor of an upgraded period is already known. `next` has the next period,
-        // and the next one of another product than that: of the customer, and of the family. As in UpgradeRule, a purchase
-        // whose ownership is not stated is the customer's.
+        // From the last to the first, so that the successor of an upgraded period is already known. `next` has the next period
+        // of the same subscription, and the next one of another product than that. As in UpgradeRule, a purchase whose
+        // ownership is not stated is the customer's.
+        struct Line: Hashable {
+            let subscription: String?
+            let isShared: Bool
+        }
         var ends = dated.map(\.end)
-        var next: [Bool: (nearest: Int, other: Int?)] = [:]
+        var next: [Line: (nearest: Int, other: Int?)] = [:]
         for place in dated.indices.reversed() {
             func product(_ place: Int) -> String? { dated[place].entry.transaction.productId }
-            let isShared = dated[place].entry.transaction.inAppOwnershipType == .familyShared
-            let known = next[isShared]
+            let entry = dated[place].entry
+            let line = Line(
+                subscription: entry.subscriptionId, isShared: entry.transaction.inAppOwnershipType == .familyShared)
+            let known = next[line]
             let successor = known.flatMap { product($0.nearest) != product(place) ? $0.nearest : $0.other }
-            if dated[place].entry.transaction.isUpgraded == true {
+            if entry.transaction.isUpgraded == true {
                 // Without a successor no date states when the period was replaced; it gives no access.
                 ends[place] = min(ends[place], dated[successor ?? place].start)
             }
-            next[isShared] = (place, successor)
+            next[line] = (place, successor)
         }
         var spans: [SubscriptionPeriodSpan] = []
         var later = [String: LaterPeriods]()
@@ -258,14 +264,40 @@ struct SubscriptionTimeline {
 }
 
 extension PurchaseHistory {
-    /// The subscription group of each product, by a transaction of the product or by ``groups``.
+    /// The subscription group of each product, by a transaction of the product, by ``groups``, or by another product of the same
+    /// subscription.
     package var knownGroups: [String: String] {
         var known = groups
-        for entry in SubscriptionTimeline.newest(entries) where entry.transaction.isSubscription {
+        let subscriptions = SubscriptionTimeline.newest(entries).filter { $0.transaction.isSubscription }
+        for entry in subscriptions {
             guard let product = entry.transaction.productId, let group = entry.transaction.subscriptionGroupIdentifier
             else { continue }
             // A product belongs to one group forever (App Store Connect Help, subscription groups).
             known[product] = group
+        }
+        let isOpen = subscriptions.contains { entry in
+            entry.transaction.productId.map { known[$0] == nil } ?? false
+        }
+        guard isOpen, !known.isEmpty else { return known }
+        // A subscription stays in its group when its product changes, so all of its products are in that group.
+        var products: [String: Set<String>] = [:]
+        var ids: [String: Set<String>] = [:]
+        for entry in subscriptions {
+            guard let id = entry.subscriptionId, let product = entry.transaction.productId else { continue }
+            products[id, default: []].insert(product)
+            ids[product, default: []].insert(id)
+        }
+        var queue = ids.keys.filter { known[$0] != nil }.sorted()
+        var place = 0
+        while place < queue.count {
+            let product = queue[place]
+            place += 1
+            for id in (ids[product] ?? []).sorted() {
+                for other in (products.removeValue(forKey: id) ?? []).sorted() where known[other] == nil {
+                    known[other] = known[product]
+                    queue.append(other)
+                }
+            }
         }
         return known
     }

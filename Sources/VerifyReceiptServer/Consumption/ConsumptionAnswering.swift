@@ -25,7 +25,8 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var firstDeadline: Int64?
     /// Why requests are left, as a sentence.
     public var problem: String?
-    /// Why the round answered nothing, as a sentence: the settings or their files cannot be used. The numbers are right all the same.
+    /// Why the round could not do all of its work, as a sentence: the settings or their files cannot be used, so that nothing was
+    /// answered, or the store cannot close what was answered. The numbers are right all the same.
     public var failure: String?
 
     public init() {}

@@ -46,12 +46,12 @@ final class ConsumptionRounds: Sendable {
         } catch {
             return note("\(error)")
         }
+        for _ in 0..<round.answered { metrics.consumptionRequests.add("answered") }
         if let failure = round.failure {
             // An alert watches what is open, so its numbers go on.
             last.withLock { $0 = round }
             return note(failure)
         }
-        for _ in 0..<round.answered { metrics.consumptionRequests.add("answered") }
         let before = last.withLock { last in
             defer { last = round }
             return last
@@ -66,7 +66,7 @@ final class ConsumptionRounds: Sendable {
         logger.log(level: round.left > 0 ? .warning : .notice, "consumption requests", metadata: metadata)
     }
 
-    /// Counts and logs a round that answered nothing.
+    /// Counts and logs a round that could not do all of its work.
     private func note(_ failure: String) {
         metrics.consumptionRequests.add("failed")
         logger.error("consumption requests are not answered", metadata: ["error": "\(failure)"])

@@ -94,13 +94,19 @@ struct EnrichmentRun: Sendable {
                     last = page.end
                     events.onBareId = { id, answer in page.answers[id] = answer.stored }
                     let asked = await Result { try await complete(page.ids, events) }
-                    _ = try await store.apply(page.step)
+                    // SQLite writes nothing in a canceled task, and what was answered must be stored.
+                    let step = page.step
+                    _ = try await Task { try await store.apply(step) }.value
                     try asked.get()
                 }
             }
         } catch let refused as CustomerEnrichment.Refused {
             summary.counts = customers + found
             summary.stopped = Self.failure(refused)
+            return summary
+        } catch let unreachable as CustomerEnrichment.Unreachable {
+            summary.counts = customers + found
+            summary.stopped = CommandFailure("\(unreachable) Run it again to go on.")
             return summary
         } catch let error as TransactionStoreError {
             throw error

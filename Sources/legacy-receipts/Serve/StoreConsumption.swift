@@ -61,10 +61,11 @@ final class StoreConsumption: ConsumptionAnswering {
             let outcome = try await answers.answer(cases)
             answered.formUnion(outcome.answered.flatMap(\.notificationUUIDs))
             round.answered += outcome.answered.reduce(0) { $0 + $1.notificationUUIDs.count }
-            round.unanswered += outcome.problems.count
-            round.left += outcome.left
+            round.unanswered += outcome.unansweredRequests
+            round.left += outcome.leftRequests
             round.missed += outcome.missed
             if let stopped = outcome.stopped { round.problem = AppStoreErrorText.text(stopped) }
+            if let error = outcome.storeError { round.failure = "\(error)" }
         }
         let open = cases.filter { !answered.contains($0.task.notificationUUID) }
         round.firstDeadline = open.map { $0.task.deadline }.min()

@@ -324,6 +324,64 @@ struct EnrichmentTests {
         return ids
     }
 
+    @Test("While the App Store cannot be reached, the run waits and passes few customers over")
+    func outage() async throws {
+        let clock = SteppedClock(start: 1_800_000_000_000)
+        try await playing(.init(wallClock: { clock.now })) { sandbox, store in
+            _ = try await stocked(90, sandbox, store)
+            let over = clock.now + 300_000
+            let questions = Mutex(0)
+            let transport = WatchedTransport { _ in
+                let number = questions.withLock { count in
+                    count += 1
+                    return count
+                }
+                return number > 10 && clock.now < over ? .init(status: 503, body: []) : nil
+            }
+            let enrichment = CustomerEnrichment(
+                apps: [.init(try reader(transport, sandbox))], store: store, clock: clock.clock)
+            let counts = try await enrichment.completeCustomers(of: store)
+            // Those that were under way together, and one a minute.
+            #expect(counts.completed + counts.failed == 90 && (1...45).contains(counts.failed), "\(counts)")
+            #expect(clock.now >= over)
+        }
+    }
+
+    @Test("If the App Store cannot be reached for half an hour, the run stops")
+    func unreachable() async throws {
+        let clock = SteppedClock(start: 1_800_000_000_000)
+        try await playing(.init(wallClock: { clock.now })) { sandbox, store in
+            _ = try await stocked(40, sandbox, store)
+            let transport = WatchedTransport { _ in .init(status: 503, body: []) }
+            let enrichment = CustomerEnrichment(
+                apps: [.init(try reader(transport, sandbox))], store: store, clock: clock.clock)
+            await #expect(throws: CustomerEnrichment.Unreachable.self) {
+                try await enrichment.completeCustomers(of: store)
+            }
+            #expect(transport.asked.count == 31 && clock.now == 1_800_000_000_000 + 30 * 60_000)
+        }
+    }
+
+    @Test("A time of the App Store in the far future is no reason to wait for more than a day")
+    func endlessRateLimit() async throws {
+        let clock = SteppedClock(start: 1_800_000_000_000)
+        try await playing(.init(wallClock: { clock.now })) { sandbox, store in
+            _ = try await stocked(2, sandbox, store)
+            let isFirst = Mutex(true)
+            let transport = WatchedTransport { _ in
+                let first = isFirst.withLock { first in
+                    defer { first = false }
+                    return first
+                }
+                return first ? .init(status: 429, retryAfter: "1800000000000000", body: []) : nil
+            }
+            let enrichment = CustomerEnrichment(
+                apps: [.init(try reader(transport, sandbox))], store: store, clock: clock.clock)
+            #expect(try await enrichment.completeCustomers(of: store).completed == 2)
+            #expect(clock.now <= 1_800_000_000_000 + 86_400_000)
+        }
+    }
+
     @Test("A key that is not accepted ends the run at the first question", arguments: [401, 403])
     func refusedKey(status: Int) async throws {
         try await playing { sandbox, store in

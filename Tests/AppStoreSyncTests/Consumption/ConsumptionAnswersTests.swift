@@ -18,34 +18,42 @@ import TransactionStore
         let time: Mutex<Int64>
         let requestTime: Int64
         let status: Int
+        let isSilent: Bool
 
-        init(requestTime: Int64 = 0, status: Int = 202) {
+        init(requestTime: Int64 = 0, status: Int = 202, isSilent: Bool = false) {
             time = Mutex(ConsumptionAnswersTests.now)
             self.requestTime = requestTime
             self.status = status
+            self.isSilent = isSilent
         }
 
         func send(_ request: APITransportRequest) async throws -> APITransportResponse {
             sent.withLock { $0.append(String(request.url.split(separator: "/").last ?? "")) }
             time.withLock { $0 += requestTime }
+            if isSilent { throw APITransportError.timedOut }
             return APITransportResponse(status: status, body: [])
         }
     }
 
     private final class Tasks: ConsumptionTasks {
         let closed = Mutex<[String]>([])
+        /// Whether nothing can be closed.
+        let isFull: Bool
+
+        init(isFull: Bool = false) { self.isFull = isFull }
 
         func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] { [] }
         func closeConsumptionTasks(
             _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
         ) async throws -> Int {
+            if isFull { throw TransactionStoreError(.unavailable, "The disk is full.") }
             closed.withLock { $0 += notificationUUIDs }
             return notificationUUIDs.count
         }
     }
 
     /// A request about a consumable, whose deadline is so long after now.
-    private static func open(_ id: String, deadline: Int64) throws -> ConsumptionCase {
+    private static func open(_ id: String, deadline: Int64, uuid: String? = nil) throws -> ConsumptionCase {
         let payload = JWSTransactionDecodedPayload {
             $0.originalTransactionId = id
             $0.transactionId = id
@@ -62,7 +70,8 @@ import TransactionStore
         let set = FactSet(
             scope: scope, transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
         let task = ConsumptionTask(
-            notificationUUID: "uuid-\(id)", scope: scope, originalTransactionId: id, transactionId: id, reason: nil,
+            notificationUUID: uuid ?? "uuid-\(id)", scope: scope, originalTransactionId: id, transactionId: id,
+            reason: nil,
             requestedDate: now + deadline - ConsumptionTask.answerTime, purchasedPosition: nil)
         return ConsumptionCase(task, of: Customer(resolving: [set]), acknowledged: nil)
     }
@@ -74,7 +83,8 @@ import TransactionStore
             issuerID: "57246542-96fe-1a63-e053-0824d011072a")
         return ConsumptionAnswers(
             client: try AppStoreServerAPIClient(
-                key: key, bundleID: scope.bundleId, environment: .production, transport: api),
+                key: key, bundleID: scope.bundleId, environment: .production,
+                configuration: APIClientConfiguration(retryPolicy: .never), transport: api),
             store: tasks, rules: try ConsumptionRules(json: Array(rules.utf8)),
             consent: { $0 == "3" ? nil : ConsumptionConsent(customerConsented: true, consumptionPercentage: nil) },
             isDryRun: isDryRun, clock: { api.time.withLock { $0 } })
@@ -90,6 +100,41 @@ import TransactionStore
         #expect(api.sent.withLock { $0 } == ["1", "4"])
         #expect(outcome.answered.map(\.transactionId) == ["1", "4"] && outcome.missed == 1)
         #expect(tasks.closed.withLock { $0 } == ["uuid-1", "uuid-4"])
+    }
+
+    @Test("Of two requests about one transaction, the one whose deadline is not over is answered")
+    func laterRequest() async throws {
+        let (api, tasks) = (API(requestTime: 60_000), Tasks())
+        let outcome = try await Self.answers(api, tasks).answer([
+            Self.open("1", deadline: 30_000), Self.open("2", deadline: 50_000, uuid: "first"),
+            Self.open("2", deadline: 90_000, uuid: "second"), Self.open("3", deadline: 95_000, uuid: "third"),
+            Self.open("3", deadline: 96_000, uuid: "fourth"),
+        ])
+        #expect(outcome.answered.map(\.transactionId) == ["1", "2"] && outcome.missed == 3)
+        #expect(tasks.closed.withLock { $0 } == ["uuid-1", "second"])
+        let without = try await Self.answers(API(), Tasks()).answer([
+            Self.open("3", deadline: 95_000, uuid: "third"), Self.open("3", deadline: 96_000, uuid: "fourth"),
+        ])
+        #expect(without.problems.count == 1 && without.unansweredRequests == 2)
+    }
+
+    @Test("A store that cannot close requests keeps no answer from being sent, and is told")
+    func fullDisk() async throws {
+        let (api, tasks) = (API(), Tasks(isFull: true))
+        let outcome = try await Self.answers(api, tasks).answer([
+            Self.open("1", deadline: 30_000), Self.open("2", deadline: 30_000),
+        ])
+        #expect(api.sent.withLock { $0 } == ["1", "2"] && outcome.answered.count == 2)
+        #expect(outcome.storeError?.code == .unavailable)
+    }
+
+    @Test("An App Store that hangs ends the run after three requests, because other apps wait for their turn")
+    func silence() async throws {
+        let (api, tasks) = (API(isSilent: true), Tasks())
+        let outcome = try await Self.answers(api, tasks).answer(
+            (4...9).map { try Self.open("\($0)", deadline: 30_000) })
+        #expect(api.sent.withLock { $0 } == ["4", "5", "6"])
+        #expect(outcome.problems.count == 2 && outcome.stopped?.reason == .timedOut && outcome.leftRequests == 4)
     }
 
     @Test("Without consent nothing is sent, and a dry run sends and closes nothing")

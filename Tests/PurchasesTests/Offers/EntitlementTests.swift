@@ -320,6 +320,30 @@ struct EntitlementTests {
         #expect(history.entitlements(at: Samples.month(1)).map(\.productId) == ["other"])
     }
 
+    @Test(
+        "A subscription stays in its group when its product changes, also if no document states the group of the other product"
+    )
+    func groupOfASubscription() throws {
+        let history = Samples.history(
+            [Samples.period("known", 0, 1), Samples.period("unknown", 1, 2, group: nil)])
+        let now = Samples.month(1) + Samples.day
+        let entitlements = history.entitlements(at: now)
+        #expect(entitlements.map(\.group) == [Samples.group] && entitlements.map(\.productId) == ["unknown"])
+        #expect(history.subscriptions(at: now).map(\.status) == [.active])
+        let standing = try #require(history.productStandings(at: now).first { $0.productId == "unknown" })
+        #expect(standing.hasEnded == false && !standing.isSubscriptionOver)
+        #expect(standing.accessEnds == Samples.month(2))
+    }
+
+    @Test("An upgraded period ends when the next product of its own subscription begins, whatever else begins before")
+    func successorOfTheSubscription() {
+        let upgraded = Samples.period("year", 0, 12, group: nil) { $0.isUpgraded = true }
+        let successor = Samples.period("month", 5, 6, group: nil)
+        let other = Samples.period("news", 1, 2, group: nil) { $0.originalTransactionId = "other" }
+        let periods = Samples.history([upgraded, successor, other]).subscriptionPeriods
+        #expect(periods.first { $0.transaction.productId == "year" }?.end == Samples.month(5))
+    }
+
     @Test("Subscriptions of unknown groups are one entitlement only if a product or an upgrade connects them")
     func unknownGroups() {
         func subscription(_ product: String, _ id: String, _ number: Int64) -> JWSTransactionDecodedPayload {

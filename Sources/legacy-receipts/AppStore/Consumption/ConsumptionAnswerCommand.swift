@@ -71,10 +71,15 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         try Terminal.output(
             options.json ? try outcome.json(environment) : try outcome.text(isDryRun: dryRun))
         for (id, problem) in outcome.problems { Terminal.error("\(Printable.text(id)): \(problem.text)") }
+        if let error = outcome.storeError {
+            Terminal.error(
+                "The store still has answered requests as open, and the next run answers them again. \(error)")
+        }
         if let stopped = outcome.stopped {
             Terminal.error("Stopped, run the same command to go on. \(AppStoreErrorText.text(stopped))")
             throw ExitStatus.usageOrIO
         }
+        if outcome.storeError != nil { throw ExitStatus.usageOrIO }
         guard outcome.problems.isEmpty else { throw ExitStatus.notOpen }
     }
 }
