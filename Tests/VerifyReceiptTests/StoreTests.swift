@@ -1,5 +1,6 @@
 import AppStoreModels
 import LegacyReceipts
+import ProductCatalog
 import Purchases
 import ReceiptForge
 import TestSupport
@@ -45,6 +46,16 @@ import VerifyReceipt
     private func entry(_ fact: TransactionFact, _ bytes: [UInt8]) async throws -> JSONObject {
         let reply = try await reply([FactSet(scope: Self.scope, transactions: [fact])], bytes)
         return try unwrap(reply.latest(fact.payload.transactionId ?? ""))
+    }
+
+    @Test func theGroupThatAppleStatesForAProductCountsBeforeThatOfTheCatalog() async throws {
+        var entry = CatalogEntry(subject: .productId(monthly), source: CatalogSource(file: "test"))
+        entry.subscriptionGroupIdentifier = "21ABC"
+        let reply = try await reply(
+            [FactSet(scope: Self.scope, transactions: [Self.signed("530001234569999")])], appReceipt([month(0)])
+        ) { $0.apps = [AppConfiguration(bundleId: bundleId, catalog: try ProductCatalog(entries: [entry]))] }
+        let groups = reply.latest?.map { $0.text("subscription_group_identifier") }
+        #expect(groups == ["20662382", "20662382"])
     }
 
     // MARK: Modern facts in legacy words

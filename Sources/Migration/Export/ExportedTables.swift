@@ -276,10 +276,13 @@ package enum ExportedTables {
             .boolean("isFamilyShared", "Whether the customer has it through Family Sharing.") {
                 $0.value.isFamilyShared
             },
-            .date("accessEnds", "When the access ends or ended; no value if it never ends or is unknown.") {
-                $0.value.accessEnds
-            },
-            .date("changesAt", "When the status changes if nothing happens until then.") { $0.value.changesAt },
+            .date(
+                "accessEnds",
+                "When the access ends or ended, by the last subscription that gives it; no value if it never ends or is unknown."
+            ) { $0.value.accessEnds },
+            .date(
+                "changesAt", "When the status or the purchase that decides changes if nothing happens until then."
+            ) { $0.value.changesAt },
         ] + evidence(ofTransaction: { $0.transactionId }))
 
     static let terms = Table<OwnedRow<ExportedTerm>>(

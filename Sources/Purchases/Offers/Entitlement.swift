@@ -22,12 +22,15 @@ public struct Entitlement: Hashable, Sendable {
     public let seats: Int64?
     /// Whether the customer has it through Family Sharing.
     public let isFamilyShared: Bool
-    /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. For a non-renewing subscription, the end of
-    /// the last term that follows without a gap. Nil if it never ends, and if the status is unknown.
+    /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. If several subscriptions of the group give
+    /// access, the end of the last one. For a non-renewing subscription, the end of the last term that follows without a gap.
+    /// Nil if it never ends, and if the status is unknown.
     public let accessEnds: Int64?
-    /// When the status changes if no purchase, refund or renewal happens first; nil if time alone does not change it.
+    /// When the status or the purchase that decides changes if no purchase, refund or renewal happens first; nil if time alone
+    /// changes neither.
     public let changesAt: Int64?
-    /// Whether the history is recent enough to be sure. If not, the customer may have bought or renewed since.
+    /// Whether the history is recent enough to be sure: that of the subscription that gives access, or of all if none does. If
+    /// not, the customer may have bought or renewed since.
     public let isCurrent: Bool
     /// All subscriptions of the group, the best first; empty for other types of products.
     public let subscriptions: [SubscriptionStanding]
@@ -130,9 +133,11 @@ extension PurchaseHistory {
                     type: .autoRenewableSubscription, group: timeline.group, name: product(best.productId).entitlement,
                     status: best.status, productId: best.productId, level: product(best.productId).level,
                     originalTransactionId: best.originalTransactionId, transactionId: best.transactionId,
-                    seats: best.seats, isFamilyShared: best.isFamilyShared, accessEnds: best.accessEnds,
+                    seats: best.seats, isFamilyShared: best.isFamilyShared,
+                    accessEnds: standings.filter(\.hasAccess).map(\.accessEnds).max() ?? best.accessEnds,
                     changesAt: best.changesAt,
-                    isCurrent: best.isCurrent, subscriptions: standings)
+                    isCurrent: best.hasAccess ? best.isCurrent : standings.allSatisfy(\.isCurrent),
+                    subscriptions: standings)
             }
         }
     }

@@ -72,11 +72,18 @@ struct LatestTransactions {
 
     private mutating func complete(from catalog: ProductCatalog?) {
         guard let catalog, !catalog.isEmpty else { return }
+        // Apple's group of the product first, as everywhere: a catalog for tests has groups of its own.
+        var stated: [String: String] = [:]
+        for entry in entries {
+            guard let productId = entry.productId, let group = entry.subscriptionGroupIdentifier else { continue }
+            stated[productId] = group
+        }
         for index in entries.indices {
             guard entries[index].isAutoRenewable, entries[index].subscriptionGroupIdentifier == nil,
                 let productId = entries[index].productId
             else { continue }
-            entries[index].subscriptionGroupIdentifier = catalog.product(productId)?.subscriptionGroupIdentifier
+            entries[index].subscriptionGroupIdentifier =
+                stated[productId] ?? catalog.product(productId)?.subscriptionGroupIdentifier
         }
     }
 

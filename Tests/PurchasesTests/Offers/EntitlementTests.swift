@@ -312,7 +312,8 @@ struct EntitlementTests {
         history.products = ["basic": .init(level: 2), "gold": .init(level: 1, entitlement: "premium")]
         let best = try #require(history.entitlements(at: Samples.month(1)).first)
         #expect(best.productId == "gold" && best.level == 1 && best.name == "premium")
-        #expect(best.accessEnds == Samples.month(2) && best.changesAt == Samples.month(2))
+        // The others give access for longer.
+        #expect(best.accessEnds == Samples.month(9) && best.changesAt == Samples.month(2))
         #expect(best.subscriptions.map(\.productId) == ["gold", "basic", "other"])
         // A level without access decides nothing.
         #expect(history.entitlements(at: Samples.month(2)).map(\.productId) == ["basic"])
@@ -333,6 +334,22 @@ struct EntitlementTests {
         let standing = try #require(history.productStandings(at: now).first { $0.productId == "unknown" })
         #expect(standing.hasEnded == false && !standing.isSubscriptionOver)
         #expect(standing.accessEnds == Samples.month(2))
+    }
+
+    @Test("Without access, an entitlement is current only if each of its subscriptions is")
+    func currentWithoutAccess() throws {
+        let other = Samples.period(0, 1) {
+            $0.originalTransactionId = "other"
+            $0.transactionId = "other"
+        }
+        var history = Samples.history([Samples.period(1, 2), other], [])
+        history.completeThrough = Samples.month(3)
+        #expect(try #require(history.entitlements(at: Samples.month(3)).first).isCurrent)
+        history.coverage["other"] = .init(currentThrough: Samples.month(0))
+        let found = try #require(history.entitlements(at: Samples.month(3)).first)
+        #expect(found.transactionId == "t1" && found.status == .expired && !found.isCurrent)
+        // The subscription that gives access is sure.
+        #expect(try #require(history.entitlements(at: Samples.month(1)).first).isCurrent)
     }
 
     @Test("An upgraded period ends when the next product of its own subscription begins, whatever else begins before")
