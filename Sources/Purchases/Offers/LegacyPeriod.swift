@@ -124,7 +124,9 @@ extension LegacyPeriod {
 
     /// Whether both are transactions of one period of a subscription.
     private func isTogether(with other: LegacyPeriod) -> Bool {
-        (sharesPeriod || other.sharesPeriod) && productId == other.productId && end == other.end
+        // In seconds: receipts have no milliseconds.
+        (sharesPeriod || other.sharesPeriod) && productId == other.productId
+            && end?.flooredQuotient(1_000) == other.end?.flooredQuotient(1_000)
     }
 }
 

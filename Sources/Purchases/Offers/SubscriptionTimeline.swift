@@ -213,14 +213,15 @@ struct SubscriptionTimeline {
         struct Period: Hashable {
             let subscription: String?
             let product: String?
-            let expiresDate: Int64?
-            let ownership: InAppOwnershipType?
+            /// In seconds: receipts have no milliseconds.
+            let expires: Int64?
+            let isShared: Bool
 
             init(_ entry: PurchaseHistory.Entry) {
                 subscription = entry.subscriptionId
                 product = entry.transaction.productId
-                expiresDate = entry.transaction.expiresDate
-                ownership = entry.transaction.inAppOwnershipType
+                expires = entry.transaction.expiresDate?.flooredQuotient(1_000)
+                isShared = entry.transaction.inAppOwnershipType == .familyShared
             }
         }
         let shared = Set(

@@ -185,14 +185,16 @@ extension Customer {
     package var sharedPeriods: [String: [String]] {
         struct Period: Hashable {
             let productId: String?
-            let expiresDate: Int64
+            /// In seconds: receipts have no milliseconds.
+            let expires: Int64
         }
         var members: [Period: [String]] = [:]
         for transaction in transactions {
             guard let id = transaction.payload.transactionId, let end = transaction.payload.expiresDate else {
                 continue
             }
-            members[Period(productId: transaction.payload.productId, expiresDate: end), default: []].append(id)
+            members[Period(productId: transaction.payload.productId, expires: end.flooredQuotient(1_000)), default: []]
+                .append(id)
         }
         var periods: [String: [String]] = [:]
         for ids in members.values where ids.count > 1 {

@@ -106,6 +106,11 @@ struct EntitlementTests {
             #expect(history.entitlements(at: Samples.month(1)).first?.seats == 4)
             #expect(Set(history.seats.values) == [4, 6] && history.seats.count == 3)
         }
+        // A receipt cuts the milliseconds off, and old ones do not state the ownership.
+        var mixed = shared(seats(5), seats(3))
+        mixed[0].inAppOwnershipType = nil
+        mixed[1].expiresDate = mixed[1].expiresDate.map { $0 + 800 }
+        #expect(try best(mixed, at: date).seats == 8)
         // A transaction that is refunded as a whole has none, and more than all cannot be refunded.
         let refunded = shared(seats(5, revoked: 9)) {
             seats(3)(&$0)
