@@ -50,9 +50,10 @@ final class ProgressReporter: Sendable {
     private func report(done: Int, share: Double?, _ counts: (_ seconds: Int) -> String) {
         state.withLock { $0.done = done }
         guard !isQuiet else { return }
-        let interval: Duration = isTerminal ? .milliseconds(100) : .seconds(5)
         state.withLock { state in
             let now = ContinuousClock.now
+            // The first line of a terminal at once: a person sees that something happens.
+            let interval: Duration = !isTerminal ? .seconds(5) : state.hasBar ? .milliseconds(100) : .zero
             guard now - state.lastReport >= interval else { return }
             state.lastReport = now
             let text = counts(Int((now - start).components.seconds))
