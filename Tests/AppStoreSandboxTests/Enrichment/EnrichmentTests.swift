@@ -324,6 +324,15 @@ struct EnrichmentTests {
         return ids
     }
 
+    /// Sends each query once, by this clock, and leaves longer waits to the run.
+    private static func impatient(_ clock: SteppedClock, _ sandbox: RunningSandbox) -> APIClientConfiguration {
+        var limits = APIClientConfiguration(
+            baseURL: sandbox.url, rateBudgets: RateBudgets(maximumWait: .seconds(60)), retryPolicy: .never)
+        limits.clock = clock.clock
+        limits.rateBudgets.overrides = [.getTransactionHistory: 1_000, .getAllSubscriptionStatuses: 1_000]
+        return limits
+    }
+
     @Test("While the App Store cannot be reached, the run waits and passes few customers over")
     func outage() async throws {
         let clock = SteppedClock(start: 1_800_000_000_000)
@@ -339,7 +348,8 @@ struct EnrichmentTests {
                 return number > 10 && clock.now < over ? .init(status: 503, body: []) : nil
             }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox))], store: store, clock: clock.clock)
+                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                store: store, clock: clock.clock)
             let counts = try await enrichment.completeCustomers(of: store)
             // Those that were under way together, and one a minute.
             #expect(counts.completed + counts.failed == 90 && (1...45).contains(counts.failed), "\(counts)")
@@ -354,7 +364,8 @@ struct EnrichmentTests {
             _ = try await stocked(40, sandbox, store)
             let transport = WatchedTransport { _ in .init(status: 503, body: []) }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox))], store: store, clock: clock.clock)
+                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                store: store, clock: clock.clock)
             await #expect(throws: CustomerEnrichment.Unreachable.self) {
                 try await enrichment.completeCustomers(of: store)
             }
@@ -376,7 +387,8 @@ struct EnrichmentTests {
                 return first ? .init(status: 429, retryAfter: "1800000000000000", body: []) : nil
             }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox))], store: store, clock: clock.clock)
+                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                store: store, clock: clock.clock)
             #expect(try await enrichment.completeCustomers(of: store).completed == 2)
             #expect(clock.now <= 1_800_000_000_000 + 86_400_000)
         }

@@ -275,7 +275,10 @@ struct EntitlementTests {
     @Test("Groups stand for themselves, by their identifiers, the unknown one last")
     func groups() {
         let transactions = [
-            Samples.period("c", 0, 1, group: nil) { $0.transactionId = "c" },
+            Samples.period("c", 0, 1, group: nil) {
+                $0.originalTransactionId = "c"
+                $0.transactionId = "c"
+            },
             Samples.period("b", 0, 1, group: "9") { $0.transactionId = "b" },
             Samples.period("a", 0, 2, group: "10") { $0.transactionId = "a" },
         ]

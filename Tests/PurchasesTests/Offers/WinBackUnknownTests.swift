@@ -60,7 +60,7 @@ struct WinBackUnknownTests {
     @Test(
         "A subscription of an unknown group makes the verdict unknown; the group of its product, once known, does not")
     func unknownGroup() {
-        let stray = Samples.period("old", 3, 5, group: nil)
+        let stray = Samples.period("old", 3, 5, group: nil) { $0.originalTransactionId = "stray" }
         var history = Samples.history(Samples.monthly(0..<3) + [stray])
         let open = history.eligibility(for: Samples.offer, at: Samples.month(8))
         #expect(open.eligibility == .unknown)
