@@ -48,7 +48,7 @@ public struct CustomerEnrichment: Sendable {
         }
     }
 
-    /// The App Store could not be reached for half an hour. The run stops; another one resumes it.
+    /// The App Store answered nothing, although the run waited 30 times for a minute. The run stops; another one resumes it.
     public struct Unreachable: Error, Sendable, Hashable, CustomStringConvertible {
         /// The last failure.
         public let reason: String

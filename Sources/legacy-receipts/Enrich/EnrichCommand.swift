@@ -36,7 +36,7 @@ struct EnrichCommand: AsyncParsableCommand {
             EXIT STATUS:
               0  everybody was asked about, or this was a dry run
               1  some queries failed; run it again for these
-              2  usage or store error, the App Store refuses the key, or cannot be reached for half an hour
+              2  usage or store error, the App Store refuses the key, or cannot be reached
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; what was answered is stored
 
             EXAMPLES:

@@ -357,7 +357,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("If the App Store cannot be reached for half an hour, the run stops")
+    @Test("After 30 waits of a minute without an answer the run stops")
     func unreachable() async throws {
         let clock = SteppedClock(start: 1_800_000_000_000)
         try await playing(.init(wallClock: { clock.now })) { sandbox, store in

@@ -118,7 +118,7 @@ import TransactionStore
         #expect(without.problems.count == 1 && without.unansweredRequests == 2)
     }
 
-    @Test("A store that cannot close requests keeps no answer from being sent, and is told")
+    @Test("If the store cannot close a request, the other answers are still sent, and the error is reported")
     func fullDisk() async throws {
         let (api, tasks) = (API(), Tasks(isFull: true))
         let outcome = try await Self.answers(api, tasks).answer([
