@@ -16,6 +16,9 @@ width=(--experimental-maximum-parallelization-width 24)
 # wait most of the time, so a build may run beside them.
 database=(--experimental-maximum-parallelization-width 8 --filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
+# The tests of many connections need most of a machine's open files, so nothing runs beside them in their program.
+many=(--filter 'aThousandConnectionsAreServed|tenThousandSilent')
+
 # beside NAME COMMAND…: runs a step beside those that follow. `ended NAME` waits for it and prints what it printed. The step is
 # a process group, so that all of it ends with this script.
 declare -A running
@@ -44,6 +47,12 @@ end_all() {
     done
 }
 trap end_all EXIT
+
+# last_in_line COMMAND…: runs a command with the processor time that others leave.
+last_in_line() (
+    renice -n 15 -p "$BASHPID" >/dev/null
+    "$@"
+)
 
 step() { printf '\n== %s (after %d s)\n' "$1" "$SECONDS"; }
 
@@ -92,30 +101,24 @@ step "Format, and what one library alone fetches"
 ended format
 ended minimal
 
-step "Tests, not optimized"
-unoptimized tests 1500 swift test -c release --skip-build "${width[@]}"
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 unoptimized tests 300 swift test -c release --skip-build \
-    --filter 'aThousandConnectionsAreServed|tenThousandSilent'
-
-# The next build replaces the programs. What still needs these takes copies, which find each other in their folder.
+# The optimized libraries are compiled while the tests run. Both would have to wait otherwise: a test for its own time limits and
+# servers, a module for those it needs. So the tests are first in line for the processors. The compiler replaces the programs, so
+# the tests use copies, which find each other in their folder.
 copies=$PWD/.build/unoptimized
 mkdir -p "$copies"
 cp "$binaries"/legacy-receipts{,-store-loader,PackageTests.xctest} "$copies"
-unoptimized_database() {
-    tests 1200 bash tools/postgres.sh run "$copies/legacy-receiptsPackageTests.xctest" --testing-library swift-testing \
-        "${database[@]}"
+bundle=$copies/legacy-receiptsPackageTests.xctest
+unoptimized_tests() {
+    tests 1800 "$bundle" --testing-library swift-testing "${width[@]}"
+    LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "$bundle" --testing-library swift-testing "${many[@]}"
+    tests 1200 bash tools/postgres.sh run "$bundle" --testing-library swift-testing "${database[@]}"
+    DEMO_COMMAND=$copies/legacy-receipts bash tools/demo.sh
 }
-unoptimized_demonstration() { DEMO_COMMAND=$copies/legacy-receipts bash tools/demo.sh; }
+beside unoptimized unoptimized_tests
 
-step "Build of the command, optimized"
-beside unoptimized_database unoptimized_database
-beside unoptimized_demonstration unoptimized_demonstration
+step "Build of the command, optimized, beside the tests"
 touch .build/optimized.begin
-build -c release --product legacy-receipts
-
-step "Demonstration and tests on PostgreSQL, not optimized, beside the build"
-ended unoptimized_demonstration
-ended unoptimized_database
+last_in_line build -c release --product legacy-receipts
 
 command=$PWD/.build/optimized/legacy-receipts
 mkdir -p "$(dirname "$command")"
@@ -166,8 +169,11 @@ beside judges judges
 beside server_judges server_judges
 
 step "Build of what only the tests use, optimized"
-build -c release --product legacy-receipts-store-loader
-for target in TransactionStoreConformance TestSupport; do build -c release --target "$target"; done
+last_in_line build -c release --product legacy-receipts-store-loader
+for target in TransactionStoreConformance TestSupport; do last_in_line build -c release --target "$target"; done
+
+step "Tests, not optimized, and on PostgreSQL, and the demonstration"
+ended unoptimized
 
 step "Tests, linked with the optimized libraries"
 # Their own code is never optimized, so it is not compiled again.
@@ -191,7 +197,7 @@ ended documents || judged=1
 ended judges || judged=1
 ended server_judges || judged=1
 [ "$released" -eq 0 ] && [ "$judged" -eq 0 ] || { echo "Failed: tests $released, judges $judged."; exit 1; }
-LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build --filter 'aThousandConnectionsAreServed|tenThousandSilent'
+LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 swift test -c release --skip-build "${many[@]}"
 
 # Last, because SwiftPM removes the packages from .build that the benchmark does not need.
 step "Benchmark compiles"

@@ -11,7 +11,7 @@ struct LedgerWriter {
     private let lastState: SQLStatement
     private let findTransaction: SQLStatement
     private let findSubscription: SQLStatement
-    private let findOtherProduct: SQLStatement
+    private let findDependent: SQLStatement
     private let findNotification: SQLStatement
 
     /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
@@ -38,11 +38,15 @@ struct LedgerWriter {
             """)
         findTransaction = try SQLStatement(db, SQLiteTransactionStore.findTransaction)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
-        findOtherProduct = try SQLStatement(
+        // Each payload contains its product; the others are "revocationDate": and "cancellationDate":.
+        findDependent = try SQLStatement(
             db,
             """
             SELECT 1 FROM transactions
-            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND instr(payload, ?3) = 0 LIMIT 1
+            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND (instr(payload, ?3) = 0
+                OR instr(payload, X'227265766F636174696F6E44617465223A') > 0
+                OR instr(legacy, X'2263616E63656C6C6174696F6E44617465223A') > 0)
+            LIMIT 1
             """)
         findNotification = try SQLStatement(
             db,
@@ -62,30 +66,26 @@ struct LedgerWriter {
     ///
     /// - Parameter changed: the indices of the facts that were new or newer.
     func record(_ facts: [TransactionFact], changed: [Int], _ scopeId: Int64) throws {
-        let together = try subscriptionsWithSeveralProducts(facts, changed, scopeId)
-        var ids: [String: [String]] = [:]
+        let together = try dependent(facts, changed, scopeId)
         for place in changed {
             let original = facts[place].storedOriginalTransactionId
-            let id = facts[place].payload.transactionId ?? ""
-            if together.contains(original) {
-                ids[original, default: []].append(id)
-            } else {
-                try record(facts[place], id, original, scopeId)
-            }
+            guard !together.contains(original) else { continue }
+            try record(facts[place], facts[place].payload.transactionId ?? "", original, scopeId)
         }
-        for original in ids.keys.sorted() { try record(together: ids[original] ?? [], original, scopeId) }
+        for original in together.sorted() { try record(together: original, scopeId) }
     }
 
-    /// The original transaction ids whose transactions `UpgradeRule` must examine together: those where a changed
-    /// subscription period has a neighbor of another product, in the set or in the store.
-    private func subscriptionsWithSeveralProducts(
+    /// The original transaction ids whose transactions `UpgradeRule` and `CopyRule` must examine together: those of a changed
+    /// purchase that, in the set or in the store, has a neighbor of another product or a cancellation.
+    private func dependent(
         _ facts: [TransactionFact], _ changed: [Int], _ scopeId: Int64
     ) throws -> Set<String> {
         var products: [String: [UInt8]] = [:]
         var result: Set<String> = []
         for place in changed {
-            guard let product = facts[place].storedProduct else { continue }
             let original = facts[place].storedOriginalTransactionId
+            if facts[place].revokes { result.insert(original) }
+            guard let product = facts[place].storedProduct else { continue }
             if let known = products[original] {
                 if known != product { result.insert(original) }
             } else {
@@ -93,24 +93,20 @@ struct LedgerWriter {
             }
         }
         for (original, product) in products where !result.contains(original) {
-            if try findOtherProduct.integer(scopeId, original, product) != nil { result.insert(original) }
+            if try findDependent.integer(scopeId, original, product) != nil { result.insert(original) }
         }
         return result
     }
 
-    /// Appends the entries that are due for some transactions of a subscription, and for the transactions whose upgrade
-    /// they prove or disprove.
-    private func record(together ids: [String], _ original: String, _ scopeId: Int64) throws {
+    /// Appends the entries that are due for the transactions under an original transaction id, also for those whose upgrade or
+    /// revocation the others prove or disprove.
+    private func record(together original: String, _ scopeId: Int64) throws {
         let known = try SQLiteTransactionStore.subscription(original, scopeId, in: .placeholder, findSubscription)
-        let changed = Set(ids)
         // The oldest first.
         for transaction in known.reversed() {
-            guard let id = transaction.payload.transactionId else { continue }
-            let history = try history(of: id, scopeId)
-            let due =
-                changed.contains(id)
-                ? DueEntry(after: history, for: transaction) : DueEntry(after: history, forUnchanged: transaction)
-            guard let due else { continue }
+            guard let id = transaction.payload.transactionId,
+                let due = DueEntry(after: try history(of: id, scopeId), for: transaction)
+            else { continue }
             _ = try append(id, original, scopeId, number: due.number, due.event)
         }
     }
@@ -159,13 +155,7 @@ struct LedgerWriter {
             """)
         try all.forEachRow {
             let (scopeId, original) = ($0.integer(0), $0.text(1))
-            let known = try SQLiteTransactionStore.subscription(original, scopeId, in: .placeholder, findSubscription)
-            for transaction in known.reversed() {
-                guard let id = transaction.payload.transactionId,
-                    let due = DueEntry(after: try history(of: id, scopeId), for: transaction)
-                else { continue }
-                _ = try append(id, original, scopeId, number: due.number, due.event)
-            }
+            try record(together: original, scopeId)
         }
     }
 }

@@ -119,18 +119,14 @@ actor MemoryPlace {
         }
         guard !set.identities.isEmpty else { return }
         let customer = customer(of: set.identities.map { PlacedIdentity(scope: set.scope, identity: $0) })
-        var changed: [String: Set<String>] = [:]
         var originals: [String] = []
         for fact in set.transactions {
             let (original, id) = (fact.storedOriginalTransactionId, fact.payload.transactionId ?? "")
             let filing = Filing(scope: set.scope, original: original)
             guard result.count(FactRow(fact), &transactions[filing, default: [:]][id, default: [:]]) else { continue }
-            if changed[original] == nil { originals.append(original) }
-            changed[original, default: []].insert(id)
+            if !originals.contains(original) { originals.append(original) }
         }
-        for original in originals {
-            try record(Filing(scope: set.scope, original: original), changed: changed[original] ?? [])
-        }
+        for original in originals { try record(Filing(scope: set.scope, original: original)) }
         let hasTerms = set.transactions.contains(where: \.mayMoveTerms)
         if hasTerms || terms[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
@@ -195,16 +191,13 @@ actor MemoryPlace {
     }
 
     /// Appends what is due for the transactions under one original transaction id.
-    private func record(_ filing: Filing, changed: Set<String>) throws {
+    private func record(_ filing: Filing) throws {
         // The oldest first.
         for transaction in try resolved(filing).reversed() {
             guard let id = transaction.payload.transactionId else { continue }
             let key = TransactionKey(scope: filing.scope, id: id)
             let history = histories[key]
-            let due =
-                changed.contains(id)
-                ? DueEntry(after: history, for: transaction) : DueEntry(after: history, forUnchanged: transaction)
-            guard let due else { continue }
+            guard let due = DueEntry(after: history, for: transaction) else { continue }
             ledger.append(Entry(event: due.event, filing: filing, id: id))
             histories[key] = try LedgerHistory(
                 number: due.number, event: due.event.rawValue,

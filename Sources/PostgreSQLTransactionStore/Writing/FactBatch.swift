@@ -32,6 +32,8 @@ final class FactBatch: Sendable {
         var revokes = false
         /// `mayMoveTerms` of a transaction.
         var mayMoveTerms = false
+        /// `isPeriod` of a transaction.
+        var isPeriod = false
         /// `storedProduct` of a transaction; empty if it has none.
         var product: Range<Int> = 0..<0
         /// `lookDate` of a transaction or a renewal info.

@@ -53,6 +53,7 @@ struct FactBatchBuilder {
             row.revokes = fact.revokes
             row.mayMoveTerms = fact.mayMoveTerms
             row.lookDate = fact.lookDate
+            row.isPeriod = fact.isPeriod
             if let product = fact.storedProduct { row.product = keep(product) }
             transactions.append(row)
             count += 1

@@ -40,15 +40,17 @@ struct LedgerWriter {
             ) AS last
             WHERE last.event IS NOT NULL
             """)
-    /// Finds the purchases that have a transaction whose payload does not contain the given product.
-    private static let findOtherProducts = Statement(
-        name: "find_ledger_other_products",
+    /// Finds the purchases that have a transaction of another product than the given one, or with a cancellation.
+    private static let findDependent = Statement(
+        name: "find_ledger_dependent",
         sql: """
             SELECT given.place::int4
             FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, product, place)
             WHERE EXISTS (
                 SELECT FROM transactions AS t
-                WHERE t.purchase = given.purchase AND position(given.product IN t.payload) = 0)
+                WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0
+                    OR position('"revocationDate":'::bytea IN t.payload) > 0
+                    OR position('"cancellationDate":'::bytea IN t.legacy) > 0))
             """)
 
     /// Finds the transactions whose recorded document is a notification of version 1, which may state a cancellation.
@@ -84,7 +86,7 @@ struct LedgerWriter {
     ///   - scopeIds: for each scope, its database id.
     func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
         var purchases = purchases(batch, numbers, areNew, scopeIds)
-        let together = try ownersWithSeveralProducts(batch, numbers, areNew)
+        let together = try dependentOwners(batch, numbers, areNew)
         for place in try notified(purchases, batch.bytes) { purchases[place].isPlain = false }
         // Nearly all transactions of a bulk load are new and end here.
         let plain = purchases.filter { $0.isPlain && !together.contains($0.purchase) }
@@ -96,14 +98,16 @@ struct LedgerWriter {
         }
         guard !open.isEmpty else { return }
         var histories = try histories(open, batch.bytes)
-        // Every signed transaction has an entry. A transaction without an entry that is not signed here needs none.
-        let kept = open.indices.filter { open[$0].isSigned || histories[$0] != nil }
+        // Every signed transaction has an entry. A transaction without an entry that is not signed here needs none, but the others
+        // of its purchase may.
+        let kept = open.indices.filter {
+            open[$0].isSigned || histories[$0] != nil || together.contains(open[$0].purchase)
+        }
         (open, histories) = (kept.map { open[$0] }, kept.map { histories[$0] })
         guard !open.isEmpty else { return }
         let owners = Set(open.map(\.purchase)).sorted()
         let subscriptions = Array(zip(owners, try StoredFacts.subscriptions(owners, session)))
         var bytes = batch.bytes
-        let written = open.count
         let siblings = siblings(of: open, among: subscriptions.filter { together.contains($0.0) }, &bytes)
         if !siblings.isEmpty {
             open += siblings
@@ -116,22 +120,21 @@ struct LedgerWriter {
         let due = open.indices.compactMap { index -> Entry? in
             let id = String(decoding: bytes[open[index].id], as: UTF8.self)
             guard let transaction = known[open[index].purchase]?[id] else { return nil }
-            let due =
-                index < written
-                ? DueEntry(after: histories[index], for: transaction)
-                : DueEntry(after: histories[index], forUnchanged: transaction)
-            return due.map { Entry(open[index], number: $0.number, $0.event) }
+            return DueEntry(after: histories[index], for: transaction)
+                .map { Entry(open[index], number: $0.number, $0.event) }
         }
         _ = try insert(due, bytes)
     }
 
-    /// The database ids of the original transaction ids whose transactions `UpgradeRule` must examine together: those
-    /// where a subscription period of the batch has a neighbor of another product, in the batch or in the store.
-    private func ownersWithSeveralProducts(
+    /// The database ids of the original transaction ids whose transactions `UpgradeRule` and `CopyRule` must examine together:
+    /// those of a purchase of the batch that, in the batch or in the store, has a neighbor of another product or a
+    /// cancellation.
+    private func dependentOwners(
         _ batch: FactBatch, _ numbers: [Int64], _ areNew: [Bool]
     ) throws -> Set<Int64> {
         var products: [Int: Range<Int>] = [:]
         var result: Set<Int64> = []
+        for row in batch.transactions where row.revokes { result.insert(numbers[row.owner]) }
         for row in batch.transactions where !row.product.isEmpty {
             if let known = products[row.owner] {
                 if !batch.bytes[known].elementsEqual(batch.bytes[row.product]) { result.insert(numbers[row.owner]) }
@@ -142,7 +145,7 @@ struct LedgerWriter {
         let asked = products.keys.filter { !areNew[$0] && !result.contains(numbers[$0]) }.sorted()
         guard !asked.isEmpty else { return result }
         let rows = try session.run(
-            Self.findOtherProducts,
+            Self.findDependent,
             [.int8s(asked.map { numbers[$0] }), .slices(asked.compactMap { products[$0] }, of: batch.bytes)])
         for (_, place) in try rows.places(among: asked.count) { result.insert(numbers[asked[place]]) }
         return result

@@ -193,7 +193,7 @@ struct RenewalWriter {
             }
         }
         places += batch.renewalInfos.filter { $0.kind == Self.signed }.map(\.owner)
-        places += batch.transactions.filter { !$0.product.isEmpty && !owners.isNewIdentity[$0.owner] }.map(\.owner)
+        places += batch.transactions.filter { $0.isPeriod && !owners.isNewIdentity[$0.owner] }.map(\.owner)
         var seen: Set<Int> = []
         return places.filter { seen.insert($0).inserted }.map { place in
             let identity = batch.identities[place]

@@ -17,6 +17,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case productionClaimAndTransactionId
     case unsignedClaimOfSandbox
     case onlySubscriptionOfProduct
+    case copyWasRevoked
 
     /// The name of the rule in the output.
     public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
@@ -39,6 +40,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
         case .productionClaimAndTransactionId: "inferred: productionClaimAndTransactionId"
         case .unsignedClaimOfSandbox: "inferred: unsignedClaimOfSandbox"
         case .onlySubscriptionOfProduct: "inferred: onlySubscriptionOfProduct"
+        case .copyWasRevoked: "inferred: copyWasRevoked"
         }
     }
 }

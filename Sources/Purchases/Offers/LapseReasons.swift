@@ -13,9 +13,8 @@ extension PurchaseHistory {
         if last.end > now { return [OfferReason(.lapsed, .failed, transactionId: id, from: last.end)] }
         let info = renewalInfo(of: last)
         var reasons: [OfferReason] = []
-        if !last.isRevoked, let info, info.isInBillingRetryPeriod == true {
-            let end = max(last.end + Self.billingRetry, info.gracePeriodExpiresDate ?? 0)
-            reasons.append(.from(end, at: now, .lapsed, transactionId: id))
+        if let (retried, end) = lastRetried(timeline, at: now) {
+            reasons.append(.from(end, at: now, .lapsed, transactionId: retried.transaction.transactionId))
         } else if last.isRevoked || info?.saysNoRetry(after: last.end) == true {
             reasons.append(OfferReason(.lapsed, .satisfied, transactionId: id, from: last.end))
         } else {
@@ -30,16 +29,37 @@ extension PurchaseHistory {
         return reasons
     }
 
-    /// The last known period of a subscription that may have been renewed since. Every subscription of the group
-    /// counts, because two Apple Accounts of one customer have one each.
-    private func mayHaveGoneOn(_ timeline: SubscriptionTimeline, at now: Int64) -> SubscriptionPeriodSpan? {
+    /// The customer's own subscription whose billing is retried until the latest date, if it is retried now or if it is the one
+    /// that ended last. Another subscription of the group may have ended after it.
+    private func lastRetried(
+        _ timeline: SubscriptionTimeline, at now: Int64
+    ) -> (span: SubscriptionPeriodSpan, end: Int64)? {
+        let last = timeline.lastOwn(at: now)
+        var found: (span: SubscriptionPeriodSpan, end: Int64)?
+        for span in lastPeriods(timeline, at: now) where !span.isRevoked {
+            guard let info = renewalInfo(of: span), info.isInBillingRetryPeriod == true else { continue }
+            let end = max(span.end + Self.billingRetry, info.gracePeriodExpiresDate ?? 0)
+            let isLast = span.transaction.transactionId == last?.transaction.transactionId
+            guard end > now || isLast, found.map({ $0.end < end }) ?? true else { continue }
+            found = (span, end)
+        }
+        return found
+    }
+
+    /// The last known period of each of the customer's own subscriptions. Two Apple Accounts of one customer have one each.
+    private func lastPeriods(_ timeline: SubscriptionTimeline, at now: Int64) -> [SubscriptionPeriodSpan] {
         var last: [String: SubscriptionPeriodSpan] = [:]
         for span in timeline.own where span.start <= now {
             guard let id = span.entry.subscriptionId else { continue }
             if let known = last[id], known.end > span.end { continue }
             last[id] = span
         }
-        let open = last.values.filter { !$0.isRevoked && (currentThrough($0) ?? .min) < $0.end }
+        return last.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// The last known period of a subscription that may have been renewed since.
+    private func mayHaveGoneOn(_ timeline: SubscriptionTimeline, at now: Int64) -> SubscriptionPeriodSpan? {
+        let open = lastPeriods(timeline, at: now).filter { !$0.isRevoked && (currentThrough($0) ?? .min) < $0.end }
         return open.max { left, right in
             let (one, other) = (left.transaction.transactionId ?? "", right.transaction.transactionId ?? "")
             return left.end == right.end ? TransactionIdOrder.precedes(one, other) : left.end < right.end

@@ -46,13 +46,16 @@ extension PurchaseHistory {
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func promotionalCandidates(at now: Int64) -> [PromotionalCandidate] {
         entitlements(at: now).compactMap { entitlement in
-            guard let own = entitlement.subscriptions.first(where: { !$0.isFamilyShared }) else { return nil }
+            let own = entitlement.subscriptions.filter { !$0.isFamilyShared }
+            guard let best = own.first else { return nil }
             return PromotionalCandidate(
-                situation: Self.situation(of: own), group: entitlement.group, standing: own)
+                situation: Self.situation(of: best, among: own), group: entitlement.group, standing: best)
         }
     }
 
-    private static func situation(of standing: SubscriptionStanding) -> PromotionalCandidate.Situation {
+    private static func situation(
+        of standing: SubscriptionStanding, among own: [SubscriptionStanding]
+    ) -> PromotionalCandidate.Situation {
         switch standing.status {
         case .active:
             switch standing.renewalInfo?.autoRenewStatus {
@@ -61,7 +64,8 @@ extension PurchaseHistory {
             default: .unknown
             }
         case .billingGracePeriod, .billingRetry: .billingRetry
-        case .expired: standing.isCurrent ? .lapsed : .unknown
+        // Another subscription of the group may have been renewed since.
+        case .expired: own.allSatisfy(\.isCurrent) ? .lapsed : .unknown
         case .revoked: .revoked
         default: .unknown
         }

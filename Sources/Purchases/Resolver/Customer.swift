@@ -3,7 +3,8 @@ public import ProductCatalog
 
 /// One transaction of a customer: the facts of all documents, joined field by field.
 public struct StoredTransaction: Sendable {
-    /// The transaction. `isUpgraded` is also set if the customer's other transactions show the upgrade.
+    /// The transaction. `isUpgraded` is also set if the customer's other transactions show the upgrade, and a revocation if
+    /// a copy of the purchase is revoked.
     public package(set) var payload: JWSTransactionDecodedPayload
     /// Values that the modern model has no field for. If no document dates the cancellation of an upgraded period, its
     /// date is the start of the period that replaced it.
@@ -74,8 +75,14 @@ extension StoredTransaction {
 }
 
 extension [StoredTransaction] {
-    /// Applies `UpgradeRule` to the transactions of a customer, or of one original transaction id.
-    mutating func concludeUpgrades() {
+    /// Applies the rules that compare transactions, `UpgradeRule` and `CopyRule`, to those of a customer or of one original
+    /// transaction id.
+    mutating func concludeFromOthers() {
+        concludeUpgrades()
+        CopyRule.apply(to: &self)
+    }
+
+    private mutating func concludeUpgrades() {
         let upgrades = UpgradeRule.upgrades(count: count) {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
         } period: {

@@ -91,7 +91,7 @@ package struct CustomerStatements: Sendable {
         }
     }
 
-    /// One transaction per id, the greatest id first, with the upgrades that they show.
+    /// One transaction per id, the greatest id first, with what each shows about the others.
     package func resolvedTransactions() -> [StoredTransaction] {
         func id(_ place: Int) -> String { transactions[place].payload.transactionId ?? "" }
         var order = Array(transactions.indices.reversed())
@@ -114,7 +114,7 @@ package struct CustomerStatements: Sendable {
             result.append(StoredTransaction(joining: places, of: transactions, in: scope))
             start = end
         }
-        result.concludeUpgrades()
+        result.concludeFromOthers()
         return result
     }
 

@@ -11,11 +11,13 @@ extension AppReceipt {
 
 extension AppReceipt {
     /// Whether one purchase can change another, so that they resolve to more than the receipt states. That takes
-    /// subscriptions of several products (`UpgradeRule`).
+    /// subscriptions of several products (`UpgradeRule`) or a cancellation (`CopyRule`).
     package var hasDependentPurchases: Bool {
-        UpgradeRule.isNeeded(inAppPurchases.count) {
-            inAppPurchases[$0].expiresDate == nil ? nil : inAppPurchases[$0].productId
-        }
+        let isCancelled = inAppPurchases.count > 1 && inAppPurchases.contains { $0.cancellationDate != nil }
+        return isCancelled
+            || UpgradeRule.isNeeded(inAppPurchases.count) {
+                inAppPurchases[$0].expiresDate == nil ? nil : inAppPurchases[$0].productId
+            }
     }
 }
 

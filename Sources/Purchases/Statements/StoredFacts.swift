@@ -134,10 +134,16 @@ extension TransactionFact {
     /// states such a purchase, or the cancellation of one whose type it does not state (a notification of version 1).
     public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || isNotifiedCancellation }
 
-    /// The text that every stored payload of a subscription to this product contains; nil for a fact without an expiry
-    /// or a product.
+    /// Whether the fact states a period of a subscription.
+    package var isPeriod: Bool { payload.expiresDate != nil && payload.productId != nil }
+
+    /// The text that every stored payload about this product contains; nil for a fact whose transaction no other one can
+    /// change: a consumable, or one without a product or a known type.
     package var storedProduct: [UInt8]? {
-        guard payload.expiresDate != nil, let product = payload.productId else { return nil }
+        let type = payload.type
+        guard payload.expiresDate != nil || type == .nonConsumable || type == .nonRenewingSubscription,
+            let product = payload.productId
+        else { return nil }
         var writer = JSONWriter(reservingCapacity: 64)
         writer.beginObject()
         writer.member("productId", product)
@@ -148,8 +154,8 @@ extension TransactionFact {
     /// Whether the fact is signed and states no cancellation. If the ledger has no entry, or its entry grants the
     /// content, such a fact leaves the transaction `purchased`: an unsigned fact overrules a signed one only if
     /// `isNotifiedCancellation` (see FactJoining.swift), and an older signed one does so only if it decided before. Bulk
-    /// loads therefore need not join facts. The exceptions are a transaction with a notified cancellation, and a
-    /// subscription with several products, because `UpgradeRule` compares their transactions.
+    /// loads therefore need not join facts. The exceptions are a transaction with a notified cancellation, and those that
+    /// `UpgradeRule` and `CopyRule` compare: a subscription with several products, and a purchase with a revocation.
     package var isPlainPurchase: Bool {
         origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
             && legacy?.cancellationDate == nil

@@ -30,8 +30,8 @@ public struct LedgerHistory: Sendable {
 /// An entry that is due.
 ///
 /// After an engine has written facts, it examines all transactions under the original transaction ids of the changed
-/// facts: those with a changed fact with ``init(after:for:)``, the others with ``init(after:forUnchanged:)``, because a
-/// new period can show that another one was upgraded.
+/// facts, also those without a changed fact: a new period can show that another one was upgraded, and the refund of a
+/// purchase that its copies were refunded.
 public struct DueEntry: Sendable {
     /// The number of the entry among those of its transaction, from 0.
     public let number: Int64
@@ -54,13 +54,6 @@ public struct DueEntry: Sendable {
         default: return nil
         }
         number = history.number + 1
-    }
-
-    /// The entry that is due for a transaction without a changed fact; nil if none is due. Other periods of its
-    /// subscription can only show, or disprove, that it was upgraded.
-    public init?(after history: LedgerHistory?, forUnchanged transaction: StoredTransaction) {
-        guard transaction.deliveryState == .upgraded || history?.event == .upgraded else { return nil }
-        self.init(after: history, for: transaction)
     }
 }
 

@@ -133,6 +133,46 @@ extension StoreConformance {
             try await store.add(Samples.fact("1", at: 4, legacy: cancelled))
             try await expect(store.text, equals: "1 purchased, 1 revoked")
         },
+        StoreRule(opened: "a refund of a purchase revokes its copies, whichever is known first, until it is reversed") {
+            store in
+            func copy(
+                _ id: String, _ prefix: String, _ source: FactSource, at date: Int64, isRevoked: Bool = false
+            ) -> TransactionFact {
+                let isPeriod = prefix == "1"
+                return Samples.fact(
+                    prefix + id, original: prefix + "0", product: isPeriod ? "monthly" : "lifetime", source: source,
+                    at: date, legacy: isRevoked && source == .receipt ? cancelled : nil
+                ) {
+                    $0.type = isPeriod ? .autoRenewableSubscription : .nonConsumable
+                    $0.webOrderLineItemId = isPeriod ? "900" : nil
+                    $0.expiresDate = isPeriod ? Samples.june + 30 * Samples.day : nil
+                    $0.revocationDate = isRevoked && source != .receipt ? Samples.june + 5000 : nil
+                }
+            }
+            // A period, then a non-consumable.
+            for prefix in ["1", "2"] {
+                try await store.add(copy("1", prefix, .receipt, at: 1))
+                try await store.add(copy("2", prefix, .receipt, at: 2))
+                try await store.add(copy("1", prefix, .notificationV2, at: 3, isRevoked: true))
+                // A copy that becomes known later.
+                try await store.add(copy("3", prefix, .receipt, at: 4))
+                try await store.add(copy("3", prefix, .notificationV2, at: 5))
+            }
+            func entries(_ prefix: String) async throws -> [String] {
+                try await LedgerAudit.check(store).filter { $0.transactionId.hasPrefix(prefix) }
+                    .map { "\($0.transactionId.dropFirst()) \($0.event)" }
+            }
+            for prefix in ["1", "2"] {
+                let events = try await entries(prefix)
+                try expect(
+                    events.prefix(2) + events.dropFirst(2).prefix(2).sorted() + events.dropFirst(4).prefix(1)
+                        + events.dropFirst(5).sorted(),
+                    equals: [
+                        "1 purchased", "2 purchased", "1 revoked", "2 revoked", "3 revoked", "1 reinstated",
+                        "2 reinstated", "3 purchased",
+                    ])
+            }
+        },
         StoreRule(opened: "a refund of seats revokes nothing") { store in
             try await store.add(Samples.fact("1", at: 1))
             let refunded = Samples.fact("1", source: .notificationV2, at: 2) {

@@ -55,6 +55,18 @@ struct PromotionalOfferTests {
         #expect(after?.situation == .lapsed && after?.expirationIntent == .billingError)
     }
 
+    @Test("While another own subscription of the group may have been renewed, nobody has lapsed")
+    func anotherMayHaveGoneOn() {
+        let other = Samples.period(0, 2) {
+            $0.transactionId = "o0"
+            $0.originalTransactionId = "other"
+        }
+        var history = Samples.history(Samples.monthly(0..<3) + [other], [])
+        #expect(history.promotionalCandidates(at: Samples.month(4)).first?.situation == .lapsed)
+        history.coverage["other"] = PurchaseHistory.Coverage(currentThrough: Samples.month(1))
+        #expect(history.promotionalCandidates(at: Samples.month(4)).first?.situation == .unknown)
+    }
+
     @Test("A period that began later and ended earlier does not take the renewal information of the one that ends last")
     func periodWithin() {
         var periods = Samples.monthly(0..<2)

@@ -39,6 +39,27 @@ struct WinBackTests {
         #expect(late.changesAt == nil)
     }
 
+    @Test("While billing of one subscription is retried, a customer has not lapsed, although another one ended later")
+    func retriedBesideALapsedOne() {
+        let other = Samples.period(3, 4) {
+            $0.transactionId = "o3"
+            $0.originalTransactionId = "other"
+        }
+        var failing = JWSRenewalInfoDecodedPayload()
+        failing.originalTransactionId = "original"
+        failing.isInBillingRetryPeriod = true
+        failing.gracePeriodExpiresDate = Samples.month(3) + 16 * Samples.day
+        failing.signedDate = Samples.month(3)
+        let history = Samples.history(Samples.monthly(0..<3) + [other], [failing, Samples.cancelled("other")])
+        let retried = history.eligibility(for: Samples.offer, at: Samples.month(4) + Samples.day)
+        #expect(retried.obstacleRules.contains(.lapsed))
+        #expect(retried.reason(.lapsed)?.transactionId == "t2")
+        #expect(retried.reason(.lapsed)?.from == Samples.month(3) + 60 * Samples.day)
+        let after = history.eligibility(for: Samples.offer, at: Samples.month(3) + 61 * Samples.day)
+        #expect(!after.obstacleRules.contains(.lapsed))
+        #expect(after.reason(.lapsed)?.transactionId == "o3")
+    }
+
     @Test("Seats that were added, and refunded or for free, do not interrupt the paid months and count no month twice")
     func seatsInAPaidPeriod() {
         let added: [(inout JWSTransactionDecodedPayload) -> Void] = [

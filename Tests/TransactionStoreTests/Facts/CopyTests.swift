@@ -1,0 +1,121 @@
+import AppStoreModels
+import Purchases
+import TestSupport
+import Testing
+import TransactionStoreConformance
+
+/// Which copies of a purchase are revoked.
+@Suite("Copies of a purchase")
+struct CopyTests {
+    private static let refund = Samples.june + 5 * Samples.day
+
+    private func period(
+        _ id: String, order: String = "900", product: String = "monthly", _ source: FactSource = .receipt,
+        at date: Int64,
+        revoked: Int64? = nil, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> TransactionFact {
+        var legacy = LegacyTransactionFields()
+        legacy.cancellationDate = revoked
+        let isLegacy = source.kind != .signedTransaction
+        return Samples.fact(
+            id, original: "1", product: product, source: source, at: date,
+            legacy: revoked != nil && isLegacy ? legacy : nil
+        ) {
+            $0.type = .autoRenewableSubscription
+            $0.webOrderLineItemId = order
+            $0.expiresDate = Samples.june + 30 * Samples.day
+            $0.revocationDate = isLegacy ? nil : revoked
+            configure(&$0)
+        }
+    }
+
+    /// The revoked transactions, ascending, whatever the order of the facts.
+    private func revoked(_ facts: TransactionFact...) throws -> [String] {
+        let customer = try unwrap(Customer(resolving: facts.map { Samples.set($0) }))
+        let reversed = try unwrap(Customer(resolving: facts.reversed().map { Samples.set($0) }))
+        func ids(_ customer: Customer) -> [String] {
+            customer.transactions.filter { $0.payload.revocationDate != nil }.compactMap(\.payload.transactionId)
+                .sorted()
+        }
+        #expect(ids(customer) == ids(reversed))
+        // The form for replies agrees with the modern one.
+        for transaction in customer.transactions where transaction.payload.isUpgraded != true {
+            #expect((transaction.legacy.cancellationDate != nil) == (transaction.payload.revocationDate != nil))
+        }
+        return ids(customer)
+    }
+
+    @Test("A refund of one copy of a period revokes the others, with its rule as the source")
+    func refundOfOneCopy() throws {
+        let facts = [
+            period("2", at: 1),
+            period("3", .notificationV2, at: 2, revoked: Self.refund) { $0.revocationReason = .other },
+        ]
+        #expect(try revoked(facts[0], facts[1]) == ["2", "3"])
+        let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+        let copy = try unwrap(customer.transactions.first { $0.payload.transactionId == "2" })
+        #expect(copy.payload.revocationDate == Self.refund && copy.payload.revocationReason == .other)
+        #expect(copy.source(of: .revocationDate) == .inferred(.copyWasRevoked))
+        let now = Samples.june + 10 * Samples.day
+        let entitlements = customer.purchaseHistory(catalog: nil).entitlements(at: now)
+        #expect(entitlements.map(\.status) == [.revoked])
+    }
+
+    @Test("A newer receipt without the cancellation shows no reversal, a newer signed transaction of a copy does")
+    func reversal() throws {
+        let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
+        #expect(try revoked(refunded, period("3", at: 9)) == ["2", "3"])
+        #expect(try revoked(refunded, period("3", .appStoreServerAPI, at: 2)) == ["2", "3"])
+        #expect(try revoked(refunded, period("3", .appStoreServerAPI, at: 3)).isEmpty)
+        #expect(try revoked(refunded, period("3", at: 9), period("4", .appStoreServerAPI, at: 3)).isEmpty)
+        // Refunded again.
+        let again = period("3", at: 4, revoked: Self.refund)
+        #expect(try revoked(refunded, again, period("4", .appStoreServerAPI, at: 3)) == ["2", "3", "4"])
+    }
+
+    @Test("Other periods, other products and added seats are no copies, and an upgraded period is not revoked")
+    func noCopies() throws {
+        let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
+        #expect(try revoked(refunded, period("3", order: "901", at: 1)) == ["2"])
+        #expect(try revoked(refunded, period("3", order: "0", at: 1)) == ["2"])
+        let shared = period("3", at: 1) { $0.inAppOwnershipType = .familyShared }
+        #expect(try revoked(refunded, shared) == ["2"])
+        let seats = period("3", .notificationV2, at: 1) { $0.additionalTransactionReason = .seatAddition }
+        #expect(try revoked(refunded, seats) == ["2"])
+        let upgraded = period("3", .notificationV2, at: 1) { $0.isUpgraded = true }
+        #expect(try revoked(refunded, upgraded) == ["2"])
+        let consumable = { (id: String, isRevoked: Bool) in
+            Samples.fact(id, original: "1", product: "coins", source: .notificationV2, at: 1) {
+                $0.type = .consumable
+                $0.revocationDate = isRevoked ? Self.refund : nil
+            }
+        }
+        #expect(try revoked(consumable("2", true), consumable("3", false)) == ["2"])
+    }
+
+    @Test("An unsigned cancellation revokes unsigned copies only, unless a server received it with the secret")
+    func unsigned() throws {
+        let recorded = period("2", .recordedReply, at: 2, revoked: Self.refund)
+        #expect(try revoked(recorded, period("3", .recordedReply, at: 1)) == ["2", "3"])
+        #expect(try revoked(recorded, period("3", at: 1)) == ["2"])
+        let received = period("2", .notificationV1, at: 2, revoked: Self.refund)
+        #expect(try revoked(received, period("3", at: 1)) == ["2", "3"])
+    }
+
+    @Test("Restored non-consumables and non-renewing subscriptions are copies of their purchase")
+    func restored() throws {
+        for type in [ProductType.nonConsumable, .nonRenewingSubscription] {
+            func purchase(_ id: String, _ source: FactSource, at date: Int64, isRevoked: Bool = false)
+                -> TransactionFact
+            {
+                Samples.fact(id, original: "1", product: "lifetime", source: source, at: date) {
+                    $0.type = type
+                    $0.revocationDate = isRevoked ? Self.refund : nil
+                }
+            }
+            let refunded = purchase("1", .notificationV2, at: 2, isRevoked: true)
+            #expect(try revoked(refunded, purchase("2", .receipt, at: 9)) == ["1", "2"])
+            #expect(try revoked(refunded, purchase("2", .appStoreServerAPI, at: 9)).isEmpty)
+        }
+    }
+}
