@@ -68,6 +68,7 @@ struct ControlRequest {
             } ?? fault.share
         fault.path = try optionalText("path")
         fault.status = try optionalInteger("status").map { Int(clamping: $0) } ?? fault.status
+        fault.code = try optionalInteger("code") ?? fault.code
         fault.retryAfter = try optionalInteger("retryAfter") ?? fault.retryAfter
         fault.delay = try optionalInteger("delay") ?? fault.delay
         try fault.check()

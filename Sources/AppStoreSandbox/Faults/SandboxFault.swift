@@ -8,6 +8,8 @@ public struct SandboxFault: Sendable, Hashable {
         case unauthorized
         /// 429 with `Retry-After`.
         case rateLimited = "rate-limited"
+        /// An error of Apple's, with its number.
+        case refused
         /// A status from 500 to 599 without a body.
         case serverError = "server-error"
         /// The right answer, late.
@@ -30,6 +32,8 @@ public struct SandboxFault: Sendable, Hashable {
     public var path: String?
     /// The status of ``Kind/serverError``.
     public var status = 500
+    /// Apple's number of ``Kind/refused``.
+    public var code: Int64 = 4000_000
     /// `Retry-After` of ``Kind/rateLimited``, in seconds.
     public var retryAfter: Int64 = 60
     /// Milliseconds before the answer, of ``Kind/delay``.
@@ -51,12 +55,13 @@ public struct SandboxFault: Sendable, Hashable {
             case "share": share = try Self.number(value, "share")
             case "path": path = value
             case "status": status = try Self.number(value, "status")
+            case "code": code = try Self.number(value, "code")
             case "retry-after": retryAfter = try Self.number(value, "retry-after")
             case "delay": delay = try Self.number(value, "delay")
             default:
                 throw SandboxError(
                     .invalidRequest,
-                    "\(pair[0].quoted): must be count, share, path, status, retry-after or delay")
+                    "\(pair[0].quoted): must be count, share, path, status, code, retry-after or delay")
             }
         }
         try check()
@@ -82,6 +87,7 @@ public struct SandboxFault: Sendable, Hashable {
             throw SandboxError(.invalidRequest, "share: must be more than 0 and at most 1")
         }
         try ensure((500...599).contains(status), .invalidRequest, "status: must be 500 to 599")
+        try ensure((4000_000...5999_999).contains(code), .invalidRequest, "code: must be 4000000 to 5999999")
         // At most a year of Retry-After, and ten minutes of delay.
         try ensure((0...31_536_000).contains(retryAfter), .invalidRequest, "retry-after: must be 0 to 31536000 seconds")
         try ensure((0...600_000).contains(delay), .invalidRequest, "delay: must be 0 to 600000 milliseconds")

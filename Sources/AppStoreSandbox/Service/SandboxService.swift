@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import AppStoreServer
 
 /// The App Store with its clock and its notification sender. It processes one request at a time.
 actor SandboxService {
@@ -43,6 +44,7 @@ actor SandboxService {
             var response = APIRefusal(.rateLimitExceeded).response
             response.retryAfter = wallClock().addingSaturated(fault.retryAfter * 1_000)
             return response
+        case .refused: return APIRefusal(APIErrorCode(rawValue: fault.code)).response
         case .serverError: return APIResponse(status: fault.status)
         case .garbage: return APIResponse(status: 200, body: Array("<html>\u{0}not JSON".utf8) + [0xFF, 0xFE])
         case .delay, .hang, .cut: return nil

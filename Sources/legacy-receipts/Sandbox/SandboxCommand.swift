@@ -23,9 +23,9 @@ struct SandboxCommand: AsyncParsableCommand {
             subscriptions/ID, transactions/ID, transactions/ID/receipt, notifications, clock, trust.
 
             Faults try out a client of the App Store Server API: POST, GET and DELETE faults, or --fault. A fault is \
-            unauthorized (401), rate-limited (429), server-error, delay, hang, cut or garbage. count=N limits it to the \
-            next N requests, share=0.5 to that part of them, path=/history to these; retry-after=SECONDS, status=503 and \
-            delay=MILLISECONDS say more. As JSON, the same names; retryAfter for retry-after.
+            unauthorized (401), rate-limited (429), refused, server-error, delay, hang, cut or garbage. count=N limits it to \
+            the next N requests, share=0.5 to that part of them, path=/history to these; retry-after=SECONDS, code=4040003 \
+            (Apple's error of refused), status=503 and delay=MILLISECONDS say more. As JSON, the same names; retryAfter for retry-after.
 
             EXAMPLES:
               legacy-receipts sandbox --products Store.storekit --root-out roots.pem

@@ -13,6 +13,7 @@ import Testing
             ("{\"kind\": \"unauthorized\", \"count\": 1}", AppStoreServerAPIError.Reason.unauthorized, 401),
             ("{\"kind\": \"rate-limited\", \"count\": 1, \"retryAfter\": 2}", .rateLimited, 429),
             ("{\"kind\": \"server-error\", \"count\": 1, \"status\": 503}", .unexpectedStatus, 503),
+            ("{\"kind\": \"refused\", \"count\": 1, \"code\": 4040003}", .refused, 404),
             ("{\"kind\": \"garbage\", \"count\": 1}", .invalidResponse, nil),
             ("{\"kind\": \"cut\", \"count\": 1}", .interrupted, nil),
         ] as [(String, AppStoreServerAPIError.Reason, Int?)])
@@ -101,6 +102,7 @@ import Testing
                 ("{\"kind\": \"hang\", \"share\": 2}", "share: must be"),
                 ("{\"kind\": \"hang\", \"count\": 0}", "count: must be"),
                 ("{\"kind\": \"server-error\", \"status\": 200}", "status: must be"),
+                ("{\"kind\": \"refused\", \"code\": 404}", "code: must be"),
             ] {
                 let refused = try await sandbox.post("faults", fault, expecting: 400)
                 #expect(refused["message"]?.string?.contains(message) == true)
