@@ -96,8 +96,8 @@ package struct ConsumptionAnswers: Sendable {
                 outcome.unansweredRequests += uuids.count
             } catch let error as AppStoreServerAPIError {
                 silence = error.reason == .timedOut || error.reason == .interrupted ? silence + 1 : 0
-                guard error.reason == .refused || 1..<Self.maximumSilence ~= silence else {
-                    // The cause is the key, the network or the rate limit, so the next request would fail too.
+                guard !error.concernsApp, error.reason == .refused || 1..<Self.maximumSilence ~= silence else {
+                    // The cause is the app, the key, the network or the rate limit, so the next request would fail too.
                     outcome.stopped = error
                     outcome.left = ids.count - place
                     outcome.leftRequests = ids[place...].reduce(0) { $0 + (requests[$1]?.count ?? 0) }

@@ -7,7 +7,8 @@ public import TransactionStore
 ///
 /// A run skips customers that are complete, so another run resumes an interrupted one. The store keeps which purchases the
 /// App Store does not know, and they are not queried again for some time. The client's rate budgets set the pace. The run
-/// waits while the App Store accepts no requests. It stops at the first query if the App Store rejects the key.
+/// waits while the App Store accepts no requests. It stops at the first query if the App Store rejects the app or
+/// its key.
 public struct CustomerEnrichment: Sendable {
     /// The counts of a run.
     public struct Counts: Sendable, Hashable {
@@ -56,21 +57,25 @@ public struct CustomerEnrichment: Sendable {
         public var description: String { "The App Store cannot be reached: \(reason)." }
     }
 
-    /// The App Store does not accept the key. The run stops, because every further query would be refused too.
+    /// The App Store does not accept the app or its key. The run stops, because every further query would be refused too.
     public struct Refused: Error, Sendable, Hashable, CustomStringConvertible {
         public let bundleID: String
         public let environment: Environment
-        /// 401 or 403.
         public let httpStatus: Int
+        /// Apple's error number; nil for an answer without one.
+        public let code: APIErrorCode?
 
-        package init(bundleID: String, environment: Environment, httpStatus: Int) {
+        package init(bundleID: String, environment: Environment, httpStatus: Int, code: APIErrorCode? = nil) {
             self.bundleID = bundleID
             self.environment = environment
             self.httpStatus = httpStatus
+            self.code = code
         }
 
         public var description: String {
-            "The App Store does not accept the key for \(bundleID) in \(environment.rawValue) (HTTP \(httpStatus))."
+            let app = "\(bundleID) in \(environment.rawValue)"
+            return code.map { "The App Store does not accept \(app): Apple's error \($0)." }
+                ?? "The App Store does not accept the key for \(app) (HTTP \(httpStatus))."
         }
     }
 

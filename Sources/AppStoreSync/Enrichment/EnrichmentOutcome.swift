@@ -11,7 +11,7 @@ enum EnrichmentOutcome: Sendable {
     case unknown
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)
-    /// The App Store does not accept the key, and would refuse every other query too.
+    /// The App Store does not accept the app or its key, and would refuse every other query too.
     case refused(CustomerEnrichment.Refused)
     case failed(CustomerEnrichment.Failure)
 
@@ -77,13 +77,13 @@ enum EnrichmentOutcome: Sendable {
             return .limited(until: min(error.retryAfter ?? now + unstatedWait, now + longestWait))
         default: break
         }
-        guard let status = error.httpStatus, status == 401 || status == 403 else {
+        guard error.concernsApp, let status = error.httpStatus, error.code != .appNotFoundRetryable else {
             return .failed(
                 CustomerEnrichment.Failure(transactionId: id, reason: "\(error)", isOutage: error.isOutage))
         }
         return .refused(
             CustomerEnrichment.Refused(
-                bundleID: app.bundleID, environment: error.environment, httpStatus: status))
+                bundleID: app.bundleID, environment: error.environment, httpStatus: status, code: error.code))
     }
 }
 
@@ -92,7 +92,7 @@ extension AppStoreServerAPIError {
     fileprivate var isOutage: Bool {
         switch reason {
         case .timedOut, .notConnected, .interrupted: true
-        case .unexpectedStatus, .refused: httpStatus.map { $0 >= 500 } ?? false
+        case .unexpectedStatus, .refused: code == .appNotFoundRetryable || (httpStatus ?? 0) >= 500
         default: false
         }
     }

@@ -94,9 +94,9 @@ package final class CircuitBreaker: Sendable {
         switch error.reason {
         case .rateLimited, .rateBudgetExhausted:
             if let until = error.retryAfter { held(now: now, until: until) } else { failed(now: now) }
-        case .notConnected, .interrupted, .timedOut, .unauthorized: failed(now: now)
-        case .refused, .unexpectedStatus:
-            guard let status = error.httpStatus, status >= 500 else { return learnedNothing() }
+        case .notConnected, .interrupted, .timedOut: failed(now: now)
+        case .unauthorized, .refused, .unexpectedStatus:
+            guard error.concernsApp || (error.httpStatus ?? 0) >= 500 else { return learnedNothing() }
             failed(now: now, until: error.retryAfter)
         case .responseTooLarge, .invalidResponse, .invalidRequest, .pagingStalled, .tokenFailure: learnedNothing()
         }

@@ -227,8 +227,8 @@ struct EnrichmentTests {
         "Only an answer that there is no such purchase is remembered",
         arguments: [
             (404, 4_040_010, true), (404, 4_040_001, true), (404, 4_040_005, true), (400, 4_000_006, true),
-            (404, 4_040_002, false), (404, 4_040_004, false), (404, 4_040_006, false), (404, 4_040_003, false),
-            (500, 5_000_000, false), (404, 0, false),
+            (404, 4_040_002, false), (404, 4_040_004, false), (404, 4_040_006, false), (500, 5_000_000, false),
+            (404, 0, false),
         ])
     func remembersOnlyUnknown(status: Int, code: Int, isRemembered: Bool) async throws {
         try await playing { sandbox, store in
@@ -394,14 +394,20 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A key that is not accepted ends the run at the first question", arguments: [401, 403])
-    func refusedKey(status: Int) async throws {
+    @Test(
+        "An app or a key that is not accepted ends the run at the first question",
+        arguments: [(401, nil), (403, nil), (404, 4_040_003), (400, 4_000_002)] as [(Int, Int64?)])
+    func refusedApp(status: Int, code: Int64?) async throws {
         try await playing { sandbox, store in
             let ids = try await stocked(40, sandbox, store)
-            let transport = WatchedTransport { _ in .init(status: status, body: []) }
+            let body = code.map { #"{"errorCode": \#($0), "errorMessage": "No."}"# } ?? ""
+            let transport = WatchedTransport { _ in .init(status: status, body: Array(body.utf8)) }
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
             let refused = CustomerEnrichment.Refused(
-                bundleID: "com.example.app", environment: .sandbox, httpStatus: status)
+                bundleID: "com.example.app", environment: .sandbox, httpStatus: status,
+                code: code.map { APIErrorCode(rawValue: $0) })
+            let cause = code.map { "Apple's error \($0) (" } ?? "the key for com.example.app"
+            #expect(refused.description.contains(cause))
             await #expect(throws: refused) { try await enrichment.completeCustomers(of: store) }
             #expect(transport.asked.count == 1)
             await #expect(throws: refused) { try await enrichment.complete(ids: ids) }

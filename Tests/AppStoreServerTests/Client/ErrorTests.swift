@@ -110,6 +110,28 @@ import Testing
         #expect(tokens[1] != tokens[2])
     }
 
+    @Test(
+        "An error about the app or its key is told from an error about one customer",
+        arguments: APIErrorCode.knownValues)
+    func concernsApp(code: APIErrorCode) async throws {
+        let client = try Sample.client(ScriptedTransport([.refusal(code.rawValue)]), retries: .never)
+        let error = try #require(try await apiError { try await client.getTransactionInfo("1") })
+        #expect(error.concernsApp == [4_000_002, 4_040_003, 4_040_004].contains(code.rawValue))
+    }
+
+    @Test(
+        "401 concerns the app, and so does 403 unless its code is known; other statuses without a code do not",
+        arguments: [
+            (401, "", true), (403, "", true), (403, #"{"errorCode":4030999}"#, true),
+            (403, #"{"errorCode":4030004}"#, false), (400, #"{"errorCode":4000999}"#, false), (404, "", false),
+            (500, "", false),
+        ])
+    func statusConcernsApp(status: Int, body: String, concernsApp: Bool) async throws {
+        let client = try Sample.client(ScriptedTransport([.json(body, status: status)]), retries: .never)
+        let error = try #require(try await apiError { try await client.getTransactionInfo("1") })
+        #expect(error.concernsApp == concernsApp)
+    }
+
     @Test("A message of Apple's is kept to 1,000 characters")
     func longMessage() async throws {
         let text = String(repeating: "x", count: 5000)

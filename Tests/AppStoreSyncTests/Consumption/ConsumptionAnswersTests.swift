@@ -18,12 +18,14 @@ import TransactionStore
         let time: Mutex<Int64>
         let requestTime: Int64
         let status: Int
+        let body: String
         let isSilent: Bool
 
-        init(requestTime: Int64 = 0, status: Int = 202, isSilent: Bool = false) {
+        init(requestTime: Int64 = 0, status: Int = 202, body: String = "", isSilent: Bool = false) {
             time = Mutex(ConsumptionAnswersTests.now)
             self.requestTime = requestTime
             self.status = status
+            self.body = body
             self.isSilent = isSilent
         }
 
@@ -31,7 +33,7 @@ import TransactionStore
             sent.withLock { $0.append(String(request.url.split(separator: "/").last ?? "")) }
             time.withLock { $0 += requestTime }
             if isSilent { throw APITransportError.timedOut }
-            return APITransportResponse(status: status, body: [])
+            return APITransportResponse(status: status, body: Array(body.utf8))
         }
     }
 
@@ -147,13 +149,16 @@ import TransactionStore
         #expect(api.sent.withLock { $0 }.isEmpty && tasks.closed.withLock { $0 }.isEmpty)
     }
 
-    @Test("A key that the App Store does not accept ends the run, and the rest stays open")
-    func refusedKey() async throws {
-        let (api, tasks) = (API(status: 401), Tasks())
+    @Test(
+        "An app or a key that the App Store does not accept ends the run at the first answer, and the rest stays open",
+        arguments: [(401, ""), (403, #"{"errorCode":4030999}"#), (404, #"{"errorCode":4040003}"#)])
+    func refusedApp(status: Int, body: String) async throws {
+        let (api, tasks) = (API(status: status, body: body), Tasks())
         let outcome = try await Self.answers(api, tasks).answer([
             Self.open("1", deadline: 30_000), Self.open("2", deadline: 30_000),
         ])
-        #expect(outcome.stopped != nil && outcome.left == 2 && outcome.answered.isEmpty)
+        #expect(outcome.stopped != nil && outcome.left == 2 && outcome.answered.isEmpty && outcome.problems.isEmpty)
+        #expect(api.sent.withLock { $0 } == ["1"])
         #expect(tasks.closed.withLock { $0 }.isEmpty)
     }
 }

@@ -34,8 +34,8 @@ import Testing
     }
 
     @Test(
-        "After so many failures nobody asks: server errors and a key that is not accepted",
-        arguments: [(500, 5_000_000 as Int?), (401, nil)])
+        "After so many failures nobody asks: server errors, and an app or a key that is not accepted",
+        arguments: [(500, 5_000_000 as Int?), (401, nil), (403, nil), (404, 4_040_003)])
     func outage(status: Int, code: Int?) async throws {
         let api = try AccountsAPI(signed: AppStoreRefresherTests.now)
         let setting = try RefresherSetting(api, clock: { AppStoreRefresherTests.now })

@@ -97,4 +97,14 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         if attempts > 1 { parts.append("after \(attempts) attempts") }
         return parts.joined(separator: ", ")
     }
+
+    /// Whether the App Store does not accept the app or its key, so that a request about any other customer would fail too.
+    ///
+    /// The listed codes of HTTP 403 are about a subscription, an image or a message (Reference.md S3).
+    package var concernsApp: Bool {
+        switch code {
+        case .invalidAppIdentifier?, .appNotFound?, .appNotFoundRetryable?: true
+        default: httpStatus == 401 || (httpStatus == 403 && code?.name == nil)
+        }
+    }
 }
