@@ -228,6 +228,38 @@ struct AppStoreActTests {
         #expect(try folder.text("tokens.csv.sandbox.done").split(separator: "\n").count == 15)
     }
 
+    @Test(
+        "An error about the app or its key ends the run, says what to check, and is recorded for no row",
+        arguments: [4_040_003, 4_000_002, 4_030_999])
+    func refusedApp(code: Int) async throws {
+        let folder = try Folder()
+        let outcome = try await AppStoreShell.run(
+            """
+            echo originalTransactionId,appAccountToken > tokens.csv
+            for id in $ada $coins $(seq 99901 99940); do echo $id,\(Self.token); done >> tokens.csv
+            shop faults '{"kind": "refused", "code": \(code)}' > /dev/null
+            app set-account-token --csv tokens.csv
+            curl -sf $address/sandbox/v1/faults > faults
+            curl -sf -X DELETE $address/sandbox/v1/faults > /dev/null
+            cp tokens.csv.sandbox.done first
+            head -n 3 tokens.csv > few && mv few tokens.csv
+            app set-account-token --csv tokens.csv
+            """, in: folder)
+        let lines = outcome.output.split(separator: "\n")
+        try #require(lines.count == 4, "\(outcome.output) \(outcome.error)")
+        #expect(lines[0].hasSuffix("tokens set: 0, refused: 0, failed: 0, left: 42; known from earlier runs: 0"))
+        #expect(lines[1] == "status 2")
+        #expect(outcome.error.hasPrefix("Stopped, run the same command to go on. Apple's error \(code)"))
+        #expect(outcome.error.contains("Check that --private-key is"), "\(outcome.error)")
+        #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+        #expect(try folder.text("first") == "# com.example.app sandbox\n")
+        // No more than were under way together.
+        let met = try #require(try folder.text("faults").firstMatch(of: /"met":(\d+)/)?.1)
+        #expect(try #require(Int(met)) <= 16)
+        #expect(lines[2] == "Purchases: 2; tokens set: 2, refused: 0, failed: 0, left: 0; known from earlier runs: 0")
+        #expect(lines[3] == "status 0")
+    }
+
     @Test("A file with mistakes sends nothing and names the lines; the log of another app or environment is refused")
     func mistakes() async throws {
         let folder = try Folder()

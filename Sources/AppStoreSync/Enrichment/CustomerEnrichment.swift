@@ -61,6 +61,7 @@ public struct CustomerEnrichment: Sendable {
     public struct Refused: Error, Sendable, Hashable, CustomStringConvertible {
         public let bundleID: String
         public let environment: Environment
+        /// The status of the answer.
         public let httpStatus: Int
         /// Apple's error number; nil for an answer without one.
         public let code: APIErrorCode?

@@ -88,16 +88,17 @@ struct AccountTokenRun {
         // The run was stopped before the answer. Sending the row again has the same effect.
         case .failure(is CancellationError): break
         case .failure(let error as AppStoreServerAPIError):
+            guard !error.concernsApp, [.refused, .timedOut, .interrupted].contains(error.reason) else {
+                // The app, the key, the network or the rate limit: the next row would fail too.
+                outcome.stopped = outcome.stopped ?? error
+                return
+            }
             if Self.isFinal(error), let code = error.code {
                 try done.append(row, String(code.rawValue))
                 outcome.refused += 1
-            } else if error.reason == .refused || error.reason == .timedOut || error.reason == .interrupted {
+            } else {
                 outcome.failed += 1
                 if outcome.failed >= Self.maximumFailures { outcome.stopped = outcome.stopped ?? error }
-            } else {
-                // The key, the network or the rate limit: the next row would fail too.
-                outcome.stopped = outcome.stopped ?? error
-                return
             }
             guard outcome.refusals.count < Self.shownRefusals else { return }
             outcome.refusals.append("\(row.id): \(AppStoreErrorText.text(error))")

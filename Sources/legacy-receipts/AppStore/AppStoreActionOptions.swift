@@ -84,6 +84,23 @@ enum AppStoreErrorText {
         return text
     }
 
+    /// For a run that the error ended: what it was, and what to check if the App Store does not accept the app or its key.
+    static func end(of error: AppStoreServerAPIError) -> String {
+        "Stopped, run the same command to go on. \(text(error))"
+            + (error.concernsApp ? " \(whatToCheck(in: error.environment))" : "")
+    }
+
+    /// What to check if the App Store does not accept an app or its key.
+    static func whatToCheck(in environment: AppStoreModels.Environment) -> String {
+        let text = """
+            Check that --private-key is an In-App Purchase key (an App Store Connect API key is another kind), that \
+            --key-id and --issuer-id are those that App Store Connect shows for it, that it is not revoked, that the app \
+            is of the same team and --bundle-id is spelled as there, and that this machine's clock is right.
+            """
+        guard environment == .production else { return text }
+        return text + " Production refuses an app without a release: give --environment sandbox then."
+    }
+
     /// One object with the member `error`.
     static func json(_ error: AppStoreServerAPIError) -> String {
         InspectionJSON.object { writer in

@@ -14,12 +14,13 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
             --csv reads a file with the header originalTransactionId,appAccountToken. The whole file is checked before the \
             first call. Each answer is appended to FILE.production.done or FILE.sandbox.done: after an interruption, run the \
             same command again, and it goes on with the other rows. The calls stay within Apple's rate limits. To ask \
-            again about a refused row, remove its line from that file.
+            again about a refused row, remove its line from that file. If Apple does not accept the app or the key, the run \
+            stops at the first answer, and the rows stay open.
 
             EXIT STATUS:
               0  every token is set
               1  the App Store refused some; standard error and the .done file say why
-              2  usage, key, network, input or output error; run it again to go on
+              2  usage, app, key, network, input or output error; run it again to go on
 
             EXAMPLES:
               legacy-receipts app-store set-account-token 1000000831360853 \\
@@ -82,7 +83,7 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
         }
         try Terminal.output(options.json ? outcome.json(session.client.environment) : outcome.text)
         if let stopped = outcome.stopped {
-            Terminal.error("Stopped, run the same command to go on. \(AppStoreErrorText.text(stopped))")
+            Terminal.error(AppStoreErrorText.end(of: stopped))
             throw ExitStatus.usageOrIO
         }
         if outcome.refused + outcome.failed > 0 { throw ExitStatus.refusedByAppStore }

@@ -158,18 +158,11 @@ struct EnrichmentRun: Sendable {
     private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60), isAdaptive: true) }
 
     private static func failure(_ refused: CustomerEnrichment.Refused) -> CommandFailure {
-        var text = """
-            \(refused) Completing the customers stopped at this answer. Check that --private-key is an In-App \
-            Purchase key (an App Store Connect API key is another kind), that --key-id and --issuer-id are those that App \
-            Store Connect shows for it, that it is not revoked, that the app is of the same team and --bundle-id is spelled \
-            as there, and that this machine's clock is right.
+        CommandFailure(
             """
-        if refused.environment == .production {
-            text += """
-                 Production refuses an app without a release: give --environment Sandbox then.
-                """
-        }
-        return CommandFailure(text + " Run it again to go on.")
+            \(refused) Completing the customers stopped at this answer. \
+            \(AppStoreErrorText.whatToCheck(in: refused.environment)) Run it again to go on.
+            """)
     }
 
     private static func unique(_ ids: [String]) -> [String] {

@@ -21,7 +21,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
             EXIT STATUS:
               0  no request that could still be answered is open
               1  some stay open; standard error says why
-              2  usage, key, network, input or output error; run it again to go on
+              2  usage, app, key, network, input or output error; run it again to go on
 
             EXAMPLES:
               legacy-receipts app-store consumption answer \\
@@ -76,7 +76,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
                 "The store still has answered requests as open, and the next run answers them again. \(error)")
         }
         if let stopped = outcome.stopped {
-            Terminal.error("Stopped, run the same command to go on. \(AppStoreErrorText.text(stopped))")
+            Terminal.error(AppStoreErrorText.end(of: stopped))
             throw ExitStatus.usageOrIO
         }
         if outcome.storeError != nil { throw ExitStatus.usageOrIO }
