@@ -174,6 +174,81 @@ struct LedgerFollowTests {
         #expect(third.output.trimmingCharacters(in: .whitespacesAndNewlines) == "7" && third.error.isEmpty)
     }
 
+    @Test("A process that cannot renew its lease ends its command, and goes on when it has the lease again")
+    func cutOff() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        // The shell ends at once, and the process that it started a second later.
+        try folder.write(
+            "deliver",
+            """
+            echo started
+            if [ -e free ]; then cat >>got; exit 0; fi
+            (trap 'sleep 1; echo ended' TERM; sleep 60 & wait) &
+            wait
+            """.utf8)
+        let process = try Following(
+            [
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--lease-seconds", "4",
+                "--acknowledge-on-exit-0", "sh deliver",
+            ], in: folder)
+        try await process.wait(forLines: 1)
+        // Meanwhile another process delivers the first five entries.
+        let taken = "UPDATE ledger_consumers SET position = 5, holder = NULL, leased_until = NULL WHERE name = 'shop'"
+        try await whileNobodyWrites(in: folder, taken) {
+            try await eventually("the command is ended") { try folder.text("err").contains("not acknowledged") }
+            #expect(try folder.text("out") == "started\nended\n")
+            #expect(process.isRunning)
+            try folder.write("free", "")
+        }
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await eventually("the rest is acknowledged") { try await store.acknowledgedPosition(of: "shop") == 7 }
+        try await store.close()
+        #expect(try words("got", in: folder) == ["300 started", "400 started"])
+        #expect(try await process.end(SIGTERM) == 0)
+        let errors = try folder.text("err")
+        #expect(
+            errors.hasPrefix(
+                """
+                The lease of the consumer shop could not be renewed in time. The command was ended for the entries 1 to 7, \
+                which are not acknowledged.
+
+                """), "\(errors)")
+    }
+
+    @Test("A process that cannot renew its lease prints nothing until it has it again, and then the rest")
+    func cutOffPrinting() async throws {
+        let folder = try Folder()
+        // More than a pipe holds.
+        let sets = (1_000..<1_600).map {
+            StoredPurchases.set([StoredPurchases.fact("\($0)", original: "\($0)", 0, 1)])
+        }
+        try await StoredPurchases.makeStore(sets, in: folder)
+        let process = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c",
+                """
+                \(follow) --batch 10000 --lease-seconds 4 | {
+                    IFS= read -r line
+                    printf '%s\\n' "$line" >got
+                    while [ ! -e read ]; do sleep 0.05; done
+                    head -n 599 >>got
+                }
+                """,
+            ], environment: ["COMMAND": Command.path], directory: folder.url.path, errors: folder.write("err", ""))
+        try await eventually("the first line is printed") { folder.names("").contains("got") }
+        try await whileNobodyWrites(in: folder) {
+            try await Task.sleep(for: .seconds(4))
+            try folder.write("read", "")
+            try await eventually("it stops") { try folder.text("err").contains("Nothing is printed until") }
+            #expect(process.isRunning)
+        }
+        #expect(try await process.end(within: 60) == 0)
+        let ids = try folder.lines("got").compactMap { $0["transactionId"] as? String }
+        #expect(ids == (1_000..<1_600).map(String.init))
+    }
+
     @Test("A process that lost its lease stops its command and ends with an error")
     func lostLease() async throws {
         let folder = try Folder()
@@ -189,27 +264,46 @@ struct LedgerFollowTests {
         try await eventually("the lease is free") {
             try await store.lease("shop", to: "the next one", for: 60_000).isGranted
         }
+        // A process that renews its lease runs; the lease of one that does not would be waited for.
+        let renewing = Task {
+            while !Task.isCancelled {
+                _ = try await store.lease("shop", to: "the next one", for: 60_000)
+                try await Task.sleep(for: .seconds(1))
+            }
+        }
         #expect(try await process.end(SIGCONT) == 2)
+        renewing.cancel()
+        _ = await renewing.result
         #expect(try folder.text("err").contains("The consumer shop is in use by the next one."))
         #expect(try await store.acknowledgedPosition(of: "shop") == 0)
         try await store.close()
     }
 
-    /// Stops a process while this one has the file for itself. A process that is stopped within a write keeps the file
-    /// locked, and no other process could take its lease.
+    /// Stops a process while it writes nothing. A process that is stopped within a write keeps the file locked, and no other
+    /// process could take its lease.
     private func stopBetweenWrites(_ process: Int32, in folder: Folder) async throws {
+        try await whileNobodyWrites(in: folder) {
+            kill(process, SIGSTOP)
+            var status: Int32 = 0
+            // Returns when all threads have stopped, or the process has ended.
+            while waitpid(process, &status, WUNTRACED) == -1, errno == EINTR {}
+            guard status & 0xff == 0x7f else { throw TestFailure("it ended by itself") }
+        }
+    }
+
+    /// Locks the store against writes, so that no lease can be renewed. At the end, it executes a statement.
+    private func whileNobodyWrites(
+        in folder: Folder, _ last: String = "SELECT 1", _ body: () async throws -> Void
+    ) async throws {
         var configuration = Configuration()
         configuration.busyMode = .timeout(60)
+        configuration.allowsUnsafeTransactions = true
         let file = try DatabaseQueue(path: folder.file("store.sqlite"), configuration: configuration)
+        try await file.writeWithoutTransaction { try $0.beginTransaction(.immediate) }
+        try await body()
         try await file.writeWithoutTransaction { database in
-            try database.inTransaction(.immediate) {
-                kill(process, SIGSTOP)
-                var status: Int32 = 0
-                // Returns when all threads have stopped, or the process has ended.
-                while waitpid(process, &status, WUNTRACED) == -1, errno == EINTR {}
-                guard status & 0xff == 0x7f else { throw TestFailure("it ended by itself") }
-                return .rollback
-            }
+            try database.execute(sql: last)
+            try database.commit()
         }
         try file.close()
     }

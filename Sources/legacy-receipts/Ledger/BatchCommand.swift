@@ -8,21 +8,27 @@ import Synchronization
 struct BatchCommand: Sendable {
     let script: String
 
-    /// Runs the command to its end. If the task is cancelled, the command has some more time; then it receives SIGTERM, and SIGKILL
-    /// five seconds later, with all processes of its group.
+    /// Runs the command to its end. If the task is cancelled, the command has some more time. Then, and at the deadline, all
+    /// processes of its group receive SIGTERM, and SIGKILL five seconds later.
     ///
     /// - Parameters:
     ///   - input: the whole standard input. The command need not read it.
     ///   - grace: how long to wait for the command after the task is cancelled.
-    /// - Returns: the exit code, or 128 and the number of the signal that ended the command.
+    ///   - deadline: when the command must end at the latest. It can move while the command runs.
+    /// - Returns: the exit code, or 128 and the number of the signal that ended the command; nil if it was late.
     /// - Throws: ``CommandFailure`` if it cannot be started.
-    func run(_ input: [UInt8], grace: @escaping @Sendable () -> Duration) async throws -> Int32 {
+    func run(
+        _ input: [UInt8], grace: Duration, deadline: @escaping @Sendable () -> ContinuousClock.Instant
+    ) async throws -> Int32? {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32?, any Error>) in
                 // A thread of its own: it waits for the command.
                 DispatchQueue(label: "batch command").async {
-                    continuation.resume(with: Result { try wait(input, cancellation, grace) })
+                    continuation.resume(
+                        with: Result {
+                            try wait(input, deadline) { cancellation.date.withLock { $0 }.map { $0 + grace } }
+                        })
                 }
             }
         } onCancel: {
@@ -34,27 +40,41 @@ struct BatchCommand: Sendable {
         let date = Mutex<ContinuousClock.Instant?>(nil)
     }
 
-    private func wait(_ input: [UInt8], _ cancellation: Cancellation, _ grace: () -> Duration) throws -> Int32 {
+    /// - Parameters:
+    ///   - deadline: when the command must end.
+    ///   - end: when the command must end because the task is cancelled.
+    private func wait(
+        _ input: [UInt8], _ deadline: () -> ContinuousClock.Instant, _ end: () -> ContinuousClock.Instant?
+    ) throws -> Int32? {
         let pipe = try InputPipe()
         let process = try pipe.launch("/bin/sh", ["-c", script])
         var rest = input[...]
-        var sent: Int32 = 0
+        var exit: Int32?
+        var terminated: ContinuousClock.Instant?
+        var (isLate, isKilled) = (false, false)
         while true {
             pipe.feed(&rest)
-            var status: Int32 = 0
-            let ended = waitpid(process, &status, WNOHANG)
-            if ended == process {
-                return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+            if exit == nil {
+                var status: Int32 = 0
+                let ended = waitpid(process, &status, WNOHANG)
+                if ended == process {
+                    exit = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
+                } else if ended < 0, errno != EINTR {
+                    throw CommandFailure("The command was lost: \(SystemError.text(errno)).")
+                }
             }
-            if ended < 0, errno != EINTR { throw CommandFailure("The command was lost: \(SystemError.text(errno)).") }
-            guard let cancelled = cancellation.date.withLock({ $0 }) else { continue }
-            let end = cancelled + grace()
-            if sent != SIGTERM, sent != SIGKILL, .now >= end {
-                kill(-process, SIGTERM)
-                sent = SIGTERM
-            } else if sent == SIGTERM, .now >= end + .seconds(5) {
+            // A shell can end before the processes that it started.
+            if let exit, terminated == nil || isKilled || kill(-process, 0) != 0 { return isLate ? nil : exit }
+            let now = ContinuousClock.now
+            isLate = isLate || now >= deadline()
+            if let terminated {
+                guard !isKilled, now >= terminated + .seconds(5) else { continue }
                 kill(-process, SIGKILL)
-                sent = SIGKILL
+                isKilled = true
+            } else {
+                guard isLate || end().map({ now >= $0 }) ?? false else { continue }
+                kill(-process, SIGTERM)
+                terminated = now
             }
         }
     }

@@ -4,16 +4,11 @@ import TransactionStore
 
 /// The lease of a consumer for this process, renewed while it runs.
 final class ConsumerHold: Sendable {
-    private struct State {
-        var renewed: ContinuousClock.Instant?
-        var isLost = false
-    }
-
     private let consumer: String
     private let milliseconds: Int64
     private let store: any DeliveryLedger
     private let holder: String
-    private let state = Mutex(State())
+    private let until = Mutex(ContinuousClock.now)
 
     init(consumer: String, seconds: Int, in store: any DeliveryLedger) {
         self.consumer = consumer
@@ -24,22 +19,29 @@ final class ConsumerHold: Sendable {
         holder = "process \(getpid()) on \(Self.hostName) (\(String(number, radix: 36)))"
     }
 
-    /// Whether another process has the consumer.
-    var isLost: Bool { state.withLock(\.isLost) }
+    /// When this process ceases to have the consumer unless the lease is renewed, by its own clock: it need not reach the
+    /// store to know. A quarter of the lease is left then, to end a command before the store gives the consumer away.
+    var deadline: ContinuousClock.Instant { until.withLock { $0 } }
+
+    var isHeld: Bool { .now < deadline }
 
     private var length: Duration { .milliseconds(milliseconds) }
 
-    /// Takes the lease. Waits for the lease of a process that no longer renews it.
+    /// Takes the lease, unless it is held. Waits for the lease of a process that no longer renews it.
     ///
     /// - Throws: ``CommandFailure`` if another process has the consumer, `TransactionStoreError`, `CancellationError`.
     func take() async throws {
         var before: ConsumerLease?
-        while true {
+        while !isHeld {
             let lease = try await renew()
             if lease.isGranted { return }
             // A lease that was renewed, or changed its holder, belongs to a process that runs.
             if let before, lease.holder != before.holder || lease.remainingMilliseconds > before.remainingMilliseconds {
-                throw isInUse(lease)
+                throw CommandFailure(
+                    """
+                    The consumer \(consumer) is in use by \(lease.holder). Stop that process, or give this one another \
+                    --consumer.
+                    """)
             }
             if before == nil {
                 Terminal.error(
@@ -51,24 +53,17 @@ final class ConsumerHold: Sendable {
         }
     }
 
-    /// Renews the lease if a part of its time is over. To be called before each batch.
-    ///
-    /// - Throws: ``CommandFailure`` if another process has the consumer, `TransactionStoreError`.
-    func confirm() async throws {
-        if let renewed = state.withLock(\.renewed), ContinuousClock.now - renewed < length / 4 { return }
-        let lease = try await renew()
-        guard !lease.isGranted else { return }
-        state.withLock { $0.isLost = true }
-        throw isInUse(lease)
-    }
-
-    /// Renews the lease until the task is cancelled. A store that cannot be reached cannot give it away either.
-    ///
-    /// - Throws: ``CommandFailure`` if another process has the consumer, `CancellationError`.
-    func keep() async throws {
-        while true {
-            try await Task.sleep(for: length / 4)
-            do { try await confirm() } catch is TransactionStoreError { continue }
+    /// Renews the lease until the task is cancelled. A lease that has ended is left to ``take()``.
+    func keep() async {
+        var pause = length / 4
+        while !Task.isCancelled {
+            try? await Task.sleep(for: pause)
+            guard isHeld else { continue }
+            // A store that cannot be reached for a moment is tried again soon.
+            pause = min(length / 4, .seconds(1))
+            guard let lease = try? await renew() else { continue }
+            pause = length / 4
+            if !lease.isGranted { until.withLock { $0 = .now } }
         }
     }
 
@@ -82,15 +77,8 @@ final class ConsumerHold: Sendable {
         // Counted from before the call, so that the store's lease never ends first.
         let now = ContinuousClock.now
         let lease = try await store.lease(consumer, to: holder, for: milliseconds)
-        if lease.isGranted { state.withLock { $0.renewed = now } }
+        if lease.isGranted { until.withLock { $0 = max($0, now + length * 3 / 4) } }
         return lease
-    }
-
-    private func isInUse(_ lease: ConsumerLease) -> CommandFailure {
-        CommandFailure(
-            """
-            The consumer \(consumer) is in use by \(lease.holder). Stop that process, or give this one another --consumer.
-            """)
     }
 
     private static var hostName: String {

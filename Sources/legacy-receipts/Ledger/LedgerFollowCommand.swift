@@ -17,7 +17,8 @@ struct LedgerFollowCommand: AsyncParsableCommand {
 
             One process at a time follows as a consumer. It holds a lease in the store and renews it. A second process \
             ends with an error that names the first. After a process was killed, the next one waits until the lease \
-            expires (--lease-seconds).
+            expires (--lease-seconds). A process that cannot renew its lease ends COMMAND before the lease expires, \
+            acknowledges nothing, and waits until it has the lease again.
 
             SIGINT and SIGTERM end the command with 0. It waits 10 seconds for COMMAND, and then ends it. A command that \
             was killed receives its batch again, so COMMAND must accept an entry twice: keep the highest position.
@@ -59,7 +60,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The pause between two looks at the store, 0.05 to 3600.", valueName: "seconds"))
     var pollSeconds = 1.0
 
-    @Option(help: ArgumentHelp("How long the lease of a killed process lasts, 1 to 3600.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long a lease that is not renewed lasts, 1 to 3600.", valueName: "seconds"))
     var leaseSeconds = 30
 
     @OptionGroup var selection: LedgerSelection
@@ -103,17 +104,12 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         let position = try await store.acknowledgedPosition(of: consumer)
         _ = try await store.entries(after: position, limit: 1, for: consumer)
         try await hold.take()
-        do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await hold.keep() }
-                group.addTask { try await follower.run() }
-                try await group.next()
-                group.cancelAll()
-            }
-        } catch {
-            await hold.end()
-            throw error
-        }
+        // A task of its own: the lease is also renewed while an interrupted run waits for its command.
+        let keeping = Task { await hold.keep() }
+        let result = await Result { try await follower.run() }
+        keeping.cancel()
+        await keeping.value
         await hold.end()
+        try result.get()
     }
 }

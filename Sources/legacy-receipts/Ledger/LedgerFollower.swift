@@ -22,12 +22,14 @@ struct LedgerFollower {
 
     /// - Throws: ``CommandFailure``, `ExitCode`, `TransactionStoreError`, `CancellationError`.
     func run() async throws {
-        var position = try await retrying { try await store.acknowledgedPosition(of: consumer) }
+        var position: Int64 = 0
         while true {
             try Task.checkCancellation()
-            let start = position
+            let before = position
             let entries = try await retrying {
-                try await hold.confirm()
+                try await hold.take()
+                // While this process was without the lease, another one may have gone on.
+                let start = max(before, try await store.acknowledgedPosition(of: consumer))
                 return try await store.entries(after: start, limit: batch, for: consumer)
             }
             guard let last = entries.last else {
@@ -39,28 +41,54 @@ struct LedgerFollower {
             }
             let wanted = entries.filter { selection.includes($0.scope) }
             if let command {
-                if !wanted.isEmpty { try await deliver(wanted, upTo: last.position, to: command) }
+                if !wanted.isEmpty, try await !deliver(wanted, upTo: last.position, to: command) { continue }
                 try await acknowledge(last.position)
+                position = last.position
             } else {
-                try Terminal.output(try await lines(wanted))
+                position = try await output(wanted, after: before, upTo: last.position)
             }
-            position = last.position
         }
     }
+
+    /// Prints entries while the lease lasts.
+    /// - Returns: the position after which to go on.
+    private func output(_ entries: [LedgerEntry], after position: Int64, upTo last: Int64) async throws -> Int64 {
+        var position = position
+        let newline = UInt8(ascii: "\n")
+        let bytes = try await lines(entries)
+        for (entry, line) in zip(entries, bytes.split(separator: newline)) {
+            guard hold.isHeld else {
+                Terminal.error("\(leaseEnded) Nothing is printed until it is held again.")
+                return position
+            }
+            // One by one, because a reader can block them for long.
+            try Terminal.output(Array(line) + [newline])
+            position = entry.position
+        }
+        return last
+    }
+
+    private var leaseEnded: String { "The lease of the consumer \(consumer) could not be renewed in time." }
 
     private func lines(_ entries: [LedgerEntry]) async throws -> [UInt8] {
         try await retrying { try await LedgerLines.bytes(of: entries, catalog, in: store) }
     }
 
     /// Runs the command until it exits with 0, or until the entries are acknowledged by another process.
-    private func deliver(_ entries: [LedgerEntry], upTo last: Int64, to command: BatchCommand) async throws {
+    /// - Returns: false if the lease ended before.
+    private func deliver(
+        _ entries: [LedgerEntry], upTo last: Int64, to command: BatchCommand
+    ) async throws -> Bool {
         let bytes = try await lines(entries)
         let name = "the entries \(entries.first?.position ?? last) to \(entries.last?.position ?? last)"
         var (attempt, seconds) = (1, 1)
-        while true {
-            try await retrying { try await hold.confirm() }
-            let status = try await command.run(bytes) { [hold] in hold.isLost ? .zero : .seconds(10) }
-            if status == 0 { return }
+        while hold.isHeld {
+            let result = try await command.run(bytes, grace: .seconds(10)) { [hold] in hold.deadline }
+            guard let status = result else {
+                Terminal.error("\(leaseEnded) The command was ended for \(name), which are not acknowledged.")
+                return false
+            }
+            if status == 0 { return true }
             try Task.checkCancellation()
             let report = "The command ended with \(status) for \(name), attempt \(attempt)."
             guard attempt < attempts else {
@@ -69,10 +97,11 @@ struct LedgerFollower {
             }
             Terminal.error("\(report) The next attempt is in \(seconds) s.")
             try await Task.sleep(for: .seconds(seconds))
-            if try await retrying({ try await store.acknowledgedPosition(of: consumer) }) >= last { return }
+            if try await retrying({ try await store.acknowledgedPosition(of: consumer) }) >= last { return true }
             attempt += 1
             seconds = min(seconds * 2, Self.longestPause)
         }
+        return false
     }
 
     /// Acknowledges what was delivered, also when the task is cancelled.
