@@ -1,4 +1,3 @@
-public import AppStoreModels
 public import AppStoreServer
 public import Purchases
 public import TransactionStore
@@ -46,37 +45,6 @@ public struct CustomerEnrichment: Sendable {
             self.transactionId = transactionId
             self.reason = reason
             self.isOutage = isOutage
-        }
-    }
-
-    /// The App Store answered nothing, although the run waited 30 times for a minute. The run stops; another one resumes it.
-    public struct Unreachable: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The last failure.
-        public let reason: String
-
-        public var description: String { "The App Store cannot be reached: \(reason)." }
-    }
-
-    /// The App Store does not accept the app or its key. The run stops, because every further query would be refused too.
-    public struct Refused: Error, Sendable, Hashable, CustomStringConvertible {
-        public let bundleID: String
-        public let environment: Environment
-        /// The status of the answer.
-        public let httpStatus: Int
-        /// Apple's error number; nil for an answer without one.
-        public let code: APIErrorCode?
-
-        package init(bundleID: String, environment: Environment, httpStatus: Int, code: APIErrorCode? = nil) {
-            self.bundleID = bundleID
-            self.environment = environment
-            self.httpStatus = httpStatus
-            self.code = code
-        }
-
-        public var description: String {
-            let app = "\(bundleID) in \(environment.rawValue)"
-            return code.map { "The App Store does not accept \(app): Apple's error \($0)." }
-                ?? "The App Store does not accept the key for \(app) (HTTP \(httpStatus))."
         }
     }
 
@@ -128,9 +96,6 @@ public struct CustomerEnrichment: Sendable {
 
     /// The outages in a row after which a run waits.
     private static let outagesBeforeWait = 8
-    /// How long it waits, in milliseconds.
-    private static let outageWait: Int64 = 60_000
-    private static let maximumOutageWaits = 30
 
     /// Queries at the same time. The rate budget sets the pace; this hides the latency.
     private static let concurrency = 32
@@ -191,20 +156,19 @@ public struct CustomerEnrichment: Sendable {
         /// The outages in a row since the last wait.
         var outages = 0
         /// The waits for the end of an outage since the last answer.
-        var outageWaits = 0
+        var outageWaits = OutageWaits()
 
-        mutating func answered() { (isProven, outages, outageWaits) = (true, 0, 0) }
+        mutating func answered() {
+            (isProven, outages) = (true, 0)
+            outageWaits.end()
+        }
 
         /// Waits after an outage where no query was answered before, and after several in a row.
-        /// - Throws: ``CustomerEnrichment/Unreachable``
+        /// - Throws: ``AppStoreUnreachable``
         mutating func failed(_ failure: Failure, now: Int64) throws {
             outages += 1
             guard heldUntil == nil, !isProven || outages >= CustomerEnrichment.outagesBeforeWait else { return }
-            outageWaits += 1
-            guard outageWaits <= CustomerEnrichment.maximumOutageWaits else {
-                throw Unreachable(reason: failure.reason)
-            }
-            heldUntil = now + CustomerEnrichment.outageWait
+            heldUntil = try outageWaits.next(after: failure.reason, now: now)
         }
 
         /// One query goes first: the others would end in the same way.
@@ -265,7 +229,8 @@ public struct CustomerEnrichment: Sendable {
     /// - Parameters:
     ///   - directory: the same store.
     ///   - events: called during the run.
-    /// - Throws: ``Refused``, ``Unreachable``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
+    /// - Throws: ``AppStoreKeyRefused``, ``AppStoreUnreachable``, `TransactionStoreError` or `CancellationError`. Completed
+    ///   customers stay complete.
     public func completeCustomers(of directory: any CustomerDirectory, events: Events = Events()) async throws -> Counts
     {
         var counts = Counts()
@@ -285,7 +250,8 @@ public struct CustomerEnrichment: Sendable {
     ///
     /// An original transaction id with an answer in the store is skipped. Other ids are always queried, because a store cannot
     /// look them up. An id that an app did not know recently is not looked up in this app again.
-    /// - Throws: ``Refused``, ``Unreachable``, `TransactionStoreError` or `CancellationError`. Completed customers stay complete.
+    /// - Throws: ``AppStoreKeyRefused``, ``AppStoreUnreachable``, `TransactionStoreError` or `CancellationError`. Completed
+    ///   customers stay complete.
     public func complete(ids: [String], events: Events = Events()) async throws -> Counts {
         var counts = Counts()
         var pace = Pace()
@@ -305,7 +271,7 @@ public struct CustomerEnrichment: Sendable {
                 if let until = pace.heldUntil, running == 0 {
                     // The next page waits.
                     guard !again.isEmpty || !left.isEmpty else { return }
-                    try await hold(until, events)
+                    try await clock.hold(until: until, events.onHold)
                     pace = Pace(outageWaits: pace.outageWaits)
                 }
                 while running < pace.width, let item = again.popLast() ?? left.popFirst() {
@@ -345,22 +311,6 @@ public struct CustomerEnrichment: Sendable {
                 }
             }
         }
-    }
-
-    /// The longest sleep, in milliseconds. It is short so that a machine resumes soon after it was suspended.
-    private static let longestSleep: Int64 = 10_000
-    /// The shortest wait, in milliseconds, if the App Store states a time in the past.
-    private static let leastHold: Int64 = 1_000
-
-    private func hold(_ until: Int64, _ events: Events) async throws {
-        let end = max(until, clock.now() + Self.leastHold)
-        events.onHold(end)
-        while true {
-            let left = end - clock.now()
-            guard left > 0 else { break }
-            try await clock.sleep(.milliseconds(min(left, Self.longestSleep)))
-        }
-        events.onHold(nil)
     }
 
     /// Queries until each purchase has an answer or is unknown to the App Store. Stops at the first failure, because the

@@ -12,7 +12,7 @@ enum EnrichmentOutcome: Sendable {
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)
     /// The App Store does not accept the app or its key, and would refuse every other query too.
-    case refused(CustomerEnrichment.Refused)
+    case refused(AppStoreKeyRefused)
     case failed(CustomerEnrichment.Failure)
 
     /// An answer of the App Store that is in the store.
@@ -27,11 +27,6 @@ enum EnrichmentOutcome: Sendable {
         /// Facts that were not stored, because a hash of the customer was left when the customer was erased.
         let erasedFacts: Int
     }
-
-    /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
-    private static let unstatedWait: Int64 = 60_000
-    /// The longest wait, in milliseconds, whatever `Retry-After` states: a wrong unit must not stop a run for years.
-    private static let longestWait: Int64 = 86_400_000
 
     /// Queries the App Store, and stores the answer.
     /// - Throws: `TransactionStoreError` or `CancellationError`. Errors of the App Store are outcomes.
@@ -72,28 +67,14 @@ enum EnrichmentOutcome: Sendable {
         of error: AppStoreServerAPIError, _ id: String, _ app: CustomerEnrichment.App, _ now: Int64
     ) -> EnrichmentOutcome {
         if error.isUnknownPurchase { return .unknown }
-        switch error.reason {
-        case .rateLimited, .rateBudgetExhausted:
-            return .limited(until: min(error.retryAfter ?? now + unstatedWait, now + longestWait))
-        default: break
+        func failed(isOutage: Bool) -> EnrichmentOutcome {
+            .failed(CustomerEnrichment.Failure(transactionId: id, reason: "\(error)", isOutage: isOutage))
         }
-        guard error.concernsApp, let status = error.httpStatus, error.code != .appNotFoundRetryable else {
-            return .failed(
-                CustomerEnrichment.Failure(transactionId: id, reason: "\(error)", isOutage: error.isOutage))
-        }
-        return .refused(
-            CustomerEnrichment.Refused(
-                bundleID: app.bundleID, environment: error.environment, httpStatus: status, code: error.code))
-    }
-}
-
-extension AppStoreServerAPIError {
-    /// Whether the network or the App Store failed, so that a query about another customer would probably fail too.
-    fileprivate var isOutage: Bool {
-        switch reason {
-        case .timedOut, .notConnected, .interrupted: true
-        case .unexpectedStatus, .refused: code == .appNotFoundRetryable || (httpStatus ?? 0) >= 500
-        default: false
+        switch RequestFailure(error, bundleID: app.bundleID, now: now) {
+        case .limited(let until): return .limited(until: until)
+        case .refused(let refused): return .refused(refused)
+        case .outage: return failed(isOutage: true)
+        case .other: return failed(isOutage: false)
         }
     }
 }

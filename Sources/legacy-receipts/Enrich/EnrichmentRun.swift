@@ -100,11 +100,11 @@ struct EnrichmentRun: Sendable {
                     try asked.get()
                 }
             }
-        } catch let refused as CustomerEnrichment.Refused {
+        } catch let refused as AppStoreKeyRefused {
             summary.counts = customers + found
-            summary.stopped = Self.failure(refused)
+            summary.stopped = CommandFailure("\(refused.advice) Run it again to go on.")
             return summary
-        } catch let unreachable as CustomerEnrichment.Unreachable {
+        } catch let unreachable as AppStoreUnreachable {
             summary.counts = customers + found
             summary.stopped = CommandFailure("\(unreachable) Run it again to go on.")
             return summary
@@ -156,14 +156,6 @@ struct EnrichmentRun: Sendable {
 
     /// Longer waits are for the run, which shows them.
     private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60), isAdaptive: true) }
-
-    private static func failure(_ refused: CustomerEnrichment.Refused) -> CommandFailure {
-        CommandFailure(
-            """
-            \(refused) Completing the customers stopped at this answer. \
-            \(AppStoreErrorText.whatToCheck(in: refused.environment)) Run it again to go on.
-            """)
-    }
 
     private static func unique(_ ids: [String]) -> [String] {
         var known: Set<String> = []

@@ -68,6 +68,13 @@ struct AppStoreServerOptions: ParsableArguments {
     }
 }
 
+extension AppStoreKeyRefused {
+    /// What happened, and what to check.
+    var advice: String {
+        "\(self) The run stopped at this answer. \(AppStoreErrorText.whatToCheck(in: environment))"
+    }
+}
+
 /// Trust in the roots that sign for the App Store.
 struct SignedDataTrustOptions: ParsableArguments {
     @Option(

@@ -366,7 +366,7 @@ struct EnrichmentTests {
             let enrichment = CustomerEnrichment(
                 apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
                 store: store, clock: clock.clock)
-            await #expect(throws: CustomerEnrichment.Unreachable.self) {
+            await #expect(throws: AppStoreUnreachable.self) {
                 try await enrichment.completeCustomers(of: store)
             }
             #expect(transport.asked.count == 31 && clock.now == 1_800_000_000_000 + 30 * 60_000)
@@ -403,7 +403,7 @@ struct EnrichmentTests {
             let body = code.map { #"{"errorCode": \#($0), "errorMessage": "No."}"# } ?? ""
             let transport = WatchedTransport { _ in .init(status: status, body: Array(body.utf8)) }
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
-            let refused = CustomerEnrichment.Refused(
+            let refused = AppStoreKeyRefused(
                 bundleID: "com.example.app", environment: .sandbox, httpStatus: status,
                 code: code.map { APIErrorCode(rawValue: $0) })
             let cause = code.map { "Apple's error \($0) (" } ?? "the key for com.example.app"
@@ -427,7 +427,7 @@ struct EnrichmentTests {
                 }
             }
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
-            await #expect(throws: CustomerEnrichment.Refused.self) {
+            await #expect(throws: AppStoreKeyRefused.self) {
                 try await enrichment.completeCustomers(of: store)
             }
             // Those that were under way, and no more.
