@@ -8,4 +8,25 @@ enum ShellWord {
             !word.isEmpty && word.utf8.allSatisfy { $0.isASCIIAlphanumeric || "-_./:=@,+%".utf8.contains($0) }
         return isPlain ? word : word.inQuotes("'", escapedAs: "'\\''")
     }
+
+    /// A command line.
+    static func line(_ words: [String]) -> String { words.map(quoted).joined(separator: " ") }
+
+    /// Arguments without these options, with their values, and without these flags.
+    static func arguments(
+        _ arguments: some Sequence<String>, withoutOptions options: [String], flags: [String] = []
+    ) -> [String] {
+        var result: [String] = []
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" { return result + [argument] + rest }
+            if flags.contains(argument) || options.contains(where: { argument.hasPrefix($0 + "=") }) { continue }
+            if options.contains(argument) {
+                _ = rest.popFirst()
+                continue
+            }
+            result.append(argument)
+        }
+        return result
+    }
 }

@@ -23,7 +23,7 @@ struct ConsumptionAnswerTests {
             backfill() {
                 "$COMMAND" notifications backfill --store sqlite:store.sqlite --bundle-id com.example.app \\
                     --environment sandbox --issuer-id $issuer --key-id $key --private-key key.p8 \\
-                    --server-url $address --trust-root roots.pem > /dev/null || exit 8
+                    --server-url $address --trust-root roots.pem --since $today > /dev/null || exit 8
             }
             backfill
             answer() {

@@ -156,7 +156,7 @@ struct ServeSignatureTests {
         backfill() {
         "$COMMAND" notifications backfill --store sqlite:store.sqlite --bundle-id com.example.app \\
             --environment sandbox --issuer-id $issuer --key-id $key --private-key key.p8 \\
-            --server-url $address --trust-root roots.pem > /dev/null || exit 8
+            --server-url $address --trust-root roots.pem --since $today > /dev/null || exit 8
         }
         serve() {
         cat > serve.yaml <<END

@@ -13,13 +13,18 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         abstract: "Fetch notifications that did not arrive.",
         discussion: """
             Reads the Notification History of the App Store, verifies each notification and applies it to the store. \
-            Notifications that the store already has change nothing. After an interruption, run the command again. The \
-            history covers 180 days, in the sandbox 30.
+            Notifications that the store already has change nothing. The history covers 180 days, in the sandbox 30. It is \
+            read day by day in UTC, the oldest day first. If the command stops, it prints the command that continues with \
+            the first day that is not complete.
+
+            It waits while the App Store accepts no requests, and stops after 30 waits of a minute in which the App Store \
+            cannot be reached. It stops at once if the App Store refuses the key.
 
             EXIT STATUS:
               0  every notification of the history is in the store
               1  some notifications were not stored; standard error says why
               2  the arguments, the App Store Server API or the store
+              130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM
 
             EXAMPLES:
               legacy-receipts notifications backfill \\
@@ -53,26 +58,56 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let environment = server.appStoreEnvironment ?? .production
         // An hour less than the reach, because the clocks may differ.
         let earliest = now - NotificationBackfill.reach(environment) * 86_400_000 + 3_600_000
-        let start = since ?? earliest
-        guard start < now else { throw ValidationError("--since takes a date in the past.") }
+        guard since ?? earliest < now else { throw ValidationError("--since takes a date in the past.") }
+        let history = NotificationHistoryRequest(
+            startDate: max(since ?? earliest, earliest), endDate: now, onlyFailures: onlyFailures ? true : nil)
         let receiver = NotificationReceiver(
             verifier: try trust.verifier(),
             apps: NotificationApps([.init(bundleId: server.bundleId, appleId: appleId)]))
-        let counts: NotificationBackfill.Counts = try await StoreOpener.closing(
-            StoreOpener.opened(store.url).store
-        ) { store in
-            let backfill = NotificationBackfill(
-                client: try server.client(sharedThrough: store), receiver: receiver, store: store, clock: { now })
-            let history = NotificationHistoryRequest(
-                startDate: max(start, earliest), endDate: now, onlyFailures: onlyFailures ? true : nil)
-            do {
-                return try await backfill.run(history, onRefusal: { Self.tell($0) })
-            } catch {
-                throw CommandFailure("The backfill stopped, run it again to resume: \(error)")
+        let interruption = Interruption()
+        let outcome: NotificationBackfill.Outcome
+        do {
+            outcome = try await interruption.run { [store, server] in
+                try await StoreOpener.closing(StoreOpener.opened(store.url).store) { store in
+                    let backfill = NotificationBackfill(
+                        client: try server.client(sharedThrough: store), receiver: receiver, store: store,
+                        clock: { now })
+                    return await backfill.run(history, onRefusal: { Self.tell($0) }, onHold: { Self.tell(hold: $0) })
+                }
             }
+        } catch {
+            try interruption.endIfInterrupted("Interrupted. Run the same command again.")
+            throw error
         }
-        try Terminal.output(Self.summary(counts))
-        if counts.refusedInAll > 0 { throw ExitStatus.someRefused }
+        try Terminal.output(Self.summary(outcome.counts))
+        if let stop = outcome.stop {
+            let command = "Continue with:\n  \(continuation(from: stop.startDate))"
+            try interruption.endIfInterrupted("Interrupted. \(command)")
+            throw CommandFailure("\(Self.reason(stop.error))\n\(command)")
+        }
+        if outcome.counts.refusedInAll > 0 { throw ExitStatus.someRefused }
+    }
+
+    /// The command that continues, with the other options as they were given.
+    /// - Parameter date: in milliseconds. `--since` takes whole seconds.
+    private func continuation(from date: Int64) -> String {
+        let kept = ShellWord.arguments(
+            CommandLine.arguments.dropFirst(), withoutOptions: ["--since", "--store"])
+        let since = DateText.iso(date / 1_000 * 1_000)
+        return ShellWord.line(["legacy-receipts"] + kept + ["--store", store.shown, "--since", since])
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case let refused as AppStoreKeyRefused: refused.advice
+        case let unreachable as AppStoreUnreachable: "\(unreachable)"
+        default: "The backfill stopped: \(error)"
+        }
+    }
+
+    private static func tell(hold date: Int64?) {
+        guard let date else { return }
+        Terminal.error("The App Store accepts no requests; waiting until \(DateText.iso(date / 1_000 * 1_000))")
     }
 
     private static func tell(_ report: NotificationReport) {

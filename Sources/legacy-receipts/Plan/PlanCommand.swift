@@ -95,20 +95,10 @@ struct PlannedCommand {
 
     /// Without `plan` and the options that only `plan` has.
     static func migrateArguments(_ arguments: [String]) -> [String] {
-        var result: [String] = []
-        var rest = arguments.dropFirst().drop { $0 == "plan" }
-        while let argument = rest.popFirst() {
-            if argument == "--" { return result + [argument] + rest }
-            if argument == "--json" || argument.hasPrefix("--sample=") { continue }
-            if argument == "--sample" {
-                _ = rest.popFirst()
-                continue
-            }
-            result.append(argument)
-        }
-        return result
+        ShellWord.arguments(
+            arguments.dropFirst().drop { $0 == "plan" }, withoutOptions: ["--sample"], flags: ["--json"])
     }
 
     /// The line for a shell.
-    var line: String { words.map(ShellWord.quoted).joined(separator: " ") }
+    var line: String { ShellWord.line(words) }
 }

@@ -13,12 +13,13 @@ enum AppStoreShell {
         """
 
     /// Ada has a subscription, `$ada`, and bought coins, `$coins`. `app` is the command with the key and the root, and prints its
-    /// exit status on the last line; `plain` trusts only Apple's root.
+    /// exit status on the last line; `plain` trusts only Apple's root. `$today` is the day on which all this begins.
     static func run(_ steps: String, in folder: Folder) async throws -> Outcome {
         try folder.write("p.storekit", Array(products.utf8))
         return try await Command.shell(
             """
             : > out
+            today=$(date -u +%F)
             "$COMMAND" sandbox --products p.storekit --port 0 --clock stepped --root-out roots.pem --key-out key.p8 > out &
             pids=$!
             trap 'kill $pids' EXIT
