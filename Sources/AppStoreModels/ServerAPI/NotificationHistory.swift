@@ -1,11 +1,12 @@
 /// Selects notifications (App Store Server API, NotificationHistoryRequest). The history covers 180 days, and 30 days
 /// in the sandbox.
 public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
-    /// Only notifications sent at this time or later. In milliseconds since 1970-01-01 00:00 UTC.
+    /// Only notifications sent after this time; Apple does not document whether those of exactly this time are included. In
+    /// milliseconds since 1970-01-01 00:00 UTC.
     public var startDate: Int64
 
-    /// Only notifications sent before this time. A future time counts as now. In milliseconds since 1970-01-01 00:00
-    /// UTC.
+    /// Only notifications sent before this time; Apple does not document whether those of exactly this time are included. A
+    /// future time counts as now. In milliseconds since 1970-01-01 00:00 UTC.
     public var endDate: Int64
 
     /// Only this type; not together with `transactionId`.
