@@ -142,7 +142,8 @@ import TransactionStore
     @Test func exitCodesSayWhatHappened() async throws {
         let good = try BackfillTests.history([now - 60_000])
         let folder = try TemporaryFolder()
-        let partly = try await BackfillTests.server(good + [.init(jws: "a.b.c", uuid: "", date: now - 60_000)])
+        let forged = BackfillTests.Entry(jws: "a.b.c", uuid: "", date: now - 60_000)
+        let partly = try await BackfillTests.server(good + [forged])
         let refused = try await Self.run(folder, partly.url, ["--since", since])
         #expect(refused.status == 1 && refused.output.contains("not taken in: 1, notGenuine: 1"))
         #expect(refused.errors.contains("was not stored (notGenuine)"))
