@@ -1,8 +1,8 @@
 public import AppStoreModels
-internal import AppStoreServer
+public import AppStoreServer
 
 /// The App Store does not accept the app or its key. A run stops, because every further request would be refused too.
-public struct AppStoreKeyRefused: Error, Sendable, Hashable, CustomStringConvertible {
+public struct AppStoreRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     public let bundleID: String
     public let environment: Environment
     /// The status of the answer.
@@ -36,7 +36,7 @@ public struct AppStoreUnreachable: Error, Sendable, Hashable, CustomStringConver
 enum RequestFailure: Sendable {
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)
-    case refused(AppStoreKeyRefused)
+    case refused(AppStoreRefusal)
     /// The network or the App Store failed, so that another request would probably fail too.
     case outage
     /// Only this request failed.
@@ -57,7 +57,7 @@ enum RequestFailure: Sendable {
         case _ where error.code == .appNotFoundRetryable: self = .outage
         case _ where error.concernsApp:
             self = .refused(
-                AppStoreKeyRefused(
+                AppStoreRefusal(
                     bundleID: bundleID, environment: error.environment, httpStatus: status, code: error.code))
         case .unexpectedStatus, .refused: self = status >= 500 ? .outage : .other
         default: self = .other

@@ -229,7 +229,7 @@ public struct CustomerEnrichment: Sendable {
     /// - Parameters:
     ///   - directory: the same store.
     ///   - events: called during the run.
-    /// - Throws: ``AppStoreKeyRefused``, ``AppStoreUnreachable``, `TransactionStoreError` or `CancellationError`. Completed
+    /// - Throws: ``AppStoreRefusal``, ``AppStoreUnreachable``, `TransactionStoreError` or `CancellationError`. Completed
     ///   customers stay complete.
     public func completeCustomers(of directory: any CustomerDirectory, events: Events = Events()) async throws -> Counts
     {
@@ -250,7 +250,7 @@ public struct CustomerEnrichment: Sendable {
     ///
     /// An original transaction id with an answer in the store is skipped. Other ids are always queried, because a store cannot
     /// look them up. An id that an app did not know recently is not looked up in this app again.
-    /// - Throws: ``AppStoreKeyRefused``, ``AppStoreUnreachable``, `TransactionStoreError` or `CancellationError`. Completed
+    /// - Throws: ``AppStoreRefusal``, ``AppStoreUnreachable``, `TransactionStoreError` or `CancellationError`. Completed
     ///   customers stay complete.
     public func complete(ids: [String], events: Events = Events()) async throws -> Counts {
         var counts = Counts()

@@ -12,7 +12,7 @@ enum EnrichmentOutcome: Sendable {
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)
     /// The App Store does not accept the app or its key, and would refuse every other query too.
-    case refused(AppStoreKeyRefused)
+    case refused(AppStoreRefusal)
     case failed(CustomerEnrichment.Failure)
 
     /// An answer of the App Store that is in the store.

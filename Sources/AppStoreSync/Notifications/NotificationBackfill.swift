@@ -43,7 +43,7 @@ public struct NotificationBackfill: Sendable {
     public struct Stop: Sendable {
         /// The `startDate` of the first window that is not complete. All before it was read.
         public let startDate: Int64
-        /// ``AppStoreKeyRefused``, ``AppStoreUnreachable``, `AppStoreServerAPIError`, `TransactionStoreError` or
+        /// ``AppStoreRefusal``, ``AppStoreUnreachable``, `AppStoreServerAPIError`, `TransactionStoreError` or
         /// `CancellationError`.
         public let error: any Error
     }

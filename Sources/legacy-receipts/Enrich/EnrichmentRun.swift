@@ -100,7 +100,7 @@ struct EnrichmentRun: Sendable {
                     try asked.get()
                 }
             }
-        } catch let refused as AppStoreKeyRefused {
+        } catch let refused as AppStoreRefusal {
             summary.counts = customers + found
             summary.stopped = CommandFailure("\(refused.advice) Run it again to go on.")
             return summary

@@ -99,7 +99,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
     private static func reason(_ error: any Error) -> String {
         switch error {
-        case let refused as AppStoreKeyRefused: refused.advice
+        case let refused as AppStoreRefusal: refused.advice
         case let unreachable as AppStoreUnreachable: "\(unreachable)"
         default: "The backfill stopped: \(error)"
         }

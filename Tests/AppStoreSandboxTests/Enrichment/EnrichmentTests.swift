@@ -403,7 +403,7 @@ struct EnrichmentTests {
             let body = code.map { #"{"errorCode": \#($0), "errorMessage": "No."}"# } ?? ""
             let transport = WatchedTransport { _ in .init(status: status, body: Array(body.utf8)) }
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
-            let refused = AppStoreKeyRefused(
+            let refused = AppStoreRefusal(
                 bundleID: "com.example.app", environment: .sandbox, httpStatus: status,
                 code: code.map { APIErrorCode(rawValue: $0) })
             let cause = code.map { "Apple's error \($0) (" } ?? "the key for com.example.app"
@@ -427,7 +427,7 @@ struct EnrichmentTests {
                 }
             }
             let enrichment = CustomerEnrichment(apps: [.init(try reader(transport, sandbox))], store: store)
-            await #expect(throws: AppStoreKeyRefused.self) {
+            await #expect(throws: AppStoreRefusal.self) {
                 try await enrichment.completeCustomers(of: store)
             }
             // Those that were under way, and no more.

@@ -283,7 +283,7 @@ import VerifyReceiptServer
         let server = try await Self.server([]) { _ in ("", status) }
         try await ServerTests.Notifications.withStore { store in
             let outcome = try await Self.backfill(server, store).run(Self.days)
-            let refused = try #require(outcome.stop?.error as? AppStoreKeyRefused)
+            let refused = try #require(outcome.stop?.error as? AppStoreRefusal)
             #expect(refused.bundleID == Signed.bundleId && refused.httpStatus == status)
             #expect(outcome.stop?.startDate == Self.days.startDate)
         }
