@@ -66,7 +66,7 @@ enum CopyRule {
             transactions[$0].payload.revocationDate == nil && transactions[$0].payload.isUpgraded != true
         }
         if let reversed = others.compactMap({ transactions[$0].signedTransactionDate }).max() {
-            let newest = revoked.lazy.filter { transactions[$0].revocationIsProven }
+            let newest = revoked.filter { transactions[$0].revocationIsProven }
                 .map { transactions[$0].revocationStatedAt }.max()
             for place in revoked {
                 let stated = transactions[place].revocationStatedAt
