@@ -371,6 +371,6 @@ final class Following {
     /// Sends a signal and waits for the end. Returns the exit code; 128 and the number of the signal that ended it.
     func end(_ signal: Int32) async throws -> Int32 {
         process.signal(signal)
-        return try await process.end(within: 60)
+        return try await process.end()
     }
 }

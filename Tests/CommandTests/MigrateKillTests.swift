@@ -96,7 +96,7 @@ struct MigrateKillTests {
             let input = "(head -n 600 dump.ndjson; sleep 2; tail -n +601 dump.ndjson)"
             let script = "\(input) | (\(Self.command("-", into: lost)))"
             async let interrupted = Command.shell(script, in: folder)
-            try await eventually("a step waits", within: 120) {
+            try await eventually("a step waits") {
                 try server.sql("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'") == "1"
             }
             try await server.control(command)

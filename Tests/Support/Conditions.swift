@@ -24,10 +24,11 @@ package func unwrap<Value>(_ value: Value?, _ what: @autoclosure () -> String = 
     return value
 }
 
-/// Asks until a condition holds, or gives up after a time that only a broken program needs.
+/// Asks until a condition holds, or gives up after a time that only a broken program needs. A busy machine may stand
+/// still for half a minute.
 @inline(never)
 package func eventually(
-    _ what: String, within seconds: Double = 60, isolation: isolated (any Actor)? = #isolation,
+    _ what: String, within seconds: Double = 120, isolation: isolated (any Actor)? = #isolation,
     _ condition: () async throws -> Bool
 ) async throws {
     let deadline = ContinuousClock.now + .seconds(seconds)

@@ -70,17 +70,17 @@ struct PostgreSQLHangTests {
                 local.stop()
                 stored.stop()
             }
-            try await eventually("both are answered", within: 60) {
+            try await eventually("both are answered") {
                 stored.answers["200 0", default: 0] > 50 && local.answers["200 0", default: 0] > 20
             }
             try await database.control("freeze")
             // The calls that were under way fail at the deadline.
-            try await eventually("the hang is noticed", within: 30) {
+            try await eventually("the hang is noticed") {
                 server.server.metricsText.contains("legacy_receipts_store_reading_hangs 1\n")
             }
             local.begin()
             stored.begin()
-            try await eventually("answers come at once", within: 60) {
+            try await eventually("answers come at once") {
                 stored.answers[meanwhile, default: 0] > 200 && local.answers["200 0", default: 0] > 50
             }
             // All but the one that tries.
@@ -90,12 +90,12 @@ struct PostgreSQLHangTests {
             #expect(readiness.status == (whenStoreFails == .unavailable ? 503 : 200))
             #expect(readiness.body != "ok\n")
             try await database.control("thaw")
-            try await eventually("the store is used again", within: 60) {
+            try await eventually("the store is used again") {
                 server.server.metricsText.contains("legacy_receipts_store_reading_hangs 0\n")
             }
             stored.begin()
-            try await eventually("its answers are given", within: 60) { stored.answers["200 0", default: 0] > 50 }
-            try await eventually("it is ready again", within: 60) { try await Hang.ready(server).body == "ok\n" }
+            try await eventually("its answers are given") { stored.answers["200 0", default: 0] > 50 }
+            try await eventually("it is ready again") { try await Hang.ready(server).body == "ok\n" }
             local.stop()
             stored.stop()
             try await group.waitForAll()

@@ -61,12 +61,12 @@ extension ServerTests {
                     }
                     defer { seen.stop() }
                     for _ in 0..<2 {
-                        try await eventually("the store answers", within: 60) {
+                        try await eventually("the store answers") {
                             seen.answers[fromStore, default: 0] > 20
                         }
                         seen.begin()
                         try await database.control(command)
-                        try await eventually("it is seen", within: 60) { seen.answers[meanwhile, default: 0] > 20 }
+                        try await eventually("it is seen") { seen.answers[meanwhile, default: 0] > 20 }
                         // What readiness found is kept for a second. Where every answer is good, nothing is unready.
                         try await eventually("the store is known not to be there") {
                             try await Wire.ask(server.adminPort, Sent.get("/metrics")).body
@@ -79,7 +79,7 @@ extension ServerTests {
                         #expect(Set(seen.answers.keys).isSubset(of: [fromStore, meanwhile]), "\(seen.answers)")
                         seen.begin()
                         try await database.control("resume")
-                        try await eventually("the store answers again", within: 60) {
+                        try await eventually("the store answers again") {
                             seen.answers[fromStore, default: 0] > 20
                         }
                         #expect(Set(seen.answers.keys).isSubset(of: [fromStore, meanwhile]), "\(seen.answers)")

@@ -68,7 +68,7 @@ struct CrashCheck {
         let said = try String(contentsOfFile: errors, encoding: .utf8)
         try #require(process.isRunning, "the loader ended by itself: \(said)")
         process.signal(SIGKILL)
-        _ = try await process.end(within: 60)
+        _ = try await process.end()
         // What follows the last line break was not reported.
         let text = String(decoding: try Data(contentsOf: output), as: UTF8.self)
         return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast().compactMap { Int($0) }.max()

@@ -26,7 +26,7 @@ struct SpoolCrashTests {
             let holder = try StoreHolder(path)
             let answeredBefore = clients.answered.count
             let sending = Task { await clients.send(to: server.port) }
-            try await eventually("something is answered", within: 60) { clients.answered.count > answeredBefore + 4 }
+            try await eventually("something is answered") { clients.answered.count > answeredBefore + 4 }
             try await Task.sleep(for: .milliseconds(Int.random(in: 0...300)))
             if round % 2 == 1 {
                 try holder.release()
@@ -40,7 +40,7 @@ struct SpoolCrashTests {
         #expect(spooled > 0, "the spool was not used")
         #expect(clients.others.isEmpty, "\(clients.others)")
         let server = try await ServeProcess(in: folder, arguments)
-        try await eventually("the spool is empty", within: 60) {
+        try await eventually("the spool is empty") {
             try await TestServer.metric("legacy_receipts_spool_entries", server.adminPort) == "0"
         }
         #expect(try await TestServer.metric("legacy_receipts_spool_set_aside_entries", server.adminPort) == "0")
@@ -125,7 +125,7 @@ struct SpoolCrashTests {
         try await eventually("the store can be written to") {
             try await metric("legacy_receipts_store_writable") == "1"
         }
-        try await eventually("the disk is full", within: 120) {
+        try await eventually("the disk is full") {
             await clients.send(to: server.port, count: 50)
             return try await metric("legacy_receipts_spool_entries").flatMap { Int($0) } ?? 0 > 0
         }
@@ -134,7 +134,7 @@ struct SpoolCrashTests {
         #expect(clients.others.isEmpty, "\(clients.others)")
         try Self.sudo(
             "nsenter", "-t", "\(server.identifier)", "-m", "mount", "-o", "remount,size=256m", disk)
-        try await eventually("the spool is empty", within: 60) {
+        try await eventually("the spool is empty") {
             try await metric("legacy_receipts_spool_entries") == "0"
         }
         try await eventually("the store can be written to") {

@@ -173,7 +173,7 @@ final class ServeProcess: Sendable {
     @discardableResult
     func end(by signal: Int32) async throws -> Int32? {
         process.signal(signal)
-        let status = try await process.end(within: 60)
+        let status = try await process.end()
         return status < 128 ? status : nil
     }
 }
