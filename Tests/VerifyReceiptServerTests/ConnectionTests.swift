@@ -314,6 +314,7 @@ extension ServerTests {
                 try await eventually("the first had to go") { !clients[0].isOpen }
                 #expect(clients[1].isOpen && clients[2].isOpen)
                 #expect(!server.server.metricsText.contains("legacy_receipts_connections_refused_total{"))
+                for client in clients { await client.close() }
             }
         }
 

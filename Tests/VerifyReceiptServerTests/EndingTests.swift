@@ -114,9 +114,12 @@ struct EndingTests {
             try await eventually("it fails") {
                 server.server.metricsText.contains("legacy_receipts_ledger_endings_total{outcome=\"failed\"}")
             }
-            let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz")).status
-            #expect(ready == 200)
-            #expect(server.log.text.contains("the ledger does not get what ended by time"))
+            try await eventually("it is ready") {
+                try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200
+            }
+            try await eventually("it is logged") {
+                server.log.text.contains("the ledger does not get what ended by time")
+            }
             try await store.setReadOnly(false)
             try await eventually("it has ended") { try await Self.events(store).count == 2 }
         }

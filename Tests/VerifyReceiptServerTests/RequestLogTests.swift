@@ -59,8 +59,7 @@ extension ServerTests {
         @Test func eachLineHasItsFieldsInTheOrderOfTheirNames() async throws {
             let folder = try TemporaryFolder()
             let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
-            let configuration = VerifyReceiptServerConfiguration.testing { $0.endpoint.learningLimit = .seconds(60) }
-            let log = try await TestServer.run(configuration, store: store) { server in
+            let log = try await TestServer.run(store: store) { server in
                 try await Self.ask(server)
                 return server.log.text
             }

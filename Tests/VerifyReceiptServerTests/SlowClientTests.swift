@@ -46,14 +46,17 @@ extension ServerTests {
                     "POST /verif", head, head + "Content-Length: 10\r\n\r\n{",
                     head + "Transfer-Encoding: chunked\r\n\r\n5\r\n{",
                 ] {
-                    let answer = try await Wire.ask(server.port, begun)
+                    let text = try await late(server.port) { wire in
+                        wire.send(begun)
+                        return try wire.readToEnd()
+                    }
+                    let (answer, _) = try unwrap(HTTPText.first(in: Array(text.utf8)))
                     #expect(answer.status == 408)
                     #expect(answer.headers["connection"] == "close")
                     #expect(answer.headers["content-type"] == "application/problem+json")
                 }
                 // The second request of a connection is late.
-                let text = try await Wire.run {
-                    let wire = try Wire(port: server.port)
+                let text = try await late(server.port) { wire in
                     wire.send(Sent.post("{}"))
                     #expect(try wire.readResponse().verifyStatus == 21002)
                     wire.send("POST /verif")
@@ -61,6 +64,20 @@ extension ServerTests {
                 }
                 #expect(text.hasPrefix("HTTP/1.1 408 "))
             }
+        }
+
+        /// What a client that is late is told. A busy machine may cut it before anything of its request has come, which says
+        /// nothing.
+        @inline(never)
+        private func late(
+            _ port: Int, _ client: @escaping @Sendable (Wire) throws -> String
+        ) async throws -> String {
+            var text = ""
+            try await eventually("something of a request comes in time") {
+                text = (try? await Wire.run { try client(try Wire(port: port)) }) ?? ""
+                return !text.isEmpty
+            }
+            return text
         }
 
         @Test func silentTLSHandshakeIsCut() async throws {
@@ -77,10 +94,9 @@ extension ServerTests {
             try await TestServer.run(configuration) { server in
                 try await Wire.run {
                     let wire = try Wire(port: server.port, receiveBuffer: 4_096)
-                    // Answers pile up until no buffer of the system takes more.
+                    // Answers pile up until no buffer of the system takes more, and the server ends the connection.
                     let requests = String(repeating: Sent.post(Sent.body()), count: 40)
-                    for _ in 0..<200 where wire.send(requests, patience: 3) == false { break }
-                    while wire.send(Sent.post(Sent.body()), patience: 3) {}
+                    while wire.send(requests, patience: Wire.patience) {}
                 }
                 try await eventually("it is cut") { server.metric("connections") == 0 }
                 #expect(server.server.metricsText.contains("phase=\"write\""))
@@ -140,15 +156,21 @@ extension ServerTests {
             _ phase: String, _ configuration: VerifyReceiptServerConfiguration, answers: String? = nil,
             _ client: @escaping @Sendable (Wire) -> Void
         ) async throws {
-            try await TestServer.run(configuration) { server in
-                let text = try await Wire.run {
-                    let wire = try Wire(port: server.port)
-                    client(wire)
-                    return try wire.readToEnd()
+            try await eventually("something of a request comes in time") {
+                try await TestServer.run(configuration) { server in
+                    let text = try await Wire.run {
+                        let wire = try Wire(port: server.port)
+                        client(wire)
+                        return try wire.readToEnd()
+                    }
+                    // A busy machine may cut a client before anything of it has come, which says nothing of its answer.
+                    if answers != nil, text.isEmpty { return false }
+                    if let answers { #expect(text.contains(answers)) } else { #expect(text.isEmpty) }
+                    #expect(
+                        server.server.metricsText.contains("legacy_receipts_timeouts_total{phase=\"\(phase)\"} 1\n"))
+                    try await eventually("it is closed") { server.metric("connections") == 0 }
+                    return true
                 }
-                if let answers { #expect(text.contains(answers)) } else { #expect(text.isEmpty) }
-                #expect(server.server.metricsText.contains("legacy_receipts_timeouts_total{phase=\"\(phase)\"} 1\n"))
-                try await eventually("it is closed") { server.metric("connections") == 0 }
             }
         }
     }

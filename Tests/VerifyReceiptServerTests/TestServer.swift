@@ -105,6 +105,16 @@ extension VerifyReceiptServerConfiguration {
         configuration.timeouts.drain = .zero
         configuration.timeouts.shutdown = .seconds(20)
         configuration.timeouts.store = .seconds(60)
+        configuration.timeouts.appStore = .seconds(60)
+        // Other tests keep the disk and the processor busy.
+        configuration.endpoint.learningLimit = .seconds(60)
+        // Longer than `Wire.patience`: a connection that such a limit ends has not ended as a test expects.
+        configuration.timeouts.handshake = .seconds(600)
+        configuration.timeouts.headers = .seconds(600)
+        configuration.timeouts.body = .seconds(600)
+        configuration.timeouts.bodyStep = .seconds(600)
+        configuration.timeouts.write = .seconds(600)
+        configuration.timeouts.idle = .seconds(600)
         change(&configuration)
         return configuration
     }
