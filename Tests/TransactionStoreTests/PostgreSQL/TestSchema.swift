@@ -20,9 +20,10 @@ struct TestSchema: Sendable {
     let name: String
 
     func options() -> PostgreSQLTransactionStore.Options {
-        // All tests share the cores: only what never ends is too slow.
-        PostgreSQLTransactionStore.Options(
-            schema: name, maximumConnections: 4, statementTimeout: 120, lockTimeout: 120, connectionTimeout: 120)
+        var options = PostgreSQLTransactionStore.Options.patient
+        options.schema = name
+        options.maximumConnections = 4
+        return options
     }
 
     func open() async throws -> PostgreSQLTransactionStore {
@@ -67,6 +68,12 @@ struct TestSchema: Sendable {
             throw error
         }
     }
+}
+
+extension PostgreSQLTransactionStore.Options {
+    /// All tests share the cores: only what never ends is too slow.
+    static let patient = PostgreSQLTransactionStore.Options(
+        statementTimeout: 120, lockTimeout: 120, connectionTimeout: 120)
 }
 
 extension StoreEngine {

@@ -4,6 +4,7 @@ import Foundation
 import PostgreSQLTransactionStore
 import Purchases
 import SQLiteTransactionStore
+import TestDatabase
 import TestSupport
 import Testing
 import TransactionStore
@@ -122,16 +123,18 @@ enum DeliveryOrder {
 
 @Suite(
     "PostgreSQL: notifications in any order", .timeLimit(.minutes(10)),
-    .enabled(if: ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES"] != nil, "no PostgreSQL server"))
+    .enabled(if: PostgreSQLServer.shared != nil, "no PostgreSQL server"))
 struct PostgreSQLDeliveryOrderTests {
     @Test(arguments: [1, 2] as [UInt64])
     func doubledAndShuffledIsOnceInOrder(seed: UInt64) async throws {
-        let url = try #require(ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_POSTGRES"])
+        let url = try #require(PostgreSQLServer.shared).url
         try await DeliveryOrder.check(seed: seed) {
             let schema = "notifications_" + UUID().uuidString.lowercased().filter { $0 != "-" }
             return try await PostgreSQLTransactionStore.open(
-                url: url, options: .init(schema: schema, maximumConnections: 4, statementTimeout: 120, lockTimeout: 120)
-            )
+                url: url,
+                options: .init(
+                    schema: schema, maximumConnections: 4, statementTimeout: 120, lockTimeout: 120,
+                    connectionTimeout: 120))
         }
     }
 }

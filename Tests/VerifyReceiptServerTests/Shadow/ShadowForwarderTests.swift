@@ -80,7 +80,8 @@ private struct DeafPort {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = try ShadowConfiguration(base: url)
         configuration.recordPath = recordPath
-        configuration.timeout = .seconds(30)
+        configuration.timeout = .seconds(120)
+        configuration.drainTimeout = .seconds(120)
         change(&configuration)
         return configuration
     }
@@ -202,8 +203,9 @@ private struct DeafPort {
     @Test("Metrics tell who grants")
     func metrics() async throws {
         let live = try await LiveServiceStub(.answer(#"{"status":21010,"environment":"Production"}"#))
-        let url = live.url
-        let configuration = VerifyReceiptServerConfiguration.testing { $0.shadow = try? ShadowConfiguration(base: url) }
+        var shadow = try ShadowConfiguration(base: live.url)
+        shadow.timeout = .seconds(120)
+        let configuration = VerifyReceiptServerConfiguration.testing { $0.shadow = shadow }
         try await TestServer.run(configuration) { server in
             #expect(try await Wire.ask(server.port, Sent.post(Sent.body())).verifyStatus == 0)
             try await eventually("the comparison is counted") {
@@ -342,7 +344,6 @@ private struct DeafPort {
         let forwarder = ShadowForwarder(
             configuration: try configuration(live.url) {
                 $0.maximumConcurrency = 1
-                $0.drainTimeout = .seconds(120)
             }, logger: LogLines().logger)
         for _ in 0..<20 { forwarder.submit(request: Self.request, environment: .production, reply: reply()) }
         let group = ServiceGroup(
