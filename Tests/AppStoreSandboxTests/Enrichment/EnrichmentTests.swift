@@ -327,7 +327,8 @@ struct EnrichmentTests {
     /// Sends each query once, by this clock, and leaves longer waits to the run.
     private static func impatient(_ clock: SteppedClock, _ sandbox: RunningSandbox) -> APIClientConfiguration {
         var limits = APIClientConfiguration(
-            baseURL: sandbox.url, rateBudgets: RateBudgets(maximumWait: .seconds(60)), retryPolicy: .never)
+            baseURL: sandbox.url, timeout: .seconds(300), rateBudgets: RateBudgets(maximumWait: .seconds(60)),
+            retryPolicy: .never)
         limits.clock = clock.clock
         limits.rateBudgets.overrides = [.getTransactionHistory: 1_000, .getAllSubscriptionStatuses: 1_000]
         return limits
@@ -465,7 +466,7 @@ struct EnrichmentTests {
                 return .init(status: 429, retryAfter: String(opens), body: [])
             }
             var limits = APIClientConfiguration(
-                baseURL: sandbox.url, rateBudgets: RateBudgets(maximumWait: .seconds(60)))
+                baseURL: sandbox.url, timeout: .seconds(300), rateBudgets: RateBudgets(maximumWait: .seconds(60)))
             limits.retryPolicy = RetryPolicy(maximumRetryAfter: .seconds(1))
             limits.clock = clock.clock
             limits.rateBudgets.overrides = [.getTransactionHistory: 1_000, .getAllSubscriptionStatuses: 1_000]

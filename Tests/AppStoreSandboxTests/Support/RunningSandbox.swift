@@ -28,6 +28,8 @@ struct RunningSandbox: Sendable {
         sandbox.key = try DeveloperKey.known()
         var initial = SandboxServerConfiguration(sandbox: sandbox, catalog: try Sold.catalog())
         initial.clock = .stepped
+        // A receiver on a busy machine may answer late.
+        initial.notificationTimeout = 600
         try setup.change(&initial)
         let configuration = initial
         let make: (@escaping @Sendable (Int) -> Void) throws -> any Service = { listening in
@@ -77,7 +79,7 @@ struct RunningSandbox: Sendable {
     /// A client of our own, as for Apple's server.
     func client(
         key: InAppPurchaseKey? = nil, bundleID: String = "com.example.app", attempts: Int = 1,
-        timeout: Duration = .seconds(30)
+        timeout: Duration = .seconds(300)
     ) throws -> AppStoreServerAPIClient {
         var configuration = APIClientConfiguration(baseURL: url, timeout: timeout, rateBudgets: .unlimited)
         configuration.retryPolicy.maximumAttempts = attempts

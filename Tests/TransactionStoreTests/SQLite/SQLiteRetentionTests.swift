@@ -43,6 +43,15 @@ struct SQLiteRetentionTests {
     private func check(
         rows: String, removedBy remove: (SQLiteTransactionStore) async throws -> Int64
     ) async throws {
+        try await eventually("a removal on a disk that is not too busy") {
+            try await isShared(rows: rows, removedBy: remove)
+        }
+    }
+
+    /// - Returns: false if the machine was so busy that what was found says nothing.
+    private func isShared(
+        rows: String, removedBy remove: (SQLiteTransactionStore) async throws -> Int64
+    ) async throws -> Bool {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
         let store = try SQLiteTransactionStore.open(path: path)
@@ -53,25 +62,33 @@ struct SQLiteRetentionTests {
         }
         let attempts = Attempts()
         defer { attempts.hasEnded.store(true, ordering: .relaxed) }
-        let trial = Task {
+        let trial = Task { () -> Duration in
+            var (longest, lastFree) = (Duration.zero, ContinuousClock.now)
             while !attempts.hasEnded.load(ordering: .relaxed) {
                 do {
                     try await other.writeWithoutTransaction { try $0.inTransaction(.immediate) { .rollback } }
                     attempts.free.add(1, ordering: .relaxed)
+                    lastFree = .now
                 } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
                     attempts.locked.add(1, ordering: .relaxed)
+                    longest = max(longest, lastFree.duration(to: .now))
                 }
                 try await Task.sleep(for: .milliseconds(1))
             }
+            return longest
         }
         let removed = try await remove(store)
         attempts.hasEnded.store(true, ordering: .relaxed)
-        try await trial.value
+        let longest = try await trial.value
         #expect(removed == Self.rows)
-        let (free, locked) = (attempts.free.load(ordering: .relaxed), attempts.locked.load(ordering: .relaxed))
-        // The pauses are as long as the batches, up to 100 milliseconds, and the machine may be slow.
-        #expect(locked > 0 && free * 8 >= locked, "free: \(free), locked: \(locked)")
         try other.close()
         try await store.close()
+        let (free, locked) = (attempts.free.load(ordering: .relaxed), attempts.locked.load(ordering: .relaxed))
+        guard locked > 0, free + locked >= 20 else { return false }
+        // The pauses are as long as the batches, up to 100 milliseconds. A batch that took longer than eight of them was held up
+        // by other tests.
+        let isFree = free * 8 >= locked
+        #expect(isFree || longest > .milliseconds(800), "free: \(free), locked: \(locked)")
+        return isFree
     }
 }
