@@ -190,7 +190,7 @@ struct AppStoreTests {
             """
             curl -sf -X PUT -d '{"url": "http://127.0.0.1:9/"}' $address/sandbox/v1/notifications/url > /dev/null
             shop purchases '{"customer": "bob", "productId": "com.example.monthly"}' > /dev/null
-            for attempt in $(seq 100); do
+            for attempt in $(seq 1200); do
                 curl -sf $address/sandbox/v1/notifications | grep -q sendAttemptResult && break; sleep 0.1
             done
             app notification-history --only-failures
@@ -222,7 +222,7 @@ struct AppStoreTests {
             curl -sf -X PUT -d '{"url": "http://127.0.0.1:9/"}' $address/sandbox/v1/notifications/url > /dev/null
             app test-notification
             "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set trust.roots=roots.pem \\
-                --set trust.signed-data-roots=roots.pem 2> log &
+                --set trust.signed-data-roots=roots.pem --set timeouts.store=60 2> log &
             pids="$pids $!"
             while ! grep -q listening log; do kill -0 $! || exit 8; sleep 0.1; done
             port=$(grep listening log | sed -n 's/.*"port":"*\\([0-9]*\\).*/\\1/p' | head -n 1)

@@ -138,17 +138,24 @@ struct LedgerFollowTests {
 
     @Test("SIGTERM waits for the command, whose success is acknowledged")
     func graceful() async throws {
-        let folder = try Folder()
-        try await StoredPurchases.makeStore(in: folder)
-        let process = try Following(
-            [
-                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--batch", "3", "--acknowledge-on-exit-0",
-                "echo started; sleep 1; cat >>got",
-            ], in: folder)
-        try await process.wait(forLines: 1)
-        #expect(try await process.end(SIGTERM) == 0)
-        #expect(try words("got", in: folder) == ["100 started", "101 renewed", "102 renewed"])
-        #expect(try await position(in: folder) == 3)
+        // The command has ten seconds for its end. A round in which the machine was busy for longer says nothing.
+        try await eventually("the command ends in its time") {
+            let folder = try Folder()
+            try await StoredPurchases.makeStore(in: folder)
+            let process = try Following(
+                [
+                    "--store", "sqlite:store.sqlite", "--consumer", "shop", "--batch", "3", "--acknowledge-on-exit-0",
+                    "echo started; sleep 1; cat >>got",
+                ], in: folder)
+            try await process.wait(forLines: 1)
+            let end = ContinuousClock.now + .seconds(10)
+            let status = try await process.end(SIGTERM)
+            if status != 0, .now >= end { return false }
+            #expect(status == 0)
+            #expect(try words("got", in: folder) == ["100 started", "101 renewed", "102 renewed"])
+            #expect(try await position(in: folder) == 3)
+            return true
+        }
     }
 
     @Test("A second process of one consumer is refused, and one of another consumer is not")
@@ -358,14 +365,14 @@ final class Following {
 
     /// Waits until the process has printed so many lines.
     func wait(forLines count: Int) async throws {
-        for _ in 0..<3_000 {
+        for _ in 0..<6_000 {
             if try folder.bytes("out").count(where: { $0 == UInt8(ascii: "\n") }) >= count { return }
             let errors = try folder.text("err")
             try #require(process.isRunning, "it ended by itself: \(errors)")
             try await Task.sleep(for: .milliseconds(20))
         }
         let errors = try folder.text("err")
-        Issue.record("no \(count) lines within a minute: \(errors)")
+        Issue.record("no \(count) lines within two minutes: \(errors)")
     }
 
     /// Sends a signal and waits for the end. Returns the exit code; 128 and the number of the signal that ended it.

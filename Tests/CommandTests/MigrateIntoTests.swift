@@ -70,7 +70,7 @@ struct MigrateIntoTests {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(600))
         let script = """
-            { cat dump.ndjson; touch written; sleep 30; } | "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der \\
+            { cat dump.ndjson; touch written; sleep 120; } | "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der \\
                 --into sqlite:store.sqlite &
             while [ ! -e written ]; do sleep 0.1; done
             sleep 1

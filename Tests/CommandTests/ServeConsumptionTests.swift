@@ -24,6 +24,7 @@ struct ServeConsumptionTests {
         app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: \(keyFile), sandbox-url: "$address"}
         consumption: {rules: rules.json, customer-consented: consents.csv, interval: 1}
         trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+        timeouts: {store: 60}
         END
         : > log
         "$COMMAND" serve --config serve.yaml 2> log &
@@ -50,7 +51,7 @@ struct ServeConsumptionTests {
             }
             wait_for() {
                 tries=0
-                while [ "$(sent $1)" = nothing ] && [ $tries -lt 400 ]; do sleep 0.1; tries=$((tries + 1)); done
+                while [ "$(sent $1)" = nothing ] && [ $tries -lt 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
             }
             wait_for $coins
             sent $coins
@@ -58,7 +59,7 @@ struct ServeConsumptionTests {
             # The number is that of the last round, which may have begun before the second request.
             open() { curl -s http://127.0.0.1:$(port admin)/metrics | grep '^legacy_receipts_consumption_requests_open'; }
             tries=0
-            until open | grep -q ' 1$' || [ $tries -ge 400 ]; do sleep 0.1; tries=$((tries + 1)); done
+            until open | grep -q ' 1$' || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
             open
             printf '%s,true\\n' $ada >> consents.csv
             wait_for $ada
@@ -86,8 +87,8 @@ struct ServeConsumptionTests {
             openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out current.p8 2> /dev/null
             \(Self.serve(keyFile: "current.p8"))
             sent() { curl -sf $address/sandbox/v1/transactions/$coins | grep -c '"consumptionInformation":{' || true; }
-            # waits COMMAND…: until the command is true, 40 seconds at most.
-            waits() { tries=0; until "$@" || [ $tries -ge 400 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            # waits COMMAND…: until the command is true, 2 minutes at most.
+            waits() { tries=0; until "$@" || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
             waits grep -q '"left":"\\{0,1\\}1' log
             sent
             cp key.p8 current.p8
@@ -110,7 +111,7 @@ struct ServeConsumptionTests {
                 curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_$1 //p"
             }
             tries=0
-            until [ "$(metric requests_open)" = 1 ] || [ $tries -ge 400 ]; do sleep 0.1; tries=$((tries + 1)); done
+            until [ "$(metric requests_open)" = 1 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
             metric requests_open
             [ "$(metric deadline_timestamp_seconds)" = 0 ] || echo deadline
             """, in: folder)

@@ -22,7 +22,7 @@ struct ServeInspectorTests {
             tries=0
             until grep -q '"look-up"' log; do
                 tries=$((tries + 1))
-                [ $tries -lt 300 ] || break
+                [ $tries -lt 1200 ] || break
                 sleep 0.1
             done
             page=http://127.0.0.1:$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)/

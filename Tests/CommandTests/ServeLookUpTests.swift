@@ -20,7 +20,7 @@ struct ServeLookUpTests {
             tries=0
             until grep -q '"look-up"' log; do
                 tries=$((tries + 1))
-                [ $tries -lt 300 ] || break
+                [ $tries -lt 1200 ] || break
                 sleep 0.1
             done
             port=$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)

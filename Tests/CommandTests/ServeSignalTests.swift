@@ -20,7 +20,7 @@ import Testing
             tries=0
             until grep -q 'cannot be used yet' log && grep -q listening log; do
                 tries=$((tries + 1))
-                [ $tries -lt 300 ] || break
+                [ $tries -lt 1200 ] || break
                 sleep 0.1
             done
             kill -TERM $server
@@ -50,7 +50,7 @@ import Testing
             tries=0
             until grep -q listening log; do
                 tries=$((tries + 1))
-                [ $tries -lt 300 ] || break
+                [ $tries -lt 1200 ] || break
                 sleep 0.1
             done
             kill -TERM $server

@@ -48,7 +48,7 @@ struct ServeSignatureTests {
             tries=0
             until grep -q '"look-up"' log; do
                 tries=$((tries + 1))
-                [ $tries -lt 300 ] || break
+                [ $tries -lt 1200 ] || break
                 sleep 0.1
             done
             port=$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)
@@ -167,6 +167,7 @@ struct ServeSignatureTests {
         apps: [{bundle-id: com.example.app, catalogs: [p.storekit]}]
         app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8, sandbox-url: "$address"}
         trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
+        timeouts: {app-store: 60, store: 60}
         END
         : > log
         "$COMMAND" serve --config serve.yaml 2> log &
@@ -175,7 +176,7 @@ struct ServeSignatureTests {
         tries=0
         until [ -n "$(port)" ]; do
             tries=$((tries + 1))
-            [ $tries -lt 300 ] || exit 7
+            [ $tries -lt 1200 ] || exit 7
             sleep 0.1
         done
         }

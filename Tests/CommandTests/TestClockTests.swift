@@ -30,7 +30,7 @@ struct TestClockTests {
             serve() {
                 "$COMMAND" serve --port 0 --set admin.enabled=false --set trust.roots=roots.pem \\
                     --set trust.intermediates=intermediate.pem --set trust.signed-data-roots=roots.pem \\
-                    --test-clock-from $address "$@" 2> log &
+                    --set timeouts.app-store=60 --set timeouts.store=60 --test-clock-from $address "$@" 2> log &
                 pids="$pids $!"
                 while ! grep -q listening log; do kill -0 $! || exit 8; sleep 0.1; done
                 port=$(grep listening log | sed -n 's/.*"port":"*\\([0-9]*\\).*/\\1/p' | head -n 1)
@@ -52,7 +52,7 @@ struct TestClockTests {
                 sed 's/.*"status":\\([0-9]*\\).*/\\1/'; }
             echo "$(ask)"
             shop clock '{"advance": "P2M"}' > /dev/null
-            for attempt in $(seq 600); do [ "$(ask)" = 21006 ] && break; sleep 0.1; done
+            for attempt in $(seq 1200); do [ "$(ask)" = 21006 ] && break; sleep 0.1; done
             echo "$(ask)"
             """, in: folder)
         let lines = outcome.output.split(separator: "\n").map(String.init)
@@ -77,7 +77,7 @@ struct TestClockTests {
             age
             shop faults '{"kind": "unauthorized"}' > /dev/null
             shop clock '{"advance": 3600000}' > /dev/null
-            for attempt in $(seq 300); do [ "$(age)" = "age: 3600" ] && break; sleep 0.1; done
+            for attempt in $(seq 1200); do [ "$(age)" = "age: 3600" ] && break; sleep 0.1; done
             age
             """, in: folder)
         #expect(outcome.output.split(separator: "\n") == ["age: 0", "age: 3600"], "\(outcome.output) \(outcome.error)")
