@@ -41,7 +41,9 @@ struct EnrichTests {
             for subscription in $ada $bob; do shop subscriptions/$subscription/renew '{}' > /dev/null || exit 8; done
             printf '{"user_id": "u1", "receipt": "%s"}\\n{"user_id": "u2", "receipt": "%s"}\\n' "$receipt" "$bob" > dump.ndjson
             echo "$ada $bob" > ids
-            migrate() { "$COMMAND" migrate dump.ndjson --into sqlite:store.sqlite --trust-root roots.pem > migrated; }
+            migrate() {
+                "$COMMAND" migrate dump.ndjson --quiet --into sqlite:store.sqlite --trust-root roots.pem > migrated
+            }
             enrich() {
                 "$COMMAND" enrich --store sqlite:store.sqlite --bundle-id com.example.app --environment Sandbox \\
                     --trust-root roots.pem --issuer-id $issuer --key-id $key --private-key key.p8 \\

@@ -112,7 +112,7 @@ struct MergeTests {
         #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:shard.sqlite").status == 0)
         let outcome = try await Command.shell(
             """
-            "$COMMAND" merge shard.sqlite --into sqlite:merged.sqlite & merge=$!
+            "$COMMAND" merge shard.sqlite --into sqlite:merged.sqlite --quiet & merge=$!
             until [ -s merged.sqlite ]; do :; done
             kill -INT $merge; wait $merge
             """, in: folder)
