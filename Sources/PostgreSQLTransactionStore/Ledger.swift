@@ -30,7 +30,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
                     EXISTS (
                         SELECT FROM ledger AS u
-                        WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event = 3)::int4,
+                        WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event IN (2, 3))::int4,
                     coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
                     coalesce((
                         SELECT b.event FROM ledger AS b
@@ -110,8 +110,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             }
             let id = try rows.text(start, 4)
             var transaction = assembler.joinedTransactions().first
-            // The transaction's own facts may not state the upgrade. Then only the customer's other transactions
-            // show it.
+            // The transaction's own facts may not state the revocation or the upgrade. Then only the customer's other
+            // transactions show it.
             if try rows.integer(start, 11, as: Int32.self) != 0 {
                 let purchase = try rows.integer(start, 10, as: Int64.self)
                 transaction =

@@ -10,8 +10,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let scopeId: Int64
         let original: String
         let id: String
-        /// Whether the ledger ever recorded an upgrade. The transaction's own facts may not state it.
-        let wasUpgraded: Bool
+        /// Whether the ledger ever recorded a revocation or an upgrade. The transaction's own facts may not state it.
+        let mayDepend: Bool
         let seatClaimId: String
         let recordedDate: Int64
         /// The raw value of the event that decided the state before the entry; 0 if there is none.
@@ -65,7 +65,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let find = try SQLStatement(db, Self.findTransaction)
         let findSubscription = try SQLStatement(db, Self.findSubscription)
         func transaction(_ row: Row) throws -> StoredTransaction? {
-            guard row.wasUpgraded else {
+            guard row.mayDepend else {
                 return try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
             }
             return try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
@@ -95,7 +95,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 l.transaction_id,
                 EXISTS (
                     SELECT 1 FROM ledger u
-                    WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event = 3),
+                    WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event IN (2, 3)),
                 l.seat_claim_id, l.recorded_at,
                 COALESCE((
                     SELECT b.event FROM ledger b
@@ -112,7 +112,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         return try list.rows {
             Row(
                 position: $0.integer(0), event: $0.integer(1), scope: $0.scope(2), scopeId: $0.integer(4),
-                original: $0.text(5), id: $0.text(6), wasUpgraded: $0.integer(7) != 0,
+                original: $0.text(5), id: $0.text(6), mayDepend: $0.integer(7) != 0,
                 seatClaimId: $0.text(8), recordedDate: $0.integer(9), eventBefore: $0.integer(10))
         }
     }

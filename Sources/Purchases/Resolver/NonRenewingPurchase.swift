@@ -8,10 +8,8 @@ package struct NonRenewingPurchase: Comparable, Sendable {
     private var date: Int64
     /// The smallest id of the copies with the earliest purchase date.
     private var firstId: String
-    /// The transactions that are neither revoked nor upgraded.
+    /// The transactions that are not revoked. `CopyRule` revokes all copies or none.
     package private(set) var grantedIds: Set<String> = []
-    /// Whether a document about any copy states a revocation.
-    package private(set) var isRevoked = false
 
     private init(unit: String, date: Int64, firstId: String) {
         (self.unit, self.date, self.firstId) = (unit, date, firstId)
@@ -21,7 +19,7 @@ package struct NonRenewingPurchase: Comparable, Sendable {
         if date < self.date || date == self.date && TransactionIdOrder.precedes(id, firstId) {
             (self.date, firstId) = (date, id)
         }
-        if state == .purchased { grantedIds.insert(id) } else { isRevoked = true }
+        if state == .purchased { grantedIds.insert(id) }
     }
 
     package static func < (left: Self, right: Self) -> Bool {

@@ -25,11 +25,10 @@ public struct TermChanges: Sendable {
         var basis = Basis()
         for purchase in NonRenewingPurchase.signed(among: transactions) {
             for id in purchase.grantedIds.sorted() {
-                let value = purchase.isRevoked ? Basis.revoked : basis.value
-                bases[id] = value
-                if let last = known[id], last != value { moved.append(id) }
+                bases[id] = basis.value
+                if let last = known[id], last != basis.value { moved.append(id) }
             }
-            if !purchase.isRevoked { basis.add(purchase.unit) }
+            if !purchase.grantedIds.isEmpty { basis.add(purchase.unit) }
         }
         self.bases = bases
         self.moved = moved
@@ -38,7 +37,6 @@ public struct TermChanges: Sendable {
     /// FNV-1a, 64 bits, over the original transaction ids.
     private struct Basis {
         private(set) var value: Int64 = -3_750_763_034_362_895_579
-        static let revoked: Int64 = 0
 
         mutating func add(_ id: String) {
             // The zero separates the ids, because no id contains one.

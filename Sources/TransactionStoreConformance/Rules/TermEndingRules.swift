@@ -137,7 +137,7 @@ extension StoreConformance {
             _ = try await changes(store, after: 31)
             try await expect(
                 store.text,
-                equals: "900 purchased, 1 purchased, 2 purchased, 3 purchased, 4 purchased, 3 revoked, 4 termMoved, "
+                equals: "900 purchased, 1 purchased, 2 purchased, 3 purchased, 4 purchased, 3 revoked, 4 revoked, "
                     + "1 endedByTime, 2 endedByTime")
         },
         StoreRule(opened: "what ended before the first look with a catalog is history, whenever a document brings it") {
