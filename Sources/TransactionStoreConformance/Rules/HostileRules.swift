@@ -50,18 +50,19 @@ extension StoreConformance {
             try expect(customer.identities, equals: [Samples.original(long), Samples.original("5")].sorted())
             try await expect(store.customer(original: longer) == nil)
         },
-        StoreRule(opened: "a document with 50,000 purchases under as many ids is stored and found") { store in
-            let facts = (1...50_000).map { Samples.fact("\($0)", product: "p") }
+        StoreRule(opened: "a document with 33,000 purchases under as many ids is stored and found") { store in
+            // More than SQLite has variables (32,766); with two values each, more than PostgreSQL has parameters (65,535).
+            let facts = (1...33_000).map { Samples.fact("\($0)", product: "p") }
             // Every fifth id is already known, as a separate customer.
             let known = facts.enumerated().filter { $0.offset % 5 == 0 }.map { Samples.set($0.element) }
             _ = try await store.apply(known)
-            try await expect(store.counts().customers, equals: 10_000)
+            try await expect(store.counts().customers, equals: 6_600)
             let result = try await store.apply([FactSet(scope: Samples.scope, transactions: facts)])
-            try expect(result.changed, equals: 40_000)
-            try expect(result.unchanged, equals: 10_000)
+            try expect(result.changed, equals: 26_400)
+            try expect(result.unchanged, equals: 6_600)
             let customer = try require(try await store.customer(original: "777"))
-            try expect(customer.transactions.count, equals: 50_000)
-            try expect(customer.transactions.first?.payload.transactionId, equals: "50000")
+            try expect(customer.transactions.count, equals: 33_000)
+            try expect(customer.transactions.first?.payload.transactionId, equals: "33000")
             try await expect(store.counts().customers, equals: 1)
         },
         StoreRule(opened: "a customer can grow to thousands of ids, one at a time") { store in
@@ -76,7 +77,7 @@ extension StoreConformance {
             try await expect(store.customer(original: "3999")?.identities.count, equals: 4_001)
         },
         StoreRule(opened: "a receipt of 3 MiB is returned unchanged") { store in
-            let bytes = (0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+            let bytes = Samples.bytes(3 << 20, repeating: (0..<256).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
             try await store.add(Samples.set(Samples.fact("1"), receipt: receipt))
             try await expect(store.customer(original: "1")?.newestAppReceipt, equals: receipt)

@@ -314,8 +314,8 @@ extension StoreConformance {
         },
         StoreRule(opened: "quarantined lines of 5 MB are returned unchanged, in pages of limited size") { store in
             let records = (0..<5).map { number in
-                QuarantinedRecord(
-                    line: (0..<5_000_000).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ number) ^ ($0 >> 8)) })
+                let block = (0..<65_536).map { UInt8(truncatingIfNeeded: ($0 &* 31 &+ number) ^ ($0 >> 8)) }
+                return QuarantinedRecord(line: Samples.bytes(5_000_000, repeating: block))
             }
             let long = QuarantinedRecord(
                 line: [UInt8](repeating: UInt8(ascii: "x"), count: MigrationLimits.pageBytes + 1))

@@ -94,6 +94,15 @@ public enum StoreSamples {
         receipt(Array(text.utf8), form: form, at: date)
     }
 
+    /// Repeats a block up to a length, without a step for each byte.
+    static func bytes(_ count: Int, repeating block: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(count + block.count)
+        while bytes.count < count { bytes += block }
+        bytes.removeLast(bytes.count - count)
+        return bytes
+    }
+
     /// A processed notification.
     /// - Parameters:
     ///   - uuid: of the notification.
