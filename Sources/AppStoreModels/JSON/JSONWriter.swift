@@ -208,8 +208,11 @@ package struct JSONWriter: Sendable {
     private mutating func grow(by count: Int) {
         let enough = max(64, used + count, storage.count * 2)
         storage.reserveCapacity(enough)
-        storage.append(contentsOf: repeatElement(0, count: enough - storage.count))
+        // Block by block, because a program that is not optimized appends repeated elements one by one.
+        while storage.count < enough { storage += Self.zeros.prefix(enough - storage.count) }
     }
+
+    private static let zeros = [UInt8](repeating: 0, count: 4_096)
 
     private mutating func appendDigits(_ magnitude: UInt64) {
         // UInt64.max has 20 digits.
