@@ -67,10 +67,12 @@ final class MetadataFeedStream: InputStream {
         buffer.append(contentsOf: chunk)
         isSourceAtEnd = chunk.isEmpty
         while validCount < buffer.count {
+            let ascii = UTF8Character.ascii(in: buffer, from: validCount)
+            validCount = ascii.end
+            line += ascii.lineFeeds
+            guard validCount < buffer.count else { return }
             switch UTF8Character.length(buffer[validCount...]) {
-            case .whole(let count):
-                if buffer[validCount] == 0x0A { line += 1 }
-                validCount += count
+            case .whole(let count): validCount += count
             case .unfinished where !isSourceAtEnd: return
             case .unfinished, .invalid:
                 throw CatalogError(
@@ -127,12 +129,24 @@ private enum UTF8Character {
         case invalid
     }
 
+    /// The end of the ASCII characters from `start` on, which are nearly all of a feed.
+    static func ascii(in bytes: [UInt8], from start: Int) -> (end: Int, lineFeeds: Int) {
+        bytes.withUnsafeBufferPointer { bytes in
+            var (end, lineFeeds) = (start, 0)
+            while end < bytes.count, bytes[end] < 0x80 {
+                if bytes[end] == 0x0A { lineFeeds += 1 }
+                end += 1
+            }
+            return (end, lineFeeds)
+        }
+    }
+
+    /// The length of the first character, which is not ASCII.
     static func length(_ bytes: ArraySlice<UInt8>) -> Length {
         guard let first = bytes.first else { return .unfinished }
         let count: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
         switch first {
-        case 0x00...0x7F: return .whole(1)
         case 0xC2...0xDF: count = 2
         case 0xE0: (count, second) = (3, 0xA0...0xBF)
         case 0xED: (count, second) = (3, 0x80...0x9F)
