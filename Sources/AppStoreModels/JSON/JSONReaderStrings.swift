@@ -145,18 +145,18 @@ package enum UTF8Validation {
     /// The offset of the first byte of the first ill-formed sequence in `range`, or nil.
     package static func firstInvalid(in bytes: UnsafeBufferPointer<UInt8>, range: Range<Int>) -> Int? {
         var index = range.lowerBound
-        while index < range.upperBound {
+        while true {
+            index = bytes.endOfASCII(from: index, to: range.upperBound)
+            guard index < range.upperBound else { return nil }
             let length = sequenceLength(in: bytes, at: index, end: range.upperBound)
             guard length > 0 else { return index }
             index += length
         }
-        return nil
     }
 
-    /// RFC 3629, section 4; 0 for an ill-formed sequence.
+    /// RFC 3629, section 4, for a character that is not ASCII; 0 for an ill-formed sequence.
     private static func sequenceLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int, end: Int) -> Int {
         let first = bytes[index]
-        if first < 0x80 { return 1 }
         let length: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
         switch first {

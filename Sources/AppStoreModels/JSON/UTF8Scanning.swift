@@ -85,18 +85,19 @@ extension UnsafeBufferPointer<UInt8> {
     }
 
     /// Whether every byte is below 0x80. Then the bytes are valid UTF-8 without further checks.
-    var isASCII: Bool {
-        guard let baseAddress else { return true }
+    var isASCII: Bool { endOfASCII(from: 0, to: count) == count }
+
+    /// The index of the first byte from `start` on that is not below 0x80; `end` if there is none before it.
+    func endOfASCII(from start: Int, to end: Int) -> Int {
+        guard let baseAddress else { return end }
         let base = UnsafeRawPointer(baseAddress)
-        var index = 0
-        while index &+ 8 <= count {
-            if word(at: index, base) & everyHighBit != 0 { return false }
+        var index = start
+        while index &+ 8 <= end {
+            let flags = word(at: index, base) & everyHighBit
+            if flags != 0 { return index &+ flags.trailingZeroBitCount >> 3 }
             index &+= 8
         }
-        while index < count {
-            if self[index] >= 0x80 { return false }
-            index &+= 1
-        }
-        return true
+        while index < end, self[index] < 0x80 { index &+= 1 }
+        return index
     }
 }
