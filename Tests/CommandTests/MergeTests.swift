@@ -83,11 +83,19 @@ struct MergeTests {
         #expect(folder.names("") == (names + ["link.sqlite"]).sorted())
     }
 
-    @Test("On a terminal: a bar on one line, gone at the end; --quiet: none", .enabled(if: Command.hasScript))
-    func bar() async throws {
+    /// The file of a store that takes long enough to merge for a bar, and to be interrupted. It is made once.
+    private static let longShard = Task {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(20_000))
-        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:shard.sqlite").status == 0)
+        let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:shard.sqlite")
+        try #require(outcome.status == 0, "\(outcome)")
+        return try folder.bytes("shard.sqlite")
+    }
+
+    @Test("On a terminal: a bar on one line, gone at the end; --quiet: none", .enabled(if: Command.hasScript))
+    func bar() async throws {
+        let folder = try Folder()
+        try await folder.write("shard.sqlite", Self.longShard.value)
         func merge(_ options: String) async throws -> String {
             let run = "$COMMAND merge shard.sqlite --into sqlite:merged\(options.count).sqlite \(options)"
             let outcome = try await Command.shell("script -qec \"\(run)\" /dev/null </dev/null", in: folder)
@@ -107,9 +115,8 @@ struct MergeTests {
 
     @Test("Ctrl-C says how to go on, and the same command merges the rest", .timeLimit(.minutes(5)))
     func interrupted() async throws {
-        let folder = try Folder.withRoot()
-        try folder.write("dump.ndjson", Forged.ndjson(20_000))
-        #expect(try await folder.migrate("dump.ndjson", "--into", "sqlite:shard.sqlite").status == 0)
+        let folder = try Folder()
+        try await folder.write("shard.sqlite", Self.longShard.value)
         let outcome = try await Command.shell(
             """
             "$COMMAND" merge shard.sqlite --into sqlite:merged.sqlite --quiet & merge=$!

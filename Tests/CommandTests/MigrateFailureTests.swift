@@ -130,8 +130,8 @@ struct MigrateFailureTests {
     )
     func fullDisk() async throws {
         let folder = try Folder.withRoot()
-        // The quarantine keeps the records, so that the store grows.
-        let junk = String(repeating: "{\"receipt\":\"\(String(repeating: "junk ", count: 1_000))\"}\n", count: 3_000)
+        // The quarantine keeps the records, so that the store grows: 7.5 MB, more than the disk has.
+        let junk = String(repeating: "{\"receipt\":\"\(String(repeating: "junk ", count: 1_000))\"}\n", count: 1_500)
         try folder.write("dump.ndjson", Forged.ndjson(20) + Array(junk.utf8))
         let script = """
             mkdir disk && mount -t tmpfs -o size=4m tmpfs disk || exit 77

@@ -195,11 +195,12 @@ struct MigrateKillTests {
             let files = folder.names("").filter { $0.hasPrefix("dump.ndjson.") }
             return try #require(files.count == 1 ? files.first : nil, "\(source) wrote \(files)")
         case .pattern:
-            let lines = Forged.ndjson(records).split(separator: 0x0A)
+            let dump = Forged.ndjson(records)
+            let lines = dump.split(separator: 0x0A)
             for part in 0..<12 {
                 let size = records / 12
-                let text = lines[part * size..<(part + 1) * size].joined(separator: [0x0A])
-                try folder.write("part-\(part + 10).ndjson", text)
+                let (first, last) = (lines[part * size], lines[(part + 1) * size - 1])
+                try folder.write("part-\(part + 10).ndjson", dump[first.startIndex..<last.endIndex])
             }
             return "'part-*.ndjson'"
         case .csv:

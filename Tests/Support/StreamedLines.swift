@@ -11,7 +11,8 @@ public enum StreamedLines {
         let ends = outputs.map { ($0, Array(",\"output\":\"\($0)\"}".utf8)) }
         for line in stream.split(separator: 0x0A) {
             guard let (name, end) = ends.first(where: { line.suffix($0.1.count) == $0.1[...] }) else { continue }
-            lines[name]? += line.dropLast(end.count) + Array("}\n".utf8)
+            lines[name]? += line[..<(line.endIndex - end.count)]
+            lines[name]? += Array("}\n".utf8)
         }
         return lines
     }
