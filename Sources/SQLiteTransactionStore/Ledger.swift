@@ -258,9 +258,11 @@ extension SQLiteTransactionStore: CustomerDirectory {
     }
 
     /// Names the index, because SQLite would otherwise read all identities of the app to avoid sorting a few.
+    /// The order is the whole index: with a scope that SQLite knows to be constant, it would sort all identities of the
+    /// customer, each time.
     package static let leastIdentity = """
         SELECT kind, value FROM identities INDEXED BY identities_by_customer
-        WHERE customer_id = ?1 AND scope_id = ?2 ORDER BY kind, value
+        WHERE customer_id = ?1 AND +scope_id = ?2 ORDER BY kind, scope_id, value
         """
 
     public func customers(
