@@ -29,6 +29,18 @@ struct MigrationPlanTests {
         ).plan(inputs: inputs)
     }
 
+    /// What the migration of all inputs into files gives, and the plan of it; made once.
+    private static let files = Task {
+        let folder = try TemporaryFolder()
+        let summary = try await streamRecords(try options(), inputs: inputs, to: folder.file("output"))
+        var outputs: [String: [UInt8]] = [:]
+        for name in ["transactions", "app-transactions", "renewal-infos", "quarantine"] {
+            outputs[name] = [UInt8](
+                try Data(contentsOf: URL(fileURLWithPath: folder.file("output/\(name).ndjson"))))
+        }
+        return (summary: summary, outputs: outputs, plan: try plan(inputs, store: false))
+    }
+
     /// A table whose columns have names that say nothing, and one that says too much.
     private static func oddTable(_ rows: Int, lineEnd: String = "\n") throws -> String {
         let receipt = String(decoding: try FixtureStore.bytes("auto-renewable/receipt.b64"), as: UTF8.self)
@@ -48,18 +60,12 @@ struct MigrationPlanTests {
 
     @Test("The counts of a plan over all records are those of the migration into files")
     func countsOfFiles() async throws {
-        let folder = try TemporaryFolder()
-        let summary = try await streamRecords(try Self.options(), inputs: Self.inputs, to: folder.file("output"))
-        let plan = try Self.plan(Self.inputs, store: false)
+        let (summary, outputs, plan) = try await Self.files.value
         #expect(plan.summary == summary)
         #expect(plan.isWhole)
         #expect(plan.records == summary.recordsRead)
         #expect(!plan.isClean)
-        let files = folder.url.appending(path: "output")
-        let written = try ["transactions", "app-transactions", "renewal-infos", "quarantine"].reduce(0) {
-            try $0 + Data(contentsOf: files.appending(path: "\($1).ndjson")).count
-        }
-        #expect(plan.outputBytes == written)
+        #expect(plan.outputBytes == outputs.values.reduce(0) { $0 + $1.count })
     }
 
     @Test("The counts of a plan over all records are those of the migration into a store")
@@ -76,17 +82,14 @@ struct MigrationPlanTests {
 
     @Test("Each reason has an example: the first record in the quarantine, by its place and hash")
     func examples() async throws {
-        let folder = try TemporaryFolder()
-        _ = try await streamRecords(try Self.options(), inputs: Self.inputs, to: folder.file("output"))
-        let bytes = [UInt8](try Data(contentsOf: folder.url.appending(path: "output/quarantine.ndjson")))
+        let (_, outputs, plan) = try await Self.files.value
         var first: [String: JSONValue] = [:]
         var counts: [String: Int] = [:]
-        for line in try FixtureRun.lines(bytes) {
+        for line in try FixtureRun.lines(outputs["quarantine"] ?? []) {
             let reason = try #require(line["reason"]?.string)
             if first[reason] == nil { first[reason] = line }
             counts[reason, default: 0] += 1
         }
-        let plan = try Self.plan(Self.inputs, store: false)
         #expect(Set(plan.quarantine.map(\.reason)) == Set(first.keys))
         for example in plan.quarantine {
             let line = try #require(first[example.reason])
