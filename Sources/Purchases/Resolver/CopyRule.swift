@@ -5,7 +5,7 @@ internal import AppStoreModels
 /// Restoring a purchase used to give it another transaction id, so one purchase can have several transactions. A refund
 /// is stated about one of them, and it refunds them all: the customer paid once. Copies are
 /// - transactions of one subscription and product with the same `webOrderLineItemId`, which identifies a period on all
-///   devices;
+///   devices, and the same expiry;
 /// - transactions of one product with the same original transaction id, if the product is a non-consumable or a
 ///   non-renewing subscription.
 ///
@@ -25,6 +25,8 @@ enum CopyRule {
         let productId: String
         /// Nil for a purchase that does not renew.
         let webOrderLineItemId: String?
+        /// In seconds: receipts have no milliseconds.
+        let expiry: Int64?
         let isFamilyShared: Bool
 
         /// - Returns: nil for a transaction that has no copies.
@@ -41,6 +43,7 @@ enum CopyRule {
             }
             originalTransactionId = original
             productId = product
+            expiry = payload.expiresDate?.flooredQuotient(1_000)
             isFamilyShared = payload.inAppOwnershipType == .familyShared
         }
     }

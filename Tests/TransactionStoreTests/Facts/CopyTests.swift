@@ -78,6 +78,8 @@ struct CopyTests {
         let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
         #expect(try revoked(refunded, period("3", order: "901", at: 1)) == ["2"])
         #expect(try revoked(refunded, period("3", order: "0", at: 1)) == ["2"])
+        let renewal = period("3", at: 1) { $0.expiresDate = Samples.june + 60 * Samples.day }
+        #expect(try revoked(refunded, renewal) == ["2"])
         let shared = period("3", at: 1) { $0.inAppOwnershipType = .familyShared }
         #expect(try revoked(refunded, shared) == ["2"])
         let seats = period("3", .notificationV2, at: 1) { $0.additionalTransactionReason = .seatAddition }
