@@ -98,6 +98,8 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
 
     private static func entries(_ rows: ResultRows, _ session: PostgreSQLSession) throws -> [LedgerEntry] {
         var entries: [LedgerEntry] = []
+        // The entries of one purchase often follow each other.
+        var last: (purchase: Int64, transactions: [StoredTransaction])?
         var start = 0
         while start < rows.count {
             let position = try rows.integer(start, 0, as: Int64.self)
@@ -112,11 +114,13 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             var transaction = assembler.joinedTransactions().first
             // The transaction's own facts may not state the revocation or the upgrade. Then only the customer's other
             // transactions show it.
-            if try rows.integer(start, 11, as: Int32.self) != 0 {
+            if try rows.integer(start, 11, as: Int32.self) != 0 || transaction?.payload.revocationDate != nil {
                 let purchase = try rows.integer(start, 10, as: Int64.self)
-                transaction =
-                    try StoredFacts.subscriptions([purchase], session, in: scope).first?
-                    .first { $0.payload.transactionId == id } ?? transaction
+                if last?.purchase != purchase {
+                    let all = try StoredFacts.subscriptions([purchase], session, in: scope).first ?? []
+                    last = (purchase, all)
+                }
+                transaction = last?.transactions.first { $0.payload.transactionId == id } ?? transaction
             }
             guard let event = LedgerEntry.Event(rawValue: Int64(try rows.integer(start, 1, as: Int16.self))),
                 let transaction

@@ -64,12 +64,20 @@ extension SQLiteTransactionStore: DeliveryLedger {
     ) throws -> [LedgerEntry] {
         let find = try SQLStatement(db, Self.findTransaction)
         let findSubscription = try SQLStatement(db, Self.findSubscription)
+        // The entries of one purchase often follow each other.
+        var last: (scopeId: Int64, original: String, transactions: [StoredTransaction])?
         func transaction(_ row: Row) throws -> StoredTransaction? {
-            guard row.mayDepend else {
-                return try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find)
+            if !row.mayDepend,
+                let own = try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find),
+                own.payload.revocationDate == nil
+            {
+                return own
             }
-            return try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
-                .first { $0.payload.transactionId == row.id }
+            if last?.scopeId != row.scopeId || last?.original != row.original {
+                let all = try Self.subscription(row.original, row.scopeId, in: row.scope, findSubscription)
+                last = (row.scopeId, row.original, all)
+            }
+            return last?.transactions.first { $0.payload.transactionId == row.id }
         }
         return try rows(db, from: tables, bind: bind).map { row in
             guard let event = LedgerEntry.Event(rawValue: row.event), let transaction = try transaction(row)

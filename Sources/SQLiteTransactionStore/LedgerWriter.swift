@@ -9,7 +9,6 @@ struct LedgerWriter {
     private let append: SQLStatement
     private let last: SQLStatement
     private let lastState: SQLStatement
-    private let findTransaction: SQLStatement
     private let findSubscription: SQLStatement
     private let findDependent: SQLStatement
     private let findNotification: SQLStatement
@@ -36,7 +35,6 @@ struct LedgerWriter {
             SELECT event FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 AND event <= 4
             ORDER BY number DESC LIMIT 1
             """)
-        findTransaction = try SQLStatement(db, SQLiteTransactionStore.findTransaction)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
         // Each payload contains its product; the others are "revocationDate": and "cancellationDate":.
         findDependent = try SQLStatement(
@@ -66,11 +64,11 @@ struct LedgerWriter {
     ///
     /// - Parameter changed: the indices of the facts that were new or newer.
     func record(_ facts: [TransactionFact], changed: [Int], _ scopeId: Int64) throws {
-        let together = try dependent(facts, changed, scopeId)
+        var together = try dependent(facts, changed, scopeId)
         for place in changed {
             let original = facts[place].storedOriginalTransactionId
             guard !together.contains(original) else { continue }
-            try record(facts[place], facts[place].payload.transactionId ?? "", original, scopeId)
+            if try !recordPlain(facts[place], original, scopeId) { together.insert(original) }
         }
         for original in together.sorted() { try record(together: original, scopeId) }
     }
@@ -111,24 +109,18 @@ struct LedgerWriter {
         }
     }
 
-    /// Appends the entry that is due after a fact was written, if any.
-    private func record(_ fact: borrowing TransactionFact, _ id: String, _ original: String, _ scopeId: Int64) throws {
+    /// Appends the entry of a new plain purchase. Returns false if the purchase must be examined with all its transactions.
+    private func recordPlain(_ fact: borrowing TransactionFact, _ original: String, _ scopeId: Int64) throws -> Bool {
+        let id = fact.payload.transactionId ?? ""
         // Nearly all facts of a bulk load end here: they are new, or in a newer receipt with the same purchase.
         if fact.isPlainPurchase, try !isNotified(id, original, scopeId) {
-            if try append(id, original, scopeId, number: 0, .purchased) { return }
+            if try append(id, original, scopeId, number: 0, .purchased) { return true }
             let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
-            if state?.isGrant == true { return }
+            if state?.isGrant == true { return true }
         }
-        let history = try history(of: id, scopeId)
+        if fact.origin.source.kind.isSigned { return false }
         // Every signed transaction has an entry.
-        if history == nil, !fact.origin.source.kind.isSigned { return }
-        try record(id, original, scopeId, after: history)
-    }
-
-    private func record(_ id: String, _ original: String, _ scopeId: Int64, after history: LedgerHistory?) throws {
-        let known = try SQLiteTransactionStore.transaction(id, original, scopeId, in: .placeholder, findTransaction)
-        guard let known, let due = DueEntry(after: history, for: known) else { return }
-        _ = try append(id, original, scopeId, number: due.number, due.event)
+        return try history(of: id, scopeId) == nil
     }
 
     /// Returns whether the entry was appended; false if one with this number exists.

@@ -27,7 +27,13 @@ package struct ConsumptionCase: Sendable {
         let payloads = customer?.transactions.map(\.payload) ?? []
         transaction = payloads.first { $0.transactionId == task.transactionId }
         isDelivered = acknowledged.flatMap { acknowledged in task.purchasedPosition.map { $0 <= acknowledged } }
-        let amounts = LifetimeAmounts(payloads)
+        // One refund of a purchase with copies counts once.
+        let stated = customer?.transactions.map { transaction in
+            var payload = transaction.payload
+            if transaction.isRevokedAsCopy { payload.revocationDate = nil }
+            return payload
+        }
+        let amounts = LifetimeAmounts(stated ?? [])
         (lifetimePurchased, lifetimeRefunded, refunds) = (amounts.purchased, amounts.refunded, amounts.refunds)
     }
 

@@ -213,7 +213,7 @@ private struct StoreReportCounter {
             Self.count(transaction.type?.rawValue, in: &report.transactionsByType)
             Self.count(payload.purchaseDate.map(Self.year), in: &report.transactionsByYear)
             Self.count(payload.productId, in: &report.transactionsByProduct)
-            if payload.isRevoked, let revoked = payload.revocationDate {
+            if payload.isRevoked, !transaction.stored.isRevokedAsCopy, let revoked = payload.revocationDate {
                 Self.count(Self.year(revoked), in: &report.refundsByYear)
                 Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
             }

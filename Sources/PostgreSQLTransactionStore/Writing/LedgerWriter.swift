@@ -108,7 +108,7 @@ struct LedgerWriter {
         let owners = Set(open.map(\.purchase)).sorted()
         let subscriptions = Array(zip(owners, try StoredFacts.subscriptions(owners, session)))
         var bytes = batch.bytes
-        let siblings = siblings(of: open, among: subscriptions.filter { together.contains($0.0) }, &bytes)
+        let siblings = siblings(of: open, among: subscriptions, &bytes)
         if !siblings.isEmpty {
             open += siblings
             histories += try self.histories(siblings, bytes)

@@ -47,9 +47,12 @@ extension ReceiptMapper {
 
 extension TransactionFact {
     fileprivate init(_ statement: borrowing PurchaseStatement) {
+        let source = statement.form.source
+        var date = statement.context.recordedAt ?? 0
+        // A transaction receipt has no date of its own, and is as new as what it states.
+        if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
         self.init(
-            payload: statement.payload, legacy: statement.legacy,
-            origin: FactOrigin(source: statement.form.source, signedDate: statement.context.recordedAt ?? 0))
+            payload: statement.payload, legacy: statement.legacy, origin: FactOrigin(source: source, signedDate: date))
     }
 }
 

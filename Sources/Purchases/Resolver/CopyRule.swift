@@ -7,42 +7,54 @@ internal import AppStoreModels
 /// - transactions of one subscription and product with the same `webOrderLineItemId`, which identifies a period on all
 ///   devices, and the same expiry;
 /// - transactions of one product with the same original transaction id, if the product is a non-consumable or a
-///   non-renewing subscription.
+///   non-renewing subscription. One of them must state the type; iOS 6 receipts and rows of replies do not.
 ///
 /// The newest statement of the App Store decides about all copies:
 /// - A revocation of one copy revokes the others, from the earliest revocation date.
-/// - If the App Store signed a transaction (JWS) of another copy after the newest document with the revocation, and it is
-///   not revoked, the refund was reversed and no copy is revoked. A receipt does not show that: receipts often lack
-///   cancellations.
+/// - If the App Store signed a transaction (JWS) of another copy more than a day after the newest document with the
+///   revocation, and it is not revoked, the refund was reversed and no copy is revoked. A receipt does not show that:
+///   receipts often lack cancellations. The day is for answers with several copies, which are signed one after the other;
+///   a reversal is usually stated about the refunded copy itself, and counts at once.
 ///
 /// These are no copies: transactions for added seats (`additionalTransactionReason`), which are purchases of their own,
 /// and a bought and a shared purchase. An upgraded period is not revoked. Unsigned documents decide nothing about a
 /// signed transaction.
 enum CopyRule {
-    /// What the copies of one purchase have in common.
-    private struct Purchase: Hashable {
+    /// A product under an original transaction id.
+    private struct Subject: Hashable {
         let originalTransactionId: String
         let productId: String
+
+        init?(_ payload: borrowing JWSTransactionDecodedPayload) {
+            guard let original = payload.originalTransactionId ?? payload.transactionId,
+                let product = payload.productId
+            else { return nil }
+            (originalTransactionId, productId) = (original, product)
+        }
+    }
+
+    /// What the copies of one purchase have in common.
+    private struct Purchase: Hashable {
+        let subject: Subject
         /// Nil for a purchase that does not renew.
         let webOrderLineItemId: String?
         /// In seconds: receipts have no milliseconds.
         let expiry: Int64?
         let isFamilyShared: Bool
 
+        /// - Parameter types: the stated types.
         /// - Returns: nil for a transaction that has no copies.
-        init?(_ payload: borrowing JWSTransactionDecodedPayload) {
-            guard let original = payload.originalTransactionId ?? payload.transactionId,
-                let product = payload.productId, payload.additionalTransactionReason == nil
-            else { return nil }
-            if payload.isSubscription {
+        init?(_ payload: borrowing JWSTransactionDecodedPayload, _ types: [Subject: ProductType]) {
+            guard let subject = Subject(payload), payload.additionalTransactionReason == nil else { return nil }
+            let type = payload.type ?? types[subject]
+            if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {
                 guard let order = payload.webOrderLineItemId, order != "0" else { return nil }
                 webOrderLineItemId = order
             } else {
-                guard payload.type == .nonConsumable || payload.type == .nonRenewingSubscription else { return nil }
+                guard type == .nonConsumable || type == .nonRenewingSubscription else { return nil }
                 webOrderLineItemId = nil
             }
-            originalTransactionId = original
-            productId = product
+            self.subject = subject
             expiry = payload.expiresDate?.flooredQuotient(1_000)
             isFamilyShared = payload.inAppOwnershipType == .familyShared
         }
@@ -51,32 +63,43 @@ enum CopyRule {
     /// Sets and removes the revocations of copies. The cost is linear in the number of transactions; without a revocation,
     /// the usual case, it only looks for one.
     static func apply(to transactions: inout [StoredTransaction]) {
-        var copies: [Purchase: [Int]] = [:]
-        for place in transactions.indices where transactions[place].payload.isRevoked {
-            if let purchase = Purchase(transactions[place].payload) { copies[purchase] = [] }
-        }
-        guard !copies.isEmpty else { return }
+        let revoked = transactions.indices.filter { transactions[$0].payload.isRevoked }
+        guard !revoked.isEmpty, transactions.count > 1 else { return }
+        var types: [Subject: ProductType] = [:]
         for place in transactions.indices {
-            guard let purchase = Purchase(transactions[place].payload) else { continue }
+            guard let type = transactions[place].payload.type, let subject = Subject(transactions[place].payload)
+            else { continue }
+            // Documents can disagree.
+            if let known = types[subject], known.rawValue <= type.rawValue { continue }
+            types[subject] = type
+        }
+        var copies: [Purchase: [Int]] = [:]
+        for place in revoked {
+            if let purchase = Purchase(transactions[place].payload, types) { copies[purchase] = [] }
+        }
+        for place in transactions.indices where !copies.isEmpty {
+            guard let purchase = Purchase(transactions[place].payload, types) else { continue }
             copies[purchase]?.append(place)
         }
         for places in copies.values where places.count > 1 { decide(places, &transactions) }
     }
 
+    /// In milliseconds.
+    private static let day: Int64 = 86_400_000
+
     private static func decide(_ places: [Int], _ transactions: inout [StoredTransaction]) {
         var revoked = places.filter { transactions[$0].payload.isRevoked }
-        let others = places.filter {
-            transactions[$0].payload.revocationDate == nil && transactions[$0].payload.isUpgraded != true
-        }
+        var others = places.filter { transactions[$0].payload.isGranted }
         if let reversed = others.compactMap({ transactions[$0].signedTransactionDate }).max() {
             let newest = revoked.filter { transactions[$0].revocationIsProven }
                 .map { transactions[$0].revocationStatedAt }.max()
             for place in revoked {
                 let stated = transactions[place].revocationStatedAt
                 let last = transactions[place].revocationIsProven ? newest ?? stated : stated
-                if last < reversed { transactions[place].removeRevocation() }
+                if last.addingSaturated(day) < reversed { transactions[place].removeRevocation() }
             }
             revoked.removeAll { !transactions[$0].payload.isRevoked }
+            others = places.filter { transactions[$0].payload.isGranted }
         }
         let any = earliest(revoked, transactions)
         let proven = earliest(revoked.filter { transactions[$0].revocationIsProven }, transactions)
@@ -96,11 +119,19 @@ enum CopyRule {
     }
 }
 
+extension JWSTransactionDecodedPayload {
+    /// Neither revoked nor upgraded.
+    fileprivate var isGranted: Bool { revocationDate == nil && isUpgraded != true }
+}
+
 extension StoredTransaction {
     /// When the newest signed transaction (JWS) was signed.
     fileprivate var signedTransactionDate: Int64? {
         origins.first { $0.source.kind == .signedTransaction }?.signedDate
     }
+
+    /// Whether no document states the revocation of this transaction, only that of a copy.
+    package var isRevokedAsCopy: Bool { source(of: .revocationDate) == .inferred(.copyWasRevoked) }
 
     /// The date of the document with the revocation.
     fileprivate var revocationStatedAt: Int64 {

@@ -217,7 +217,9 @@ private struct RowComparison {
     /// not remove a cancellation that Apple signed. Only subscriptions are upgraded.
     private var revocationAgrees: Bool {
         if row.payload.isUpgraded == true, signed.payload.type == .autoRenewableSubscription { return true }
-        if signed.payload.revocationDate != nil, row.payload.revocationDate == nil { return isOlder }
+        if signed.payload.revocationDate != nil, row.payload.revocationDate == nil {
+            return isOlder || signed.provenance[.revocationDate].isInferred
+        }
         return agree(\.revocationDate, .revocationDate, Self.sameSecond)
             && agree(\.revocationReason, .revocationReason)
     }

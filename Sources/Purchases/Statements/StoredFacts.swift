@@ -138,12 +138,9 @@ extension TransactionFact {
     package var isPeriod: Bool { payload.expiresDate != nil && payload.productId != nil }
 
     /// The text that every stored payload about this product contains; nil for a fact whose transaction no other one can
-    /// change: a consumable, or one without a product or a known type.
+    /// change: a consumable, or one without a product.
     package var storedProduct: [UInt8]? {
-        let type = payload.type
-        guard payload.expiresDate != nil || type == .nonConsumable || type == .nonRenewingSubscription,
-            let product = payload.productId
-        else { return nil }
+        guard payload.type != .consumable, let product = payload.productId else { return nil }
         var writer = JSONWriter(reservingCapacity: 64)
         writer.beginObject()
         writer.member("productId", product)

@@ -28,6 +28,30 @@ extension StoreConformance {
         }
     }
 
+    /// A copy of the period 1, or of the non-consumable 2. Its id begins with that.
+    private static func copy(
+        _ id: String, _ prefix: String, _ source: FactSource, day: Int64, isRevoked: Bool = false
+    ) -> TransactionFact {
+        let isPeriod = prefix == "1"
+        return Samples.fact(
+            prefix + id, original: prefix + "0", product: isPeriod ? "monthly" : "lifetime", source: source,
+            at: day * Samples.day
+        ) {
+            if source != .recordedReply { $0.type = isPeriod ? .autoRenewableSubscription : .nonConsumable }
+            $0.webOrderLineItemId = isPeriod ? "900" : nil
+            $0.expiresDate = isPeriod ? Samples.june + 30 * Samples.day : nil
+            $0.revocationDate = isRevoked ? Samples.june + 5000 : nil
+        }
+    }
+
+    /// The events of each copy.
+    private static func copies(_ prefix: String, _ store: any CompleteTransactionStore) async throws -> String {
+        let entries = try await LedgerAudit.check(store).filter { $0.transactionId.hasPrefix(prefix) }
+        return Dictionary(grouping: entries, by: \.transactionId).sorted { $0.key < $1.key }.map { id, entries in
+            id.dropFirst() + entries.map { " \($0.event)" }.joined()
+        }.joined(separator: ", ")
+    }
+
     static let ledger: [StoreRule] = [
         StoreRule(opened: "a purchase has one purchased entry, however many documents state it") { store in
             for (step, source) in [FactSource.receipt, .receipt, .notificationV2, .appStoreServerAPI].enumerated() {
@@ -135,42 +159,38 @@ extension StoreConformance {
         },
         StoreRule(opened: "a refund of a purchase revokes its copies, whichever is known first, until it is reversed") {
             store in
-            func copy(
-                _ id: String, _ prefix: String, _ source: FactSource, at date: Int64, isRevoked: Bool = false
-            ) -> TransactionFact {
-                let isPeriod = prefix == "1"
-                return Samples.fact(
-                    prefix + id, original: prefix + "0", product: isPeriod ? "monthly" : "lifetime", source: source,
-                    at: date, legacy: isRevoked && source == .receipt ? cancelled : nil
-                ) {
-                    $0.type = isPeriod ? .autoRenewableSubscription : .nonConsumable
-                    $0.webOrderLineItemId = isPeriod ? "900" : nil
-                    $0.expiresDate = isPeriod ? Samples.june + 30 * Samples.day : nil
-                    $0.revocationDate = isRevoked && source != .receipt ? Samples.june + 5000 : nil
-                }
-            }
             // A period, then a non-consumable.
             for prefix in ["1", "2"] {
-                try await store.add(copy("1", prefix, .receipt, at: 1))
-                try await store.add(copy("2", prefix, .receipt, at: 2))
-                try await store.add(copy("1", prefix, .notificationV2, at: 3, isRevoked: true))
-                // A copy that becomes known later.
-                try await store.add(copy("3", prefix, .receipt, at: 4))
-                try await store.add(copy("3", prefix, .notificationV2, at: 5))
-            }
-            func entries(_ prefix: String) async throws -> [String] {
-                try await LedgerAudit.check(store).filter { $0.transactionId.hasPrefix(prefix) }
-                    .map { "\($0.transactionId.dropFirst()) \($0.event)" }
+                try await store.add(copy("1", prefix, .receipt, day: 1))
+                try await store.add(copy("2", prefix, .receipt, day: 2))
+                try await store.add(copy("1", prefix, .notificationV2, day: 3, isRevoked: true))
+                // A copy that becomes known later, and an unsigned document about another one.
+                try await store.add(copy("3", prefix, .receipt, day: 4))
+                try await store.add(copy("2", prefix, .recordedReply, day: 5))
+                try await store.add(copy("3", prefix, .notificationV2, day: 6))
             }
             for prefix in ["1", "2"] {
-                let events = try await entries(prefix)
-                try expect(
-                    events.prefix(2) + events.dropFirst(2).prefix(2).sorted() + events.dropFirst(4).prefix(1)
-                        + events.dropFirst(5).sorted(),
-                    equals: [
-                        "1 purchased", "2 purchased", "1 revoked", "2 revoked", "3 revoked", "1 reinstated",
-                        "2 reinstated", "3 purchased",
-                    ])
+                try await expect(
+                    copies(prefix, store),
+                    equals: "1 purchased revoked reinstated, 2 purchased revoked reinstated, 3 revoked purchased")
+            }
+        },
+        StoreRule(opened: "a reversal that states the refunded transaction itself reinstates its copies") { store in
+            for prefix in ["1", "2"] {
+                try await store.add(copy("1", prefix, .receipt, day: 1))
+                try await store.add(copy("2", prefix, .receipt, day: 1))
+                try await store.add(copy("1", prefix, .notificationV2, day: 3, isRevoked: true))
+                try await store.add(copy("1", prefix, .notificationV2, day: 5))
+                try await expect(
+                    copies(prefix, store),
+                    equals: "1 purchased revoked reinstated, 2 purchased revoked reinstated")
+            }
+        },
+        StoreRule(opened: "a refund that arrives after its reversal leaves a purchased copy") { store in
+            for prefix in ["1", "2"] {
+                try await store.add(copy("2", prefix, .notificationV2, day: 9))
+                try await store.add(copy("1", prefix, .notificationV2, day: 2, isRevoked: true))
+                try await expect(copies(prefix, store), equals: "1 purchased, 2 purchased")
             }
         },
         StoreRule(opened: "a refund of seats revokes nothing") { store in

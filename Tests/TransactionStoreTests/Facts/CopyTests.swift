@@ -11,14 +11,13 @@ struct CopyTests {
 
     private func period(
         _ id: String, order: String = "900", product: String = "monthly", _ source: FactSource = .receipt,
-        at date: Int64,
-        revoked: Int64? = nil, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+        at day: Int64, revoked: Int64? = nil, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
     ) -> TransactionFact {
         var legacy = LegacyTransactionFields()
         legacy.cancellationDate = revoked
         let isLegacy = source.kind != .signedTransaction
         return Samples.fact(
-            id, original: "1", product: product, source: source, at: date,
+            id, original: "1", product: product, source: source, at: day * Samples.day,
             legacy: revoked != nil && isLegacy ? legacy : nil
         ) {
             $0.type = .autoRenewableSubscription
@@ -61,16 +60,18 @@ struct CopyTests {
         #expect(entitlements.map(\.status) == [.revoked])
     }
 
-    @Test("A newer receipt without the cancellation shows no reversal, a newer signed transaction of a copy does")
+    @Test("A newer receipt without the cancellation shows no reversal, a signed transaction of a copy does after a day")
     func reversal() throws {
         let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
         #expect(try revoked(refunded, period("3", at: 9)) == ["2", "3"])
-        #expect(try revoked(refunded, period("3", .appStoreServerAPI, at: 2)) == ["2", "3"])
-        #expect(try revoked(refunded, period("3", .appStoreServerAPI, at: 3)).isEmpty)
-        #expect(try revoked(refunded, period("3", at: 9), period("4", .appStoreServerAPI, at: 3)).isEmpty)
+        #expect(try revoked(refunded, period("3", .appStoreServerAPI, at: 3)) == ["2", "3"])
+        #expect(try revoked(refunded, period("3", .appStoreServerAPI, at: 4)).isEmpty)
+        #expect(try revoked(refunded, period("3", at: 9), period("4", .appStoreServerAPI, at: 4)).isEmpty)
         // Refunded again.
-        let again = period("3", at: 4, revoked: Self.refund)
-        #expect(try revoked(refunded, again, period("4", .appStoreServerAPI, at: 3)) == ["2", "3", "4"])
+        let again = period("3", at: 5, revoked: Self.refund)
+        #expect(try revoked(refunded, again, period("4", .appStoreServerAPI, at: 4)) == ["2", "3", "4"])
+        // Stated about the refunded transaction itself.
+        #expect(try revoked(refunded, period("2", .notificationV2, at: 3), period("3", at: 1)).isEmpty)
     }
 
     @Test("Other periods, other products and added seats are no copies, and an upgraded period is not revoked")
@@ -102,6 +103,11 @@ struct CopyTests {
         #expect(try revoked(recorded, period("3", at: 1)) == ["2"])
         let received = period("2", .notificationV1, at: 2, revoked: Self.refund)
         #expect(try revoked(received, period("3", at: 1)) == ["2", "3"])
+        // Older than a signed transaction without it, which is older than a signed revocation.
+        let signed = period("3", .notificationV2, at: 9, revoked: Self.refund)
+        #expect(try revoked(recorded, signed, period("4", .appStoreServerAPI, at: 5)) == ["2", "3", "4"])
+        let later = period("3", .recordedReply, at: 9, revoked: Self.refund)
+        #expect(try revoked(recorded, later, period("4", .appStoreServerAPI, at: 5)) == ["2", "3"])
     }
 
     @Test("Restored non-consumables and non-renewing subscriptions are copies of their purchase")
@@ -110,13 +116,15 @@ struct CopyTests {
             func purchase(_ id: String, _ source: FactSource, at date: Int64, isRevoked: Bool = false)
                 -> TransactionFact
             {
-                Samples.fact(id, original: "1", product: "lifetime", source: source, at: date) {
-                    $0.type = type
+                Samples.fact(id, original: "1", product: "lifetime", source: source, at: date * Samples.day) {
+                    // Transaction receipts and rows of replies state no type.
+                    $0.type = source.kind == .signedTransaction ? type : nil
                     $0.revocationDate = isRevoked ? Self.refund : nil
                 }
             }
             let refunded = purchase("1", .notificationV2, at: 2, isRevoked: true)
             #expect(try revoked(refunded, purchase("2", .receipt, at: 9)) == ["1", "2"])
+            #expect(try revoked(refunded, purchase("2", .recordedReply, at: 9)) == ["1", "2"])
             #expect(try revoked(refunded, purchase("2", .appStoreServerAPI, at: 9)).isEmpty)
         }
     }
