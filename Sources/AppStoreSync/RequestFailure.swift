@@ -99,10 +99,12 @@ extension ServerClock {
     func hold(until time: Int64, _ onHold: (Int64?) -> Void) async throws {
         let end = max(time, now() + Self.leastHold)
         onHold(end)
-        while true {
-            let left = end - now()
-            guard left > 0 else { break }
-            try await sleep(.milliseconds(min(left, Self.longestSleep)))
+        var left = end - now()
+        while left > 0 {
+            let nap = min(left, Self.longestSleep)
+            try await sleep(.milliseconds(nap))
+            // A clock that is set back does not prolong the wait.
+            left = min(left - nap, end - now())
         }
         onHold(nil)
     }

@@ -46,6 +46,12 @@ enum Terminal {
         return poll(&state, 1, 0) > 0 && Int32(state.revents) & Int32(POLLERR | POLLHUP) != 0
     }
 
+    /// Whether a short line can be written at once. An error counts, because the write reports it.
+    static var isOutputReady: Bool {
+        var state = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+        return poll(&state, 1, 0) != 0
+    }
+
     /// The system's error number, or 0.
     private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Int32 {
         writeAll(bytes[...], to: descriptor).error

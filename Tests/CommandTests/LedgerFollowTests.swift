@@ -185,18 +185,18 @@ struct LedgerFollowTests {
     func cutOff() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
-        // The shell ends at once, and the process that it started a second later.
+        // The shell ends at once, and the process that it started a moment later.
         try folder.write(
             "deliver",
             """
             echo started
             if [ -e free ]; then cat >>got; exit 0; fi
-            (trap 'sleep 1; echo ended' TERM; sleep 60 & wait) &
+            (trap 'sleep 0.3; echo ended' TERM; sleep 60 & wait) &
             wait
             """.utf8)
         let process = try Following(
             [
-                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--lease-seconds", "4",
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--lease-seconds", "12",
                 "--acknowledge-on-exit-0", "sh deliver",
             ], in: folder)
         try await process.wait(forLines: 1)

@@ -134,6 +134,7 @@ public struct NotificationBackfill: Sendable {
         _ window: NotificationHistoryRequest, _ progress: inout Progress, _ onRefusal: (NotificationReport) -> Void,
         _ onHold: (Int64?) -> Void
     ) async throws {
+        var window = window
         var restarts = 0
         var waits = OutageWaits()
         var pages = client.notificationHistory(window).makeAsyncIterator()
@@ -147,6 +148,14 @@ public struct NotificationBackfill: Sendable {
             {
                 restarts += 1
                 pages = client.notificationHistory(window).makeAsyncIterator()
+            } catch let error as AppStoreServerAPIError
+                where error.code == .startDateTooFarInPast && restarts < Self.maximumRestarts
+                && window.startDate < earliestStart && earliestStart < window.endDate
+            {
+                // It was in the history before the run waited.
+                restarts += 1
+                window.startDate = earliestStart
+                pages = client.notificationHistory(window).makeAsyncIterator()
             } catch let error as AppStoreServerAPIError {
                 // After a wait, the same page is requested again.
                 let now = waitClock.now()
@@ -158,6 +167,11 @@ public struct NotificationBackfill: Sendable {
                 }
             }
         }
+    }
+
+    /// The first date that the history has now, and a minute, because the clocks may differ.
+    private var earliestStart: Int64 {
+        waitClock.now() - Self.reach(client.environment) * .millisecondsPerDay + 60_000
     }
 
     private func take(

@@ -9,16 +9,18 @@ struct BatchCommand: Sendable {
     let script: String
 
     /// Runs the command to its end. If the task is cancelled, the command has some more time. Then, and at the deadline, all
-    /// processes of its group receive SIGTERM, and SIGKILL five seconds later.
+    /// processes of its group receive SIGTERM, and SIGKILL five seconds later, or before if the deadline is urgent.
     ///
     /// - Parameters:
     ///   - input: the whole standard input. The command need not read it.
     ///   - grace: how long to wait for the command after the task is cancelled.
     ///   - deadline: when the command must end at the latest. It can move while the command runs.
+    ///   - patience: how long the command has after the deadline, until SIGKILL.
     /// - Returns: the exit code, or 128 and the number of the signal that ended the command; nil if it was late.
     /// - Throws: ``CommandFailure`` if it cannot be started.
     func run(
-        _ input: [UInt8], grace: Duration, deadline: @escaping @Sendable () -> ContinuousClock.Instant
+        _ input: [UInt8], grace: Duration, patience: Duration = .seconds(5),
+        deadline: @escaping @Sendable () -> ContinuousClock.Instant
     ) async throws -> Int32? {
         let cancellation = Cancellation()
         return try await withTaskCancellationHandler {
@@ -27,7 +29,7 @@ struct BatchCommand: Sendable {
                 DispatchQueue(label: "batch command").async {
                     continuation.resume(
                         with: Result {
-                            try wait(input, deadline) { cancellation.date.withLock { $0 }.map { $0 + grace } }
+                            try wait(input, deadline, patience) { cancellation.date.withLock { $0 }.map { $0 + grace } }
                         })
                 }
             }
@@ -42,9 +44,11 @@ struct BatchCommand: Sendable {
 
     /// - Parameters:
     ///   - deadline: when the command must end.
+    ///   - patience: how long it has after that.
     ///   - end: when the command must end because the task is cancelled.
     private func wait(
-        _ input: [UInt8], _ deadline: () -> ContinuousClock.Instant, _ end: () -> ContinuousClock.Instant?
+        _ input: [UInt8], _ deadline: () -> ContinuousClock.Instant, _ patience: Duration,
+        _ end: () -> ContinuousClock.Instant?
     ) throws -> Int32? {
         let pipe = try InputPipe()
         let process = try pipe.launch("/bin/sh", ["-c", script])
@@ -68,7 +72,8 @@ struct BatchCommand: Sendable {
             let now = ContinuousClock.now
             isLate = isLate || now >= deadline()
             if let terminated {
-                guard !isKilled, now >= terminated + .seconds(5) else { continue }
+                let usual = terminated + .seconds(5)
+                guard !isKilled, now >= (isLate ? min(usual, deadline() + patience) : usual) else { continue }
                 kill(-process, SIGKILL)
                 isKilled = true
             } else {

@@ -25,6 +25,9 @@ final class ConsumerHold: Sendable {
 
     var isHeld: Bool { .now < deadline }
 
+    /// How long a command has after ``deadline``. The rest of the quarter is for its last moments and for the machine.
+    var patience: Duration { min(.seconds(5), length / 6) }
+
     private var length: Duration { .milliseconds(milliseconds) }
 
     /// Takes the lease, unless it is held. Waits for the lease of a process that no longer renews it.

@@ -85,7 +85,12 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         let interruption = Interruption()
         do {
             try await interruption.run { [self] in
-                try await StoreOpener.withExisting(store.url) { try await follow($0, catalog) }
+                try await StoreOpener.withExisting(store.url) { known in
+                    // The lease has calls of its own, which fail early enough to be tried again before it ends.
+                    let leases = try StoreOpener.open(
+                        store.url, deadline: max(.seconds(1), .seconds(leaseSeconds) / 8))
+                    try await StoreOpener.closing(leases) { try await follow(known, leases: $0, catalog) }
+                }
             }
         } catch {
             // The end that a service manager asks for, whatever it interrupted.
@@ -94,8 +99,10 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         }
     }
 
-    private func follow(_ store: any CompleteTransactionStore, _ catalog: ProductCatalog?) async throws {
-        let hold = ConsumerHold(consumer: consumer, seconds: leaseSeconds, in: store)
+    private func follow(
+        _ store: any CompleteTransactionStore, leases: any CompleteTransactionStore, _ catalog: ProductCatalog?
+    ) async throws {
+        let hold = ConsumerHold(consumer: consumer, seconds: leaseSeconds, in: leases)
         let follower = LedgerFollower(
             store: store, hold: hold, consumer: consumer, selection: selection, catalog: catalog,
             command: command.map(BatchCommand.init), batch: batch, attempts: attempts ?? .max, endsWhenDone: once,

@@ -23,6 +23,7 @@ struct LedgerFollower {
     /// - Throws: ``CommandFailure``, `ExitCode`, `TransactionStoreError`, `CancellationError`.
     func run() async throws {
         var position: Int64 = 0
+        var tried = (batch: Int64(-1), runs: 0)
         while true {
             try Task.checkCancellation()
             let before = position
@@ -41,7 +42,7 @@ struct LedgerFollower {
             }
             let wanted = entries.filter { selection.includes($0.scope) }
             if let command {
-                if !wanted.isEmpty, try await !deliver(wanted, upTo: last.position, to: command) { continue }
+                if !wanted.isEmpty, try await !deliver(wanted, upTo: last.position, to: command, &tried) { continue }
                 try await acknowledge(last.position)
                 position = last.position
             } else {
@@ -57,6 +58,10 @@ struct LedgerFollower {
         let newline = UInt8(ascii: "\n")
         let bytes = try await lines(entries)
         for (entry, line) in zip(entries, bytes.split(separator: newline)) {
+            // A slow reader is waited for where the lease can be renewed and a signal ends the run.
+            while !Terminal.isOutputReady { try await Task.sleep(for: .milliseconds(20)) }
+            try Task.checkCancellation()
+            await Task.yield()
             guard hold.isHeld else {
                 Terminal.error("\(leaseEnded) Nothing is printed until it is held again.")
                 return position
@@ -75,30 +80,36 @@ struct LedgerFollower {
     }
 
     /// Runs the command until it exits with 0, or until the entries are acknowledged by another process.
+    /// - Parameter tried: how often the command ran for the batch that begins with an entry, also before the lease ended.
     /// - Returns: false if the lease ended before.
     private func deliver(
-        _ entries: [LedgerEntry], upTo last: Int64, to command: BatchCommand
+        _ entries: [LedgerEntry], upTo last: Int64, to command: BatchCommand, _ tried: inout (batch: Int64, runs: Int)
     ) async throws -> Bool {
         let bytes = try await lines(entries)
         let name = "the entries \(entries.first?.position ?? last) to \(entries.last?.position ?? last)"
-        var (attempt, seconds) = (1, 1)
+        let first = entries.first?.position ?? last
+        if tried.batch != first { tried = (first, 0) }
+        var seconds = 1
         while hold.isHeld {
-            let result = try await command.run(bytes, grace: .seconds(10)) { [hold] in hold.deadline }
+            let result = try await command.run(bytes, grace: .seconds(10), patience: hold.patience) { [hold] in
+                hold.deadline
+            }
+            tried.runs += 1
             guard let status = result else {
                 Terminal.error("\(leaseEnded) The command was ended for \(name), which are not acknowledged.")
+                guard tried.runs < attempts else { throw ExitStatus.commandFailed }
                 return false
             }
             if status == 0 { return true }
             try Task.checkCancellation()
-            let report = "The command ended with \(status) for \(name), attempt \(attempt)."
-            guard attempt < attempts else {
+            let report = "The command ended with \(status) for \(name), attempt \(tried.runs)."
+            guard tried.runs < attempts else {
                 Terminal.error("\(report) They are not acknowledged.")
                 throw ExitStatus.commandFailed
             }
             Terminal.error("\(report) The next attempt is in \(seconds) s.")
             try await Task.sleep(for: .seconds(seconds))
             if try await retrying({ try await store.acknowledgedPosition(of: consumer) }) >= last { return true }
-            attempt += 1
             seconds = min(seconds * 2, Self.longestPause)
         }
         return false

@@ -10,9 +10,14 @@ struct StoreOption: ParsableArguments {
     /// The address without passwords, for a command line in a message. One that cannot be read is not shown.
     var shown: String {
         guard case .postgreSQL(let address)? = try? StoreURL(url) else { return url }
-        guard var parts = URLComponents(string: address) else { return "postgres://…" }
+        // libpq reads a password up to "@", also with "#" and "?", where a URL would end it.
+        guard var parts = URLComponents(string: address), parts.fragment == nil, parts.query?.contains("@") != true
+        else { return "postgres://…" }
         parts.password = nil
-        parts.percentEncodedQueryItems?.removeAll { $0.name.hasSuffix("password") }
+        parts.percentEncodedQueryItems?.removeAll { item in
+            let name = item.name.removingPercentEncoding ?? "password"
+            return ["password", "secret"].contains { name.hasSuffix($0) } || name.hasPrefix("scram_")
+        }
         return parts.string ?? "postgres://…"
     }
 }

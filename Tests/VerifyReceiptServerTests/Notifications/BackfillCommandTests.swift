@@ -126,15 +126,23 @@ import TransactionStore
         try await server.stop()
     }
 
-    @Test("The password of a database is not in the command that continues")
-    func password() async throws {
+    @Test(
+        "The password of a database is not in the command that continues",
+        arguments: [
+            (
+                "postgres://user:secret@127.0.0.1:1/db?sslpassword=hidden&schema=s",
+                "postgres://user@127.0.0.1:1/db?schema=s"
+            ),
+            ("postgres://user:47#secret@127.0.0.1:1/db", "postgres://…"),
+            ("postgres://user:4?secret@127.0.0.1:1/db", "postgres://…"),
+        ])
+    func password(address: String, shown: String) async throws {
         let server = try await BackfillTests.server([]) { _ in ("", 403) }
         let folder = try TemporaryFolder()
         let stopped = try await Self.run(
-            folder, server.url, ["--since", since],
-            store: "postgres://user:secret@127.0.0.1:1/db?sslpassword=hidden&schema=s")
+            folder, server.url, ["--since", since], store: address)
         let command = try Self.continuation(stopped.errors)
-        #expect(command.contains(" --store 'postgres://user@127.0.0.1:1/db?schema=s' "), "\(stopped.errors)")
+        #expect(command.contains(" --store '\(shown)' "), "\(stopped.errors)")
         #expect(stopped.status == 2 && !stopped.errors.contains("secret") && !stopped.errors.contains("hidden"))
         try await server.stop()
     }
