@@ -107,7 +107,7 @@ ended minimal
 # the tests use copies, which find each other in their folder.
 copies=$PWD/.build/unoptimized
 mkdir -p "$copies"
-cp "$binaries"/legacy-receipts{,-store-loader,PackageTests.xctest} "$copies"
+cp "$binaries"/legacy-receipts{,-fixtures,-store-loader,PackageTests.xctest} "$copies"
 bundle=$copies/legacy-receiptsPackageTests.xctest
 unoptimized_tests() {
     tests 1800 "$bundle" --testing-library swift-testing "${width[@]}"
