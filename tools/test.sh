@@ -12,8 +12,8 @@ export SWIFT_DETERMINISTIC_HASHING=1
 # All tests at once need more open files and memory than a small machine has.
 width=(--experimental-maximum-parallelization-width 24)
 # The tests that need a database server: those with PostgreSQL in their name, and suites whose tests run on each engine. They run
-# apart, and fewer at once: what they measure while a server is away needs a machine that is not busy with all other tests. They
-# wait most of the time, so a build may run beside them.
+# in a program of their own and fewer at once, because each takes memory for servers. They wait most of the time, so the other
+# tests and a build may run beside them.
 database=(--experimental-maximum-parallelization-width 8 --filter 'PostgreSQL|DatabaseSourceTests|DatabaseExportTests')
 
 # The tests of many connections need most of a machine's open files, so nothing runs beside them in their program.
@@ -112,10 +112,13 @@ bundle=$copies/legacy-receiptsPackageTests.xctest
 unoptimized_tests() {
     tests 1800 "$bundle" --testing-library swift-testing "${width[@]}"
     LEGACY_RECEIPTS_MANY_CONNECTIONS=1 tests 300 "$bundle" --testing-library swift-testing "${many[@]}"
-    tests 1200 bash tools/postgres.sh run "$bundle" --testing-library swift-testing "${database[@]}"
     DEMO_COMMAND=$copies/legacy-receipts timeout --kill-after=30 300 bash tools/demo.sh
 }
+unoptimized_database() {
+    tests 1200 bash tools/postgres.sh run "$bundle" --testing-library swift-testing "${database[@]}"
+}
 beside unoptimized unoptimized_tests
+beside unoptimized_database unoptimized_database
 
 step "Build of the command, optimized, beside the tests"
 touch .build/optimized.begin
@@ -174,6 +177,7 @@ last_in_line build -c release --product legacy-receipts-store-loader
 for target in TransactionStoreConformance TestSupport; do last_in_line build -c release --target "$target"; done
 
 step "Tests, not optimized, and on PostgreSQL, and the demonstration"
+ended unoptimized_database
 ended unoptimized
 
 step "Tests, linked with the optimized libraries"
