@@ -66,8 +66,8 @@ extension ServerTests {
             }
         }
 
-        /// What a client that is late is told. A busy machine may cut it before anything of its request has come, which says
-        /// nothing.
+        /// The answer to a client that is late. On a busy machine the server may close the connection before the request
+        /// arrives; such a round says nothing.
         @inline(never)
         private func late(
             _ port: Int, _ client: @escaping @Sendable (Wire) throws -> String

@@ -84,9 +84,6 @@ enum CopyRule {
         for places in copies.values where places.count > 1 { decide(places, &transactions) }
     }
 
-    /// In milliseconds.
-    private static let day: Int64 = 86_400_000
-
     private static func decide(_ places: [Int], _ transactions: inout [StoredTransaction]) {
         var revoked = places.filter { transactions[$0].payload.isRevoked }
         var others = places.filter { transactions[$0].payload.isGranted }
@@ -96,7 +93,7 @@ enum CopyRule {
             for place in revoked {
                 let stated = transactions[place].revocationStatedAt
                 let last = transactions[place].revocationIsProven ? newest ?? stated : stated
-                if last.addingSaturated(day) < reversed { transactions[place].removeRevocation() }
+                if last.addingSaturated(.millisecondsPerDay) < reversed { transactions[place].removeRevocation() }
             }
             revoked.removeAll { !transactions[$0].payload.isRevoked }
             others = places.filter { transactions[$0].payload.isGranted }

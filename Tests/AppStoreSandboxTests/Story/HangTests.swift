@@ -98,7 +98,7 @@ private final class Counter: Sendable {
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
             // On a busy machine a call may begin so late that it is abandoned and does not count, or the pause of the breaker
             // may be over before all have asked again. Such a round says nothing.
-            try await eventually("the breaker is open, and nobody asks", within: 300) {
+            try await eventually("the breaker is open, and no request is sent", within: 300) {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for receipt in asked {
                         group.addTask {

@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test(
-        "An error about the app or its key is told from an error about one customer",
+        "Each of Apple's errors is about the app or its key, or about one customer",
         arguments: APIErrorCode.knownValues)
     func concernsApp(code: APIErrorCode) async throws {
         let client = try Sample.client(ScriptedTransport([.refusal(code.rawValue)]), retries: .never)

@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(
-        "After so many failures nobody asks: server errors, and an app or a key that is not accepted",
+        "After several failures no request is sent: server errors, and an app or a key that is not accepted",
         arguments: [(500, 5_000_000 as Int?), (401, nil), (403, nil), (404, 4_040_003)])
     func outage(status: Int, code: Int?) async throws {
         let api = try AccountsAPI(signed: AppStoreRefresherTests.now)
@@ -47,7 +47,7 @@ import Testing
         #expect(setting.outcomes.last == .notAsked && api.requests.withLock { $0.count } == asked)
     }
 
-    @Test("After so many answers that came too late nobody asks, and no call is left over")
+    @Test("After several late answers no request is sent, and no call is left over")
     func tooSlow() async throws {
         let api = try AccountsAPI(signed: AppStoreRefresherTests.now)
         let setting = try RefresherSetting(

@@ -55,7 +55,7 @@ struct PromotionalOfferTests {
         #expect(after?.situation == .lapsed && after?.expirationIntent == .billingError)
     }
 
-    @Test("While another own subscription of the group may have been renewed, nobody has lapsed")
+    @Test("A customer has not lapsed while another of the customer's subscriptions in the group may have been renewed")
     func anotherMayHaveGoneOn() {
         let other = Samples.period(0, 2) {
             $0.transactionId = "o0"
