@@ -233,6 +233,9 @@ let package = Package(
         // What several test targets share. It imports no test framework.
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
         .target(name: "CSpawn", path: "Tests/CSpawn"),
+        // How tests run. Only test targets may depend on it, because it imports the test framework.
+        .target(
+            name: "TestTraits", dependencies: ["TestSupport"], path: "Tests/Traits", swiftSettings: testSettings),
         // Trust in what ReceiptForge signs.
         .target(
             name: "ForgedTrust", dependencies: ["LegacyReceipts", "ReceiptForge"], path: "Tests/ForgedTrust",
@@ -242,11 +245,12 @@ let package = Package(
         ),
 
         .testTarget(
-            name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport"], swiftSettings: testSettings),
+            name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport", "TestTraits"],
+            swiftSettings: testSettings),
         .testTarget(
             name: "LegacyReceiptsTests",
             dependencies: [
-                "TestSupport", "ForgedTrust",
+                "TestSupport", "TestTraits", "ForgedTrust",
                 "LegacyReceipts", "ReceiptForge", "OpenSSLOracle", "SharedReceipts",
                 crypto,
             ],
@@ -261,7 +265,7 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
-                "TestSupport", "CBzip2", "CZstd",
+                "TestSupport", "TestTraits", "CBzip2", "CZstd",
                 "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
                 "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb,
@@ -289,7 +293,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreServerTests",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "TestTraits",
                 "AppStoreModels", "AppStoreServer", "ReceiptForge", "SharedReceipts", crypto,
                 server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"),
             ],
@@ -305,7 +309,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
-                "TestSupport", "ForgedTrust",
+                "TestSupport", "TestTraits", "ForgedTrust",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts", crypto,
@@ -350,7 +354,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
+                "AppStoreModels", "TestTraits", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases",
+                "Migration",
                 "ReceiptForge", "ReplyComparison", "SQLiteTransactionStore",
             ],
             swiftSettings: testSettings),

@@ -1,11 +1,12 @@
 import AppStoreModels
 import Foundation
 import TestSupport
+import TestTraits
 import Testing
 
 /// Apple's Python library reads what we write. It runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter that has the
 /// packages of tools/judges/requirements.txt.
-@Suite(.enabled(if: AppleLibraryJudge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.computing, .enabled(if: AppleLibraryJudge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleLibraryJudgeTests {
     @Test(
         "Apple's library decodes and re-encodes our payloads, full, minimal and empty, and has our enumeration values")

@@ -70,9 +70,10 @@ struct MigrateIntoTests {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(600))
         let script = """
-            { cat dump.ndjson; touch written; sleep 120; } | "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der \\
-                --into sqlite:store.sqlite &
-            while [ ! -e written ]; do sleep 0.1; done
+            mkfifo input
+            "$COMMAND" migrate - --quiet --jobs 1 --trust-root root.der --into sqlite:store.sqlite <input &
+            exec 3>input
+            cat dump.ndjson >&3
             sleep 1
             kill -INT $!
             wait $!

@@ -6,6 +6,7 @@ import Migration
 import ProductCatalog
 import Purchases
 import ReceiptForge
+import TestTraits
 import Testing
 
 func testRoot() throws -> [UInt8] { try TestCertificateAuthority.rootDER }
@@ -20,7 +21,7 @@ let root: URL? = {
     return nil
 }()
 
-@Suite struct DocumentTests {
+@Suite(.computing) struct DocumentTests {
     static let documents = [
         "README.md", "MIGRATION.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md",
         "Documentation/ARCHITECTURE.md", "Documentation/AppStore.md", "Documentation/BENCHMARKS.md",

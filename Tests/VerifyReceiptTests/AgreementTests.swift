@@ -7,6 +7,7 @@ import Purchases
 import ReplyComparison
 import SQLiteTransactionStore
 import TestSupport
+import TestTraits
 import Testing
 import TransactionStore
 import VerifyReceipt
@@ -17,7 +18,7 @@ import VerifyReceipt
 /// Each customer is made from a seed of its own: `LEGACY_RECEIPTS_SEED` or 12 is that of the first, and
 /// `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` says how many there are. A failure names the seed of its customer, who can be made
 /// again alone. The work is done in batches, each with stores of its own, on all processors.
-@Suite struct AgreementTests {
+@Suite(.computing) struct AgreementTests {
     private static let count =
         ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) }
         ?? (librariesAreOptimized ? 200 : 50)

@@ -7,13 +7,14 @@ import ReplyComparison
 import SQLiteTransactionStore
 import SharedReceipts
 import TestSupport
+import TestTraits
 import Testing
 import TransactionStore
 import VerifyReceipt
 
 /// All answers about a purchase agree for the receipts of LegacyFixtures and for the real documents beside the package, and the
 /// order of the documents changes none of them.
-@Suite struct DocumentAgreementTests {
+@Suite(.computing) struct DocumentAgreementTests {
     private struct Receipt {
         let name: String
         let bytes: [UInt8]

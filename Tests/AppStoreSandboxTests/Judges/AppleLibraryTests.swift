@@ -53,7 +53,8 @@ enum AppleLibrary {
         let folder = try TemporaryFolder()
         try folder.write("input.json", JSONEncoder().encode(input))
         let outcome = try await ChildProcess.run(
-            try #require(python), [PackageFolder.path("tools/judges/" + script), folder.file("input.json")])
+            try #require(python), [PackageFolder.path("tools/judges/" + script), folder.file("input.json")],
+            within: 1200)
         return (outcome.status, outcome.output + outcome.errors)
     }
 }

@@ -1,10 +1,11 @@
 import AppStoreModels
 import AppStoreServer
 import Foundation
+import TestTraits
 import Testing
 
 /// Apple's Python client as an outside judge of what our client sends.
-@Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleClientTests {
     /// Not in Apple's client: one is deprecated, the seat endpoints are newer than it, the others have models only.
     private static let absent: Set<APIEndpoint> = [

@@ -1,10 +1,11 @@
 import AppStoreModels
 import AppStoreServer
 import Foundation
+import TestTraits
 import Testing
 
 /// Python's cryptography, and what Apple's library signs for the same input, as outside judges of our signatures.
-@Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct SignatureJudgeTests {
     private let key = SigningKey.shared
 

@@ -2,10 +2,11 @@ import AppStoreModels
 import AppStoreServer
 import Foundation
 import ReceiptForge
+import TestTraits
 import Testing
 
 /// Apple's Python library as an outside judge of both sides: of what our forge signs, and of what our verifier believes.
-@Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct SignedDataJudgeTests {
     /// One line for the judge, with our own verdict.
     @inline(never)

@@ -2,10 +2,11 @@ import Foundation
 import LegacyReceipts
 import ReceiptForge
 import TestSupport
+import TestTraits
 import Testing
 
 /// Whatever is done to a genuine receipt: nothing traps, and nothing is accepted with changed content.
-@Suite("Mutations of genuine receipts")
+@Suite("Mutations of genuine receipts", .computing)
 struct MutationTests {
     static let count = librariesAreOptimized ? 200_000 : 20_000
 

@@ -3,10 +3,11 @@ import LegacyReceipts
 import OpenSSLOracle
 import ReceiptForge
 import TestSupport
+import TestTraits
 import Testing
 
 /// OpenSSL's `CMS_verify` at the creation date and our verdict agree, or the difference is a rule of the table below.
-@Suite("Agreement with OpenSSL")
+@Suite("Agreement with OpenSSL", .computing)
 struct OpenSSLAgreementTests {
     /// Why we may refuse what OpenSSL accepts. Each row is a rule of receipts that CMS does not have.
     static let rulesOfOurs: [ReceiptError.Code: String] = [

@@ -2,9 +2,10 @@
     import Foundation
     import Testing
     import TestSupport
+    import TestTraits
 
     /// The tool that forges the fixtures.
-    @Suite("Regenerating the fixtures")
+    @Suite("Regenerating the fixtures", .computing)
     struct RegenerationTests {
         /// Beside the tests, where the build puts all products.
         private static func tool() throws -> URL {

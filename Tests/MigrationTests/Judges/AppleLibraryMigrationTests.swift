@@ -4,11 +4,12 @@ import Migration
 import ReceiptForge
 import SharedReceipts
 import TestSupport
+import TestTraits
 import Testing
 
 /// What `migrate` writes is read by Apple's own Python library. Runs when LEGACY_RECEIPTS_PYTHON names a Python interpreter
 /// that has the packages of tools/judges/requirements.txt.
-@Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
+@Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleLibraryMigrationTests {
     private static let outputs = ["transactions.ndjson", "app-transactions.ndjson", "renewal-infos.ndjson"]
 

@@ -7,11 +7,12 @@ import Purchases
 import SQLiteTransactionStore
 import TestDatabase
 import TestSupport
+import TestTraits
 import Testing
 import TransactionStore
 import TransactionStoreConformance
 
-@Suite("Merges of stores", .timeLimit(.minutes(10)))
+@Suite("Merges of stores", .computing, .timeLimit(.minutes(10)))
 struct StoreMergeTests {
     private static let date: Int64 = 1_790_000_000_000
     private static let count = 3
