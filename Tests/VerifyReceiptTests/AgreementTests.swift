@@ -435,10 +435,9 @@ import VerifyReceipt
             #expect(answer.isOK, "\(name(customer)) at \(now)")
             let entitlements = conclusions.entitlements[place]
             var ends: [String: Int64?] = [:]
-            for standing in entitlements.flatMap(\.subscriptions) where standing.hasAccess {
-                guard let product = standing.productId else { continue }
-                let known = ends[product].flatMap(\.self)
-                ends[product] = max(standing.accessEnds, known ?? .min)
+            for product in entitlements.flatMap(\.subscriptions).flatMap(\.products) {
+                let known = ends[product.productId].flatMap(\.self)
+                ends[product.productId] = max(product.accessEnds, known ?? .min)
             }
             for entitlement in entitlements where entitlement.subscriptions.isEmpty && entitlement.hasAccess {
                 if let product = entitlement.productId { ends[product] = .some(entitlement.accessEnds) }
@@ -490,10 +489,12 @@ import VerifyReceipt
         let granted = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
         var entitled: Set<ReplyPurchases.Key> = []
         for entitlement in stored.purchaseHistory(catalog: nil).entitlements(at: now) {
-            for standing in entitlement.subscriptions where standing.hasAccess {
-                entitled.insert(
-                    ReplyPurchases.Key(
-                        productId: standing.productId, originalTransactionId: standing.originalTransactionId))
+            for standing in entitlement.subscriptions {
+                for product in standing.products {
+                    entitled.insert(
+                        ReplyPurchases.Key(
+                            productId: product.productId, originalTransactionId: standing.originalTransactionId))
+                }
             }
             guard entitlement.type != .autoRenewableSubscription else { continue }
             // A reply states no term, so that only a revocation ends it.

@@ -62,6 +62,9 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let accessEnds: Int64
     /// When the status changes if no purchase, refund or renewal happens first; nil if time alone does not change it.
     public let changesAt: Int64?
+    /// The products that the subscription gives access to, the one that decides first. Only after a reversed refund there are
+    /// several. Empty without access.
+    package let products: [SubscribedProduct]
     /// What was last stated about the renewal of the period; nil if nothing was.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
     /// Whether renewal information decided the status.
@@ -72,6 +75,17 @@ public struct SubscriptionStanding: Hashable, Sendable {
 
     /// Whether the customer has access: active, or in the billing grace period.
     public var hasAccess: Bool { status.givesAccess }
+}
+
+/// A product that a subscription gives access to at one moment.
+package struct SubscribedProduct: Hashable, Sendable {
+    package let productId: String
+    /// The transaction of the current period; of several, the one that comes first by the rules of
+    /// ``PurchaseHistory/entitlements(at:)``.
+    package let transactionId: String?
+    /// When the access to this product ends, in milliseconds since 1970: the end of its last current period, or of the grace
+    /// period.
+    package let accessEnds: Int64
 }
 
 extension PurchaseHistory {
@@ -181,20 +195,25 @@ extension PurchaseHistory {
         func rank(_ place: Int) -> (Int, Int64, Int) {
             (-(product(spans[place].transaction.productId).level ?? .max), spans[place].end, place)
         }
-        guard
-            let last = running.max(by: { rank($0) < rank($1) })
-                ?? spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) })
+        let current = running.sorted { rank($0) > rank($1) }
+        guard let last = current.first ?? spans.indices.max(by: { (spans[$0].end, $0) < (spans[$1].end, $1) })
         else { return nil }
         let span = spans[last]
         let stated = renewalInfo(of: span)
         func outcome(
             _ status: SubscriptionStatus, ends: Int64, changesAt: Int64?, byInfo: Bool = false
         ) -> SubscriptionStanding {
-            SubscriptionStanding(
+            let products: [SubscribedProduct] =
+                switch status {
+                case .active: Self.products(current.map { spans[$0] })
+                case .billingGracePeriod: Self.products([span], ends: ends)
+                default: []
+                }
+            return SubscriptionStanding(
                 status: status, originalTransactionId: span.transaction.originalTransactionId,
                 transactionId: span.transaction.transactionId, productId: span.transaction.productId,
                 seats: span.seats.count, isFamilyShared: span.isShared, periodStart: span.start, periodEnd: span.end,
-                accessEnds: ends, changesAt: changesAt, renewalInfo: stated,
+                accessEnds: ends, changesAt: changesAt, products: products, renewalInfo: stated,
                 restsOnRenewalInfo: byInfo,
                 isCurrent: status == .active || status == .revoked || (currentThrough(span) ?? .min) >= span.end)
         }
@@ -210,6 +229,24 @@ extension PurchaseHistory {
         return now < retryEnds
             ? outcome(.billingRetry, ends: span.end, changesAt: retryEnds, byInfo: true)
             : outcome(.expired, ends: span.end, changesAt: nil, byInfo: true)
+    }
+
+    /// - Parameters:
+    ///   - spans: the periods that give access, the one that decides first.
+    ///   - end: when the access ends; nil if it ends with the periods.
+    private static func products(_ spans: [SubscriptionPeriodSpan], ends end: Int64? = nil) -> [SubscribedProduct] {
+        var products: [SubscribedProduct] = []
+        for span in spans {
+            guard let id = span.transaction.productId, !products.contains(where: { $0.productId == id }) else {
+                continue
+            }
+            let ends = spans.lazy.filter { $0.transaction.productId == id }.map(\.end).max()
+            products.append(
+                SubscribedProduct(
+                    productId: id, transactionId: span.transaction.transactionId,
+                    accessEnds: end ?? ends ?? span.end))
+        }
+        return products
     }
 
     private func isBetter(_ left: SubscriptionStanding, _ right: SubscriptionStanding) -> Bool {

@@ -80,7 +80,8 @@ extension PurchaseHistory {
     /// begun are left out.
     ///
     /// A subscription's status applies to the product of the period that decides (``entitlements(at:)``). Another
-    /// product of the same subscription, which the customer left, is expired, or revoked if its last period was.
+    /// product of the same subscription with a current period, which only a reversed refund leaves, has access until the end of
+    /// its own period. A product that the customer left is expired, or revoked if its last period was.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     package func productStandings(at now: Int64) -> [ProductStanding] {
         var found: [String: ProductStanding] = [:]
@@ -90,18 +91,24 @@ extension PurchaseHistory {
             uniquingKeysWith: { first, _ in first })
         // Access lasts as long as that of any subscription: a grace period can end after the current period of another one.
         let ends = Dictionary(
-            subscriptions.filter(\.hasAccess).map { ($0.productId ?? "", $0.accessEnds) }, uniquingKeysWith: max)
-        // The best subscription of each group comes first.
-        for standing in subscriptions {
-            guard let product = standing.productId, found[product] == nil,
-                let transaction = byId[standing.transactionId ?? ""]
-            else { continue }
+            subscriptions.flatMap(\.products).map { ($0.productId, $0.accessEnds) }, uniquingKeysWith: max)
+        func add(_ standing: SubscriptionStanding, _ product: String?, _ transactionId: String?) {
+            guard let product, found[product] == nil, let transaction = byId[transactionId ?? ""] else { return }
             found[product] = ProductStanding(
                 productId: product, type: .autoRenewableSubscription, status: standing.status,
                 subscriptionStatus: standing.status, isReplaced: transaction.isUpgraded == true,
                 transaction: transaction, accessEnds: ends[product] ?? standing.accessEnds,
-                renewalInfo: standing.renewalInfo)
+                renewalInfo: transactionId == standing.transactionId ? standing.renewalInfo : nil)
         }
+        // The best subscription of each group comes first. It decides about its other products before subscriptions without
+        // access do.
+        for standing in subscriptions where standing.hasAccess {
+            add(standing, standing.productId, standing.transactionId)
+        }
+        for standing in subscriptions {
+            for current in standing.products { add(standing, current.productId, current.transactionId) }
+        }
+        for standing in subscriptions { add(standing, standing.productId, standing.transactionId) }
         let statuses = Dictionary(
             subscriptions.map { ($0.subscriptionId, $0.status) }, uniquingKeysWith: { first, _ in first })
         for (product, span) in lastSpans(at: now) where found[product] == nil {

@@ -112,20 +112,18 @@ package struct ReplyPurchases: Sendable {
             running[id] = original
             runningSubscriptions.insert(original)
         }
-        // Each product has the state of its period that ends last. Only the product of the period that decides can be
-        // granted.
+        // Each product has the state of its period that ends last. The resolver says which products have access.
         let deciding = history.standing(spans, at: now)
         for (key, periods) in Dictionary(grouping: spans, by: { Key($0.transaction) }) {
             let last = periods.max { $0.end < $1.end }
             let isCancelled = last.map { $0.isRevoked || $0.transaction.isUpgraded == true } ?? false
             var state = isCancelled ? State.cancelled : .ended
-            if let deciding, periods.contains(where: { $0.transaction.transactionId == deciding.transactionId }) {
-                switch deciding.status {
-                case .active: state = .granted
-                case .billingGracePeriod: state = .grantedByGrace
-                case .revoked: state = .cancelled
-                default: break
-                }
+            if let deciding, deciding.products.contains(where: { $0.productId == key.productId }) {
+                state = deciding.status == .billingGracePeriod ? .grantedByGrace : .granted
+            } else if let deciding, deciding.status == .revoked,
+                periods.contains(where: { $0.transaction.transactionId == deciding.transactionId })
+            {
+                state = .cancelled
             }
             set(key, state)
         }

@@ -66,6 +66,26 @@ struct ProductStandingTests {
         #expect(standing.accessEnds == Samples.month(1) + 6 * Samples.day)
     }
 
+    @Test("Of two products that a reversed refund leaves current, each has access until the end of its own period")
+    func twoCurrentProducts() throws {
+        // "basic" was refunded and "premium" bought anew; then the refund was reversed.
+        var history = Samples.history([Samples.period("basic", 0, 12), Samples.period("premium", 1, 2)])
+        for levels in [("basic", "premium"), ("premium", "basic")] {
+            history.products = [levels.0: .init(level: 1), levels.1: .init(level: 2)]
+            let ends: [String: Int64?] = ["basic": Samples.month(12), "premium": Samples.month(2)]
+            let both = history.productStandings(at: Samples.month(1) + Samples.day)
+            #expect(Dictionary(uniqueKeysWithValues: both.map { ($0.productId, $0.accessEnds) }) == ends)
+            #expect(both.allSatisfy { $0.status == .active && $0.hasEnded == false })
+            #expect(both.map(\.transaction.transactionId) == ["t0", "t1"])
+            // Only the period that decides has the renewal information.
+            #expect(both.filter { $0.renewalInfo != nil }.map(\.productId).allSatisfy { $0 == levels.0 })
+            let after = history.productStandings(at: Samples.month(2))
+            #expect(Dictionary(uniqueKeysWithValues: after.map { ($0.productId, $0.accessEnds) }) == ends)
+            #expect(after.map(\.hasEnded) == [false, true] && after.map(\.endReason) == [nil, .expired])
+            #expect(after.allSatisfy { !$0.isSubscriptionOver })
+        }
+    }
+
     @Test("A refund ends the access and the subscription")
     func revoked() throws {
         let refunded = Samples.period(0, 1) { $0.revocationDate = Samples.month(0) + Samples.day }

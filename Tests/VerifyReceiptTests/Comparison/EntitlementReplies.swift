@@ -39,6 +39,12 @@ enum Granting {
 
     static let active = listing([period("1001", until: future), period("1000", until: past)])
     static let expired = listing([period("1000", until: past)])
+    /// The monthly product was renewed while the yearly one was current.
+    static let twoProducts = listing([
+        period("1003", until: "1713276430000", ["purchase_date_ms": "1710498035000"]),
+        period("1002", until: future, product: "yearly", ["purchase_date_ms": "1710450000000"]),
+        period("1001", until: "1710498035000", ["purchase_date_ms": "1710400000000"]),
+    ])
     static let graced = expired.with(
         "pending_renewal_info",
         [
@@ -138,6 +144,11 @@ struct EntitlementCase: CustomTestStringConvertible, Sendable {
             testDescription: "the period that ends at the very moment is over",
             apples: Granting.listing([Granting.period("1001", until: "1710498040123")]),
             ours: Granting.listing([Granting.period("1001", until: "1710498040124")]), side: .ours, reason: .expired),
+        EntitlementCase(
+            testDescription: "refunded in ours, one of two current products of a subscription at Apple",
+            apples: Granting.twoProducts,
+            ours: Granting.twoProducts.with("latest_receipt_info.1.cancellation_date_ms", "1710490000000"),
+            side: .apple, reason: .cancelled, product: "yearly"),
     ]
 
     static let statuses: [EntitlementCase] = [
