@@ -78,12 +78,15 @@ extension [StoredTransaction] {
     /// Applies the rules that compare transactions, `UpgradeRule` and `CopyRule`, to those of a customer or of one original
     /// transaction id.
     mutating func concludeFromOthers() {
-        concludeUpgrades()
+        // A cancellation that is an upgrade refunds no copies. A copy of a refunded period was not upgraded when the customer
+        // bought another product after the refund.
+        if contains(where: { $0.legacy.cancellationDate != nil }) { concludeUpgrades(by: .cancellation) }
         CopyRule.apply(to: &self)
+        concludeUpgrades(by: .dates)
     }
 
-    private mutating func concludeUpgrades() {
-        let upgrades = UpgradeRule.upgrades(count: count) {
+    private mutating func concludeUpgrades(by evidence: UpgradeRule.Evidence) {
+        let upgrades = UpgradeRule.upgrades(count: count, by: evidence) {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
         } period: {
             UpgradeRule.Period(

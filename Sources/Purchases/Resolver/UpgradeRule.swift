@@ -22,8 +22,18 @@ internal import AppStoreModels
 /// - a purchase of another family member: bought and shared periods are compared separately;
 /// - for a signed period, anything that only unsigned documents state: that another period began, when it began, or
 ///   that it was a renewal;
-/// - a period that the App Store signed without `isUpgraded` after the other one began.
+/// - a period that the App Store signed without `isUpgraded` after the other one began. What it signed about one copy of a
+///   period (a restored transaction with the same `webOrderLineItemId`) holds for all of them;
+/// - a copy of a period that was refunded. `CopyRule` finds these after the cancellations and before the dates.
 package enum UpgradeRule {
+    /// What shows an upgrade.
+    package enum Evidence: CaseIterable, Sendable {
+        /// A cancellation in the second in which another product began.
+        case cancellation
+        /// Another product began while the period was current.
+        case dates
+    }
+
     /// What the rule looks at in one transaction of an auto-renewable subscription.
     package struct Period {
         package let originalTransactionId: String
@@ -106,12 +116,13 @@ package enum UpgradeRule {
     ///
     /// - Parameters:
     ///   - count: the number of transactions.
+    ///   - evidence: which upgrades.
     ///   - product: the product of the transaction at an index, if it expires; nil for other transactions.
     ///   - period: the period of the transaction at an index; nil for transactions that the rule does not apply to.
     static func upgrades(
-        count: Int, product: (Int) -> String?, period: (Int) -> Period?
+        count: Int, by evidence: Evidence, product: (Int) -> String?, period: (Int) -> Period?
     ) -> [Upgrade] {
-        isNeeded(count, product: product) ? upgrades(among: (0..<count).map(period)) : []
+        isNeeded(count, product: product) ? upgrades(among: (0..<count).map(period), by: [evidence]) : []
     }
 
     /// Whether there are at least two different products.
@@ -130,7 +141,9 @@ package enum UpgradeRule {
 
     /// The upgrades among the transactions of a customer, in their order. Neither that order nor copies of a period
     /// under other transaction ids change the result. The cost is that of sorting them.
-    package static func upgrades(among periods: [Period?]) -> [Upgrade] {
+    package static func upgrades(
+        among periods: [Period?], by evidence: [Evidence] = Evidence.allCases
+    ) -> [Upgrade] {
         struct Group: Hashable {
             let originalTransactionId: String
             let isFamilyShared: Bool
@@ -148,8 +161,8 @@ package enum UpgradeRule {
             let all = places.compactMap { place in periods[place].map { (place: place, period: $0) } }
             // Unsigned periods decide nothing about a signed one, not even that another period began.
             let signed = all.filter { $0.period.statement.isSigned }
-            result += Subscription(signed).upgrades(ofSigned: true)
-            if signed.count < all.count { result += Subscription(all).upgrades(ofSigned: false) }
+            result += Subscription(signed).upgrades(ofSigned: true, by: evidence)
+            if signed.count < all.count { result += Subscription(all).upgrades(ofSigned: false, by: evidence) }
         }
         return result.sorted { $0.place < $1.place }
     }
@@ -160,8 +173,10 @@ package enum UpgradeRule {
             let place: Int
             let period: Period
             let start: Int64
+            /// When the App Store last signed the period without `isUpgraded`; nil if it never did.
+            let notUpgradedAsOf: Int64?
             /// Whether the period may have replaced another one.
-            var isBeginning: Bool
+            let isBeginning: Bool
         }
 
         private struct Moment: Hashable {
@@ -169,41 +184,66 @@ package enum UpgradeRule {
             let second: Int64
         }
 
+        /// What the copies of a period have in common.
         private struct Order: Hashable {
             let product: String
             let webOrderLineItemId: String
+
+            init?(_ period: Period) {
+                guard let id = period.webOrderLineItemId, id != "0" else { return nil }
+                (product, webOrderLineItemId) = (period.productId, id)
+            }
+        }
+
+        /// What the copies of a period state together.
+        private struct Copies {
+            /// Restored copies may have the date of the restoration (Reference.md V3.5).
+            var start = Int64.max
+            var notUpgradedAsOf: Int64?
+            var areUpgraded = false
+
+            mutating func add(_ period: Period) {
+                start = min(start, period.start)
+                areUpgraded = areUpgraded || period.isUpgraded
+                if let date = period.statement.notUpgradedAsOf {
+                    notUpgradedAsOf = max(notUpgradedAsOf ?? date, date)
+                }
+            }
         }
 
         private var entries: [Entry] = []
 
         init(_ periods: [(place: Int, period: Period)]) {
-            // Restored copies may have the date of the restoration (Reference.md V3.5).
-            var starts: [Order: Int64] = [:]
+            var orders: [Order: Copies] = [:]
             var ends: Set<Moment> = []
             for (_, period) in periods {
-                if let id = period.webOrderLineItemId, id != "0" {
-                    let order = Order(product: period.productId, webOrderLineItemId: id)
-                    starts[order] = min(starts[order] ?? .max, period.start)
-                }
+                if let order = Order(period) { orders[order, default: Copies()].add(period) }
                 if let end = period.end { ends.insert(Moment(product: period.productId, second: end.second)) }
             }
             entries = periods.map { place, period in
-                var start = period.start
-                if let id = period.webOrderLineItemId {
-                    start = starts[Order(product: period.productId, webOrderLineItemId: id)] ?? start
-                }
+                let copies = Order(period).flatMap { orders[$0] }
+                let start = copies?.start ?? period.start
+                var notUpgradedAsOf = period.statement.notUpgradedAsOf
+                if let copies, !copies.areUpgraded { notUpgradedAsOf = copies.notUpgradedAsOf }
                 let isRenewal =
                     period.statement.isRenewal
                     || ends.contains(Moment(product: period.productId, second: start.second))
                 let isDated = period.end.map { start < $0 } ?? true
-                return Entry(place: place, period: period, start: start, isBeginning: !isRenewal && isDated)
+                return Entry(
+                    place: place, period: period, start: start, notUpgradedAsOf: notUpgradedAsOf,
+                    isBeginning: !isRenewal && isDated)
             }
         }
 
         /// The upgrades of the signed periods, or of the unsigned ones.
-        func upgrades(ofSigned isSigned: Bool) -> [Upgrade] {
+        func upgrades(ofSigned isSigned: Bool, by evidence: [Evidence]) -> [Upgrade] {
             let asked = entries.filter { $0.period.statement.isSigned == isSigned }
-            return explained(asked) + replaced(asked)
+            return evidence.flatMap { evidence in
+                switch evidence {
+                case .cancellation: explained(asked)
+                case .dates: replaced(asked)
+                }
+            }
         }
 
         /// The periods canceled in the second in which another product began.
@@ -230,7 +270,7 @@ package enum UpgradeRule {
                 entry.period.end != nil && (entry.period.cancellationDate == nil || entry.period.isUpgraded)
             }.map { entry in
                 // A statement without `isUpgraded` rules out every product that began before it.
-                let stated = entry.period.isUpgraded ? nil : entry.period.statement.notUpgradedAsOf
+                let stated = entry.period.isUpgraded ? nil : entry.notUpgradedAsOf
                 return (entry: entry, after: max(entry.start, (stated ?? .min + 1) - 1))
             }
             questions.sort { $0.after > $1.after }

@@ -158,6 +158,25 @@ import Testing
                 == ["0@100.0", "2@100.0"])
     }
 
+    @Test func whatTheAppStoreSignedAboutOneCopyHoldsForAllCopies() {
+        func year(order: String, isUpgraded: Bool = false, notUpgradedAsOf day: Int64? = nil) -> Period {
+            Self.period(
+                "year", 0, 365, order: order, isUpgraded: isUpgraded,
+                Statement(isSigned: true, notUpgradedAsOf: day.map { $0 * Self.day }))
+        }
+        let month = Self.period("month", 100, 130)
+        #expect(upgrades([year(order: "7"), month, year(order: "7", notUpgradedAsOf: 101)]).isEmpty)
+        #expect(upgrades([year(order: "7"), month, year(order: "7", notUpgradedAsOf: 99)]) == ["0@100.0", "2@100.0"])
+        #expect(upgrades([year(order: "7"), month, year(order: "8", notUpgradedAsOf: 101)]) == ["0@100.0"])
+        // Zero names no period.
+        #expect(upgrades([year(order: "0"), month, year(order: "0", notUpgradedAsOf: 101)]) == ["0@100.0"])
+        // An upgrade is never taken back.
+        #expect(
+            upgrades([
+                year(order: "7"), month, year(order: "7", notUpgradedAsOf: 101), year(order: "7", isUpgraded: true),
+            ]) == ["0@100.0", "3@100.0"])
+    }
+
     @Test func manyPeriodsTakeLittleTime() {
         // All periods of one product run at once; a quadratic search would look at 10^10 pairs.
         var periods = (0..<100_000).map { Self.period("year", Double($0) / 1_000, 400) }

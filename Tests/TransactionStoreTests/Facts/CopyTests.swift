@@ -74,6 +74,29 @@ struct CopyTests {
         #expect(try revoked(refunded, period("2", .notificationV2, at: 3), period("3", at: 1)).isEmpty)
     }
 
+    @Test("A copy of a refunded period was not upgraded by what the customer bought after the refund")
+    func boughtAnew() throws {
+        let anew = period("5", order: "902", product: "yearly", at: 9) {
+            $0.purchaseDate = Self.refund + Samples.day
+            $0.expiresDate = Samples.june + 400 * Samples.day
+        }
+        func upgraded(_ facts: TransactionFact...) throws -> [String] {
+            try unwrap(Customer(resolving: [Samples.set(facts)])).transactions
+                .filter { $0.payload.isUpgraded == true }.compactMap(\.payload.transactionId).sorted()
+        }
+        let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
+        #expect(try revoked(refunded, period("3", at: 9), anew) == ["2", "3"])
+        #expect(try upgraded(refunded, period("3", at: 9), anew).isEmpty)
+        // The refund was reversed while the other product was current: signed about one copy.
+        let reversal = period("3", .appStoreServerAPI, at: Self.refund / Samples.day + 3)
+        #expect(try revoked(refunded, reversal, period("4", at: 9), anew).isEmpty)
+        #expect(try upgraded(refunded, reversal, period("4", at: 9), anew).isEmpty)
+        // A cancellation in the second in which the other product began is an upgrade of all copies.
+        let cancelled = period("2", at: 9, revoked: Self.refund + Samples.day)
+        #expect(try revoked(cancelled, period("3", at: 9), anew).isEmpty)
+        #expect(try upgraded(cancelled, period("3", at: 9), anew) == ["2", "3"])
+    }
+
     @Test("Other periods, other products and added seats are no copies, and an upgraded period is not revoked")
     func noCopies() throws {
         let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
