@@ -6,7 +6,7 @@ extension PurchaseHistory {
     ///
     /// Introductory offers are for new and returning subscribers who have not had one for any product of the group
     /// (Apple, "Implementing introductory offers in your app"). A refunded offer counts as had. A current subscriber is
-    /// not eligible until the subscription ends.
+    /// not eligible until the subscription ends. While a subscription of an unknown group goes on, the verdict is unknown.
     ///
     /// The verdict covers the history only: it does not include purchases after ``completeThrough``. If periods of a
     /// subscription are missing (``Coverage``), one of them may have had the offer.
@@ -20,6 +20,8 @@ extension PurchaseHistory {
         var reasons = [introductoryReason(timeline)]
         if let unplaced, let doubt = doubt(unplaced) {
             reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: doubt.transaction.transactionId))
+        } else if let unplaced, let reason = openReason(unplaced, at: now) {
+            reasons.append(reason)
         } else {
             reasons.append(OfferReason(.groupsKnown, .satisfied))
         }
@@ -54,6 +56,15 @@ extension PurchaseHistory {
             return OfferReason(.noIntroductoryOfferBefore, .unknown, transactionId: open.transaction.transactionId)
         }
         return OfferReason(.noIntroductoryOfferBefore, .satisfied)
+    }
+
+    /// A subscription of an unknown group that has not ended: it may be one of this group.
+    private func openReason(_ timeline: SubscriptionTimeline, at now: Int64) -> OfferReason? {
+        let reasons = lapseReasons(timeline, at: now).filter { $0.outcome != .satisfied }
+        guard let first = reasons.first else { return nil }
+        return OfferReason(
+            .groupsKnown, .unknown, transactionId: first.transactionId,
+            from: reasons.allSatisfy({ $0.from != nil }) ? reasons.compactMap(\.from).max() : nil)
     }
 
     /// A subscription of an unknown group that had, or may have had, an introductory offer.

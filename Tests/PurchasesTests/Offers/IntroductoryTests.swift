@@ -112,6 +112,16 @@ struct IntroductoryTests {
             history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .notEligible)
     }
 
+    @Test("While a subscription of an unknown group goes on, it may be one of this group")
+    func openSubscriptionOfAnUnknownGroup() {
+        let history = Samples.history([Samples.period("old", 0, 3, group: nil)])
+        let during = history.introductoryEligibility(group: Samples.group, at: Samples.month(2))
+        #expect(during.eligibility == .unknown && during.obstacleRules == [.groupsKnown])
+        #expect(during.changesAt == Samples.month(3))
+        let after = history.introductoryEligibility(group: Samples.group, at: Samples.month(3))
+        #expect(after.eligibility == .eligible)
+    }
+
     @Test("A trial that the family shares was somebody else's")
     func family() {
         var shared = trial
