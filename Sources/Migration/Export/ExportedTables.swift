@@ -424,7 +424,7 @@ package enum ExportedTables {
                 "kind",
                 """
                 `originalTransactionId`, `appAccountToken`, `appTransactionId`, or `receiptDigest` (the SHA-256 of a \
-                receipt without purchases).
+                receipt without purchases, or of what a recorded reply without purchases states about the app).
                 """
             ) { $0.value.kind.name },
             .text("value", "The id; account tokens are in lower case.") { $0.value.value },

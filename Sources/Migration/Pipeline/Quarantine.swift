@@ -71,7 +71,8 @@ struct QuarantineReason: Sendable {
     static func notFiled(of mapping: RecordedMapping) -> QuarantineReason {
         let rows = mapping.transactions.map(\.payload)
         var missing: [String] = []
-        if rows.contains(where: { $0.bundleId == nil }) || (rows.isEmpty && mapping.bundleId == nil) {
+        let bundleId = mapping.bundleId ?? mapping.appTransaction?.payload.bundleId
+        if rows.contains(where: { $0.bundleId == nil }) || (rows.isEmpty && bundleId == nil) {
             missing.append("no bundle id (--bundle-id-column names a column with it)")
         }
         if rows.contains(where: { $0.environment == nil }) || (rows.isEmpty && mapping.environment == nil) {
@@ -79,6 +80,11 @@ struct QuarantineReason: Sendable {
         }
         if rows.contains(where: { !$0.hasDecimalIds }) {
             missing.append("no usable transaction id (they are decimal numbers)")
+        }
+        if missing.isEmpty, mapping.isWithoutPurchases, mapping.appTransaction?.payload.statesDownload == false {
+            return QuarantineReason(
+                "notFiled", "notMigrated",
+                "The document states no purchase, and neither when nor in which version the customer obtained the app.")
         }
         guard !missing.isEmpty else { return .notFiled }
         return QuarantineReason(

@@ -262,6 +262,7 @@ struct RecordMigrator: Sendable {
         output.additions.facts += signedSets
         let filedSignedData = FiledDocuments(signedSets)
         var claims: Set<UserClaim> = []
+        var signedApps: [SignedApp] = []
         for receipt in receipts {
             let sets =
                 receipt.verified.signed.map { filedSignedData.sets(of: $0) }
@@ -277,6 +278,11 @@ struct RecordMigrator: Sendable {
                 continue
             }
             if receipt.verified.signed == nil { output.additions.facts += sets }
+            for set in sets {
+                guard let app = set.appTransaction?.payload else { continue }
+                let userId = roles.users.userId(record.carried + receipt.carried)
+                signedApps.append(SignedApp(scope: set.scope, payload: app, userId: userId))
+            }
             for carried in [receipt.carried] + receipt.besideCopies {
                 claims.formUnion(roles.users.claims(record.carried + carried, on: sets))
             }
@@ -297,11 +303,19 @@ struct RecordMigrator: Sendable {
             mapping.remove(rows: contradicted)
             if !contradicted.isEmpty {
                 read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
+                if mapping.isWithoutPurchases { mapping.removeAppTransaction() }
             }
-            let sets = [FactSet](recorded: mapping, importedAt: filing.date)
+            let columns = record.carried + document.document.carried
+            let userId = mapping.isWithoutPurchases ? roles.users.userId(columns) : nil
+            let sets = [FactSet](recorded: mapping, importedAt: filing.date, userId: userId)
+            if mapping.isWithoutPurchases,
+                sets.contains(where: { set in signedApps.contains { $0.states(set, of: userId) } })
+            {
+                read.recorded.append(document)
+                continue
+            }
             let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
-            // An app transaction is filed with a purchase beside it, or not at all.
-            let isWithoutPurchase = sets.isEmpty && mapping.appTransaction != nil
+            let isAppUnfiled = sets.isEmpty && mapping.appTransaction != nil
             let filedRows = FiledDocuments(document.rows.isEmpty ? [] : sets)
             if !document.rows.isEmpty {
                 let unfiled = document.mapping.transactions.indices.filter { row in
@@ -309,7 +323,7 @@ struct RecordMigrator: Sendable {
                     return !contradicted.contains(row) && filedRows.sets(ofTransaction: id).isEmpty
                 }
                 read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
-            } else if filed < mapping.transactions.count + mapping.renewalInfos.count || isWithoutPurchase,
+            } else if filed < mapping.transactions.count + mapping.renewalInfos.count || isAppUnfiled,
                 contradicted.isEmpty
             {
                 read.refused.append(document.refused(.notFiled(of: mapping)))
@@ -323,7 +337,7 @@ struct RecordMigrator: Sendable {
                         on: filedRows.sets(ofTransaction: owned.payload.transactionId)))
             }
             if document.owned.isEmpty {
-                claims.formUnion(roles.users.claims(record.carried + document.document.carried, on: sets))
+                claims.formUnion(roles.users.claims(columns, on: sets))
             }
             read.recorded.append(document)
         }
@@ -836,6 +850,29 @@ private struct SignedParts {
 
     /// Whether the app of a recorded document needs no line, because a signed document states it better.
     func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
+}
+
+/// The app transaction that a signed document of a record states.
+private struct SignedApp {
+    let scope: StoreScope
+    let payload: AppTransaction
+    /// The user whose document it is; nil if no column states it.
+    let userId: String?
+
+    /// Whether the unsigned app transaction of a document beside it says nothing else, about nobody else.
+    func states(_ recorded: FactSet, of userId: String?) -> Bool {
+        guard let other = recorded.appTransaction?.payload, recorded.scope == scope, userId == self.userId else {
+            return false
+        }
+        func agree<Value: Equatable>(_ signed: Value?, _ recorded: Value?) -> Bool {
+            recorded == nil || signed == recorded
+        }
+        // Receipts state whole seconds.
+        func seconds(_ date: Int64?) -> Int64? { date.map { $0 / 1_000 } }
+        return agree(payload.originalApplicationVersion, other.originalApplicationVersion)
+            && agree(seconds(payload.originalPurchaseDate), seconds(other.originalPurchaseDate))
+            && agree(payload.appTransactionId, other.appTransactionId)
+    }
 }
 
 private struct ReadRecorded {

@@ -10,7 +10,7 @@ public struct RecordedMapping: Sendable {
     /// submitted receipt come first, in its order.
     public internal(set) var transactions: [MappedTransaction]
     /// The app itself, from the `receipt` object of an app style reply.
-    public let appTransaction: MappedAppTransaction?
+    public internal(set) var appTransaction: MappedAppTransaction?
     /// The renewal information of the document.
     public let renewalInfos: [MappedRenewalInfo]
     /// The receipts inside the document, which can be verified.
@@ -33,17 +33,31 @@ public struct RecordedMapping: Sendable {
 }
 
 extension RecordedMapping {
+    /// Whether the document states no purchase and no renewal, whether or not a store can file them.
+    package var isWithoutPurchases: Bool { statements.isEmpty && renewalInfos.isEmpty }
+
     /// Raises ``asOf``, because the document embeds something with that date.
     package mutating func raise(notBefore date: Int64) {
         guard asOf?.kind != .recorded, date > asOf?.date ?? .min else { return }
         asOf = AsOf(date: date, kind: .recordedNotBefore)
     }
 
+    /// Removes the app transaction, because a signed document states it better.
+    package mutating func removeAppTransaction() { appTransaction = nil }
+
     /// Removes the transactions and statements of the rows at these indices.
     package mutating func remove(rows: Set<Int>) {
         guard !rows.isEmpty else { return }
         transactions = transactions.indices.filter { !rows.contains($0) }.map { transactions[$0] }
         statements = statements.indices.filter { !rows.contains($0) }.map { statements[$0] }
+    }
+}
+
+extension AppTransaction {
+    /// Whether it states anything about how the customer obtained the app.
+    package var statesDownload: Bool {
+        originalApplicationVersion != nil || originalPurchaseDate != nil || preorderDate != nil
+            || appTransactionId != nil
     }
 }
 

@@ -18,7 +18,8 @@ public struct CustomerIdentity: Hashable, Sendable {
         case appTransactionId = 2
         /// Set by the app for its own accounts. The nil UUID identifies no customer and is never used.
         case appAccountToken = 3
-        /// SHA-256 of a receipt without purchases, which contains no id of its customer.
+        /// SHA-256 of a receipt without purchases, which contains no id of its customer; or of what an unsigned document
+        /// without purchases states about the app.
         case receiptDigest = 4
     }
 

@@ -1,22 +1,33 @@
 internal import AppStoreModels
+internal import LegacyReceipts
 
 extension [FactSet] {
     /// The facts of a recorded document, one set per original transaction id. The document is unsigned, so it cannot
     /// merge two customers: only signed documents show which purchases belong together.
     ///
+    /// A document without purchases gives one set with the app transaction that it states. Its id identifies the customer;
+    /// without one, as in a reply, the digest of the statement does. The date and the user count too if the statement has no
+    /// date of its own, because many customers can have the same version of the app.
+    ///
     /// The date of the facts is that of `RecordedMapping/asOf`, but not later than `importedAt`, in milliseconds since
     /// 1970-01-01T00:00:00Z. The result leaves out purchases without an app or a known environment, of Xcode, and
     /// without a valid transaction id, which is a decimal number. It also leaves out renewal information that fits none of
-    /// the document's scopes, or several. It can be empty.
-    public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max) {
-        self.init(recorded: mapping, wasReceived: false, notBefore: nil, importedAt: importedAt)
+    /// the document's scopes, or several, and an app transaction that states neither when nor in which version the app was
+    /// obtained. It can be empty.
+    /// - Parameter userId: the caller's user whose document it is, if that is known.
+    public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max, userId: String? = nil) {
+        self.init(recorded: mapping, wasReceived: false, notBefore: nil, importedAt: importedAt, userId: userId)
     }
 
     /// - Parameters:
     ///   - wasReceived: whether it is a notification that came with the app's secret, and not a stored one.
     ///   - notBefore: the earliest possible date of the document, in milliseconds since 1970-01-01T00:00:00Z: that of a
     ///     change that it states or of a receipt that it embeds.
-    init(recorded mapping: RecordedMapping, wasReceived: Bool, notBefore: Int64?, importedAt: Int64 = .max) {
+    ///   - userId: the caller's user whose document it is, if that is known.
+    init(
+        recorded mapping: RecordedMapping, wasReceived: Bool, notBefore: Int64?, importedAt: Int64 = .max,
+        userId: String? = nil
+    ) {
         var stated = mapping.asOf?.date ?? 0
         if let notBefore, mapping.asOf?.kind != .recorded { stated = Swift.max(stated, notBefore) }
         let source: FactSource =
@@ -28,7 +39,7 @@ extension [FactSet] {
         var document = RecordedDocument(
             origin: FactOrigin(source: source, signedDate: Swift.min(stated, importedAt)), importedAt: importedAt)
         for statement in mapping.statements { document.add(statement) }
-        document.add(mapping.appTransaction)
+        document.addAppTransaction(of: mapping, userId: userId)
         for info in mapping.renewalInfos { document.add(info, mapping) }
         self = document.sets
     }
@@ -41,6 +52,8 @@ private struct RecordedDocument {
         var transactions: [TransactionFact] = []
         var renewalInfos: [RenewalInfoFact] = []
         var appTransaction: AppTransactionFact?
+        /// The customer of an app transaction that is all that the document states; nil if its own id identifies the customer.
+        var digest: CustomerIdentity?
 
         /// One set per original transaction id, in the order of their first occurrence.
         var sets: [FactSet] {
@@ -56,6 +69,9 @@ private struct RecordedDocument {
                 let id = fact.payload.originalTransactionId ?? ""
                 if purchases[id] == nil, renewals[id] == nil { order.append(id) }
                 renewals[id, default: []].append(fact)
+            }
+            if order.isEmpty {
+                return [FactSet(scope: scope, identities: digest.map { [$0] } ?? [], appTransaction: appTransaction)]
             }
             return order.map {
                 FactSet(
@@ -104,11 +120,31 @@ private struct RecordedDocument {
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
     }
 
-    mutating func add(_ appTransaction: MappedAppTransaction?) {
-        guard let appTransaction,
-            let index = index(appTransaction.payload.receiptType, appTransaction.payload.bundleId)
+    mutating func addAppTransaction(of mapping: RecordedMapping, userId: String?) {
+        guard let app = mapping.appTransaction else { return }
+        // An unknown environment is another one than the rest of the document states.
+        let isFiledByTheRest = app.payload.statesDownload && !app.notes.contains(.unknownEnvironment)
+        let stated = isFiledByTheRest ? mapping.environment : nil
+        guard let index = index(app.payload.receiptType ?? stated, app.payload.bundleId ?? mapping.bundleId)
         else { return }
-        parts[index].appTransaction = AppTransactionFact(payload: appTransaction.payload, origin: origin)
+        parts[index].appTransaction = AppTransactionFact(payload: app.payload, origin: origin)
+        guard mapping.isWithoutPurchases, app.payload.statesDownload else { return }
+        let id = app.payload.appTransactionId.map { CustomerIdentity(.appTransactionId, $0) }
+        guard id?.isMeaningful != true else { return }
+        parts[index].digest = CustomerIdentity(.receiptDigest, Self.digest(of: app.payload, mapping, userId: userId))
+    }
+
+    private static func digest(of app: AppTransaction, _ mapping: RecordedMapping, userId: String?) -> String {
+        var writer = JSONWriter(reservingCapacity: 512)
+        // JSON keeps the parts apart, whatever characters they contain.
+        writer.beginArray()
+        app.write(to: &writer)
+        if app.receiptCreationDate == nil {
+            if let date = mapping.recordedAt { writer.integer(date) } else { writer.null() }
+            writer.string(userId ?? "")
+        }
+        writer.endArray()
+        return Fingerprint(of: writer.finish()).description
     }
 
     mutating func add(_ info: MappedRenewalInfo, _ mapping: RecordedMapping) {

@@ -166,6 +166,30 @@ struct ColumnRoleTests {
         #expect(try Self.users(outer).keys.sorted() == ["owner"])
     }
 
+    @Test("A reply without purchases is filed as the app transaction that it states, with its user")
+    func download() async throws {
+        func reply(_ user: String, _ members: String) -> String {
+            """
+            {"user_id":"\(user)","reply":{"status":0,"environment":"Production","receipt":{"bundle_id":"\(appId)",\
+            "original_application_version":"1.0",\(members)"in_app":[]}}}
+            """
+        }
+        let appId = Self.appId
+        let dates = #""original_purchase_date_ms":"1580000000000","receipt_creation_date_ms":"1590000000000","#
+        let records = [reply("paid", dates), reply("also", ""), reply("again", "")].joined(separator: "\n")
+        let (summary, files) = try await Self.migrated(records, try Self.migration())
+        #expect(summary.records.migratedByKind == ["verifyReceiptReply": 3])
+        #expect(try StoreMigrationTests.rows(files, "quarantine").isEmpty)
+        let apps = try StoreMigrationTests.rows(files, "app_transactions")
+        #expect(apps.count == 3)
+        #expect(apps.allSatisfy { $0["originalApplicationVersion"]?.string == "1.0" })
+        #expect(apps.allSatisfy { $0["evidence"]?.string == "recorded" && $0["environment"]?.string == "Production" })
+        #expect(apps.compactMap { $0["originalPurchaseDate"]?.integer } == [1_580_000_000_000])
+        let users = try StoreMigrationTests.rows(files, "customer_users")
+        #expect(Set(users.compactMap { $0["userId"]?.string }) == ["paid", "also", "again"])
+        #expect(Set(users.compactMap { $0["customer"]?.string }) == Set(apps.compactMap { $0["customer"]?.string }))
+    }
+
     /// Signs a payload as the App Store does.
     private static func sign(_ payload: some Encodable) throws -> String {
         try TestSignedDataAuthority.standard.sign(payload: [UInt8](JSONEncoder().encode(payload)))

@@ -242,6 +242,21 @@ struct EmbeddedReceiptTests {
         #expect(try await shop.rows("quarantine").isEmpty)
     }
 
+    @Test("state the app transaction of a reply without purchases, if it agrees", arguments: [("1.2", 1), ("0.9", 2)])
+    func download(version: String, customers: Int) async throws {
+        let receipt = try ForgedAppReceipt.production(bundleId: "com.example.app", created: ForgedInstant(2023, 9, 1))
+            .signedData(.g5).encoded()
+        let reply: [String: Any] = [
+            "status": 0, "environment": "Production", "latest_receipt": Base64.encode(receipt),
+            "receipt": ["bundle_id": "com.example.app", "original_application_version": version, "in_app": []],
+        ]
+        let shop = try Shop()
+        let summary = try await shop.migrate([["body": reply]], trust: try Self.trust())
+        #expect(summary.migratedByKind == ["verifyReceiptReply": 1] && summary.documentsQuarantined == 0)
+        let versions = Self.texts(try await shop.rows("app_transactions"), "originalApplicationVersion")
+        #expect(Set(versions) == ["1.2", version] && versions.count == customers)
+    }
+
     @Test("count in the report as what they are")
     func report() async throws {
         let shop = try Shop()

@@ -368,10 +368,26 @@ struct StoreKit2Tests {
         #expect(app.apps.first?["standing"]?.string == "recorded")
     }
 
+    @Test("Decoded app transactions are filed by their id; those without one by what they state")
+    func unsignedApps() async throws {
+        let signed = try Self.sign(Self.transaction())
+        var unnamed = Self.appTransaction
+        unnamed.appTransactionId = nil
+        for (app, kind) in [(Self.appTransaction, CustomerIdentity.Kind.appTransactionId), (unnamed, .receiptDigest)] {
+            let result = try await migrate(["jws": signed, "app": try Self.object(app)])
+            #expect(result.documentsQuarantined.isEmpty)
+            let filed = result.facts.filter { $0.appTransaction != nil }
+            #expect(filed.flatMap(\.identities).map(\.kind) == [kind])
+            #expect(filed.first?.appTransaction?.origin.source == .recordedStoreKit2)
+        }
+    }
+
     @Test("Decoded app transactions and renewal info that a store cannot file are quarantined, not dropped")
     func unsignedPartsOfAStore() async throws {
         let signed = try Self.sign(Self.transaction())
-        let app = try await migrate(["jws": signed, "app": try Self.object(Self.appTransaction)])
+        var xcode = Self.appTransaction
+        xcode.receiptType = .xcode
+        let app = try await migrate(["jws": signed, "app": try Self.object(xcode)])
         #expect(app.facts.count == 1 && app.documentsQuarantined == ["notFiled": 1])
         let renewal = try await migrate(["jws": signed, "renewal": try Self.object(Self.renewalInfo)])
         let filed = renewal.facts.flatMap(\.renewalInfos).count

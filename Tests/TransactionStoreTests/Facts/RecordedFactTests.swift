@@ -93,6 +93,60 @@ struct RecordedFactTests {
         #expect([FactSet](recorded: try FactSupport.recorded(reply)).isEmpty)
     }
 
+    private static let dates =
+        #""receipt_creation_date_ms": "1590000000000", "original_purchase_date_ms": "1580000000000""#
+
+    /// A reply to a receipt without purchases.
+    private static func download(
+        _ members: String = dates, environment: String = "Production"
+    ) throws -> RecordedMapping {
+        try FactSupport.recorded(
+            """
+            {"status": 0, "environment": "\(environment)", "receipt": {"bundle_id": "com.example.app",
+              "original_application_version": "1.0", \(members), "in_app": []}}
+            """)
+    }
+
+    @Test func aDownloadWithoutPurchasesIsFiled() throws {
+        let sets = [FactSet](
+            recorded: try Self.download(Self.dates + #", "request_date_ms": "1600000000123""#))
+        let set = try #require(sets.first)
+        #expect(sets.count == 1 && set.scope == StoreSamples.scope)
+        #expect(set.transactions.isEmpty && set.renewalInfos.isEmpty && set.receipt == nil)
+        let app = try #require(set.appTransaction)
+        #expect(app.payload.originalApplicationVersion == "1.0")
+        #expect(app.payload.originalPurchaseDate == 1_580_000_000_000)
+        #expect(app.origin == FactOrigin(source: .recordedReply, signedDate: 1_600_000_000_123))
+        #expect(set.identities.map(\.kind) == [.receiptDigest])
+    }
+
+    @Test func aDownloadIsFiledOnceForEachReceipt() throws {
+        func identities(_ mapping: RecordedMapping, _ userId: String? = nil) -> [CustomerIdentity] {
+            [FactSet](recorded: mapping, userId: userId).flatMap(\.identities)
+        }
+        let dates = Self.dates
+        let first = identities(try Self.download(dates + #", "request_date_ms": "1600000000000""#))
+        #expect(first.count == 1)
+        // Apple was asked about one receipt twice.
+        #expect(identities(try Self.download(dates + #", "request_date_ms": "1610000000000""#), "u2") == first)
+        #expect(identities(try Self.download(#""receipt_creation_date_ms": "1590000001000""#)) != first)
+        // Many customers have this version.
+        let undated = try Self.download(#""application_version": "3""#)
+        #expect(identities(undated, "u1") == identities(undated, "u1"))
+        #expect(identities(undated, "u1") != identities(undated, "u2"))
+    }
+
+    @Test func aReplyThatStatesNothingAboutTheDownloadIsNotFiled() throws {
+        let reply = """
+            {"status": 0, "environment": "Production", "receipt": {"bundle_id": "com.example.app",
+              "receipt_type": "Production", "in_app": []}}
+            """
+        #expect([FactSet](recorded: try FactSupport.recorded(reply)).isEmpty)
+        #expect([FactSet](recorded: try Self.download(environment: "Moon")).isEmpty)
+        #expect(
+            [FactSet](recorded: try Self.download(#""receipt_type": "Moon""#)).isEmpty)
+    }
+
     @Test func maskedIdsAreNotFiled() throws {
         let reply = """
             {"status": 0, "environment": "Production", "receipt": {"bundle_id": "com.example.app",
