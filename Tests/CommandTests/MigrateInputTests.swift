@@ -84,6 +84,31 @@ struct MigrateInputTests {
         #expect(app["bundleId"] as? String == "com.example.bulk.app1")
     }
 
+    @Test("--column is repeatable: the documents of all named columns are read, and no others")
+    func severalColumns() async throws {
+        let folder = try Folder.withRoot()
+        let texts = Forged.bulk.map(Forged.base64)
+        let rows = [(texts[0], texts[1]), (texts[2], ""), ("", texts[3]), ("nonsense", texts[4])]
+        try folder.write(
+            "dump.csv", "old,new,other\n" + rows.map { "\($0),\($1),\(texts[5])\n" }.joined())
+        try folder.write(
+            "dump.ndjson", rows.map { #"{"old":"\#($0)","new":"\#($1)","other":"\#(texts[5])"}"# + "\n" }.joined())
+        for name in ["dump.csv", "dump.ndjson"] {
+            let outcome = try await folder.stream(name, "--column", "old", "--column", "new", to: "\(name)-out")
+            #expect(outcome.error.contains("4 documents are not in the column of --column"), "\(outcome)")
+            let apps = try folder.payloads("\(name)-out/app-transactions.ndjson")
+            let expected = (0..<5).map { "com.example.bulk.app\($0)" }
+            #expect(apps.compactMap { $0["bundleId"] as? String }.sorted() == expected)
+            let wrong = try await folder.migrate(name, "--column", "old", "--column", "othr", "--output", "wrong")
+            #expect(wrong.status == 2 && wrong.error.contains("othr"), "\(wrong)")
+            let two = try await folder.migrate(name, "--column", "payload", "--column", "body", "--output", "wrong")
+            #expect(two.status == 2 && two.error.contains("payload"), "\(two)")
+        }
+        // A name like no other is not seen in the first records, but at the end.
+        let wrong = try await folder.migrate("dump.ndjson", "--column", "old", "--column", "body", "--output", "late")
+        #expect(wrong.status == 1 && wrong.error.contains("No record has the column or member body"), "\(wrong)")
+    }
+
     @Test("Standard input gives the same transactions as a file")
     func standardInput() async throws {
         let folder = try Folder.withRoot()

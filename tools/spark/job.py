@@ -50,7 +50,7 @@ def arguments():
     parser.add_argument("--at", help="the moment of statuses and entitlements (default: now)")
     parser.add_argument("--catalog", action="append", default=[], metavar="FILE", help="a product catalog")
     both = parser.add_argument_group("options of migrate")
-    both.add_argument("--column", help="the column with the receipt")
+    both.add_argument("--column", action="append", default=[], help="a column with receipts")
     both.add_argument("--user-column", help="the column with your id of the user")
     both.add_argument("--carry", action="append", default=[], help="a column to keep beside the user")
     both.add_argument("--trust-root", action="append", default=[], metavar="FILE")
@@ -79,8 +79,8 @@ class Tool:
         self.binary = share(options.binary)
         # Spark runs one task on each core, so each process of the binary uses one.
         self.records = ["--jobs", "1", "--input-format", "ndjson", "--quiet"]
-        if options.column:
-            self.records += ["--column", options.column]
+        for column in options.column:
+            self.records += ["--column", column]
         for name in ("environment", "bundle_id"):
             for value in getattr(options, name):
                 self.records += ["--" + name.replace("_", "-"), value]

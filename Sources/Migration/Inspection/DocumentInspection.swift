@@ -78,7 +78,7 @@ package struct DocumentInspector: Sendable {
 
     /// The documents in an input; empty if the input itself is a receipt, or if nothing is recognized.
     package func documents(in bytes: [UInt8]) -> [DocumentInspection] {
-        let recognized = RecordReader(receiptColumn: nil).read(text: bytes[...], depth: 0)
+        let recognized = RecordReader().read(text: bytes[...], depth: 0)
         let isWhole = isWhole(bytes)
         return recognized.payload.documents.compactMap { document in
             inspect(document.payload, isWhole: isWhole).map {

@@ -20,7 +20,7 @@ package struct DocumentStatements: Sendable {
     /// The customers of the documents in an input: documents that share an identity are about one. Empty if no document is
     /// trusted, or none names a purchase or an app.
     package func customers(in bytes: [UInt8]) -> [Customer] {
-        let recognition = RecordReader(receiptColumn: nil).read(bytes[...], table: nil)
+        let recognition = RecordReader().read(bytes[...], table: nil)
         let place = RecordPlace(input: "", position: .file, byteOffset: 0)
         let record = InputRecord(
             place: place, original: bytes[...], length: bytes.count, carried: [], payload: recognition.payload,

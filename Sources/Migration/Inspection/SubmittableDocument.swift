@@ -20,7 +20,7 @@ extension DocumentInspector {
     /// The receipts and signed transactions in an input, genuine or not, each once: the input itself, the one in a request, and
     /// the receipts in a recorded document. Empty if there is nothing that an app could send.
     package func submittable(in bytes: [UInt8]) -> [SubmittableDocument] {
-        let documents = RecordReader(receiptColumn: nil).read(text: bytes[...], depth: 0).payload.documents
+        let documents = RecordReader().read(text: bytes[...], depth: 0).payload.documents
         var found: [SubmittableDocument] = []
         var contents: Set<SubmittableDocument.Content> = []
         func add(_ content: SubmittableDocument.Content?, _ path: String) {

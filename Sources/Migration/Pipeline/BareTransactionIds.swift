@@ -12,13 +12,13 @@ public struct BareTransactionIds: Sendable {
     private let users: UserColumns
 
     /// - Parameters:
-    ///   - receiptColumn: the column or member with the id; nil to find it by its content, as a migration does.
+    ///   - receiptColumns: the columns or members with the id; empty to find it by its content, as a migration does.
     ///   - userColumn: the column or member with the caller's id of the user; nil to find it by its name.
     ///   - carriedColumns: columns or members that are kept beside the user.
-    public init(receiptColumn: String? = nil, userColumn: String? = nil, carriedColumns: Set<String> = []) {
+    public init(receiptColumns: [String] = [], userColumn: String? = nil, carriedColumns: Set<String> = []) {
         users = UserColumns(user: userColumn, carried: carriedColumns)
         reader = RecordReader(
-            receiptColumn: receiptColumn,
+            receiptColumns: receiptColumns,
             namedColumns: [userColumn].compactMap(\.self) + carriedColumns.sorted())
     }
 
@@ -71,7 +71,7 @@ public struct BareTransactionIds: Sendable {
         }
 
         private func users(of record: InputRecord) -> UserColumns {
-            let run = ColumnRoles(users: users, documents: DocumentColumns(), receipt: nil)
+            let run = ColumnRoles(users: users, documents: DocumentColumns(), receipts: [])
             return record.roles?.overridden(by: run).users ?? users
         }
 

@@ -171,7 +171,7 @@ public struct DocumentColumns: Sendable, Hashable {
 struct ColumnRoles: Sendable {
     var users: UserColumns
     var documents: DocumentColumns
-    var receipt: String?
+    var receipts: [String]
 
     /// The names.
     var all: [String] {
@@ -179,14 +179,14 @@ struct ColumnRoles: Sendable {
     }
 
     /// Whether no role was given.
-    var isEmpty: Bool { all.isEmpty && receipt == nil }
+    var isEmpty: Bool { all.isEmpty && receipts.isEmpty }
 
     /// The roles that a run gives come before those that the record has.
     func overridden(by run: ColumnRoles) -> ColumnRoles {
         ColumnRoles(
             users: UserColumns(user: run.users.user ?? users.user, carried: users.carried.union(run.users.carried)),
             documents: DocumentColumns(documents.names.merging(run.documents.names) { $1 }),
-            receipt: run.receipt ?? receipt)
+            receipts: run.receipts.isEmpty ? receipts : run.receipts)
     }
 }
 
@@ -195,13 +195,17 @@ extension ColumnRoles {
     init(quarantined value: JSONValue?) {
         users = UserColumns(
             user: value?["user"]?.string, carried: Set((value?["carry"]?.array ?? []).compactMap(\.string)))
-        receipt = value?["receipt"]?.string
+        receipts = value?["receipt"]?.string.map { [$0] } ?? (value?["receipt"]?.array ?? []).compactMap(\.string)
         documents = DocumentColumns()
         for role in DocumentColumns.Role.allCases { documents.names[role] = value?[role.rawValue]?.string }
     }
 
     func writeMembers(to writer: inout JSONWriter) {
-        writer.member("receipt", receipt)
+        if receipts.count > 1 {
+            writer.array("receipt", receipts) { $0.string($1) }
+        } else {
+            writer.member("receipt", receipts.first)
+        }
         writer.member("user", users.user)
         for role in DocumentColumns.Role.allCases {
             guard let name = documents.names[role] else { continue }

@@ -12,8 +12,8 @@ public struct MigrationOptions: Sendable {
     public var catalog: ProductCatalog?
     /// The format of the inputs.
     public var recordFormat: InputFormat
-    /// The CSV column or JSON member that holds the receipt; detected when nil.
-    public var receiptColumn: String?
+    /// The CSV columns or JSON members that hold the receipts; detected when empty.
+    public var receiptColumns: [String]
     /// The columns that state something about the documents beside them.
     public var documentColumns: DocumentColumns
     /// What is known about the tables among the inputs.
@@ -39,7 +39,7 @@ public struct MigrationOptions: Sendable {
 
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
-        recordFormat: InputFormat = .auto, receiptColumn: String? = nil,
+        recordFormat: InputFormat = .auto, receiptColumns: [String] = [],
         documentColumns: DocumentColumns = DocumentColumns(), table: TableOptions = TableOptions(),
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
         jobs: Int = 1, query: RowQuery? = nil, maximumRecords: Int? = nil,
@@ -49,7 +49,7 @@ public struct MigrationOptions: Sendable {
         self.limits = limits
         self.catalog = catalog
         self.recordFormat = recordFormat
-        self.receiptColumn = receiptColumn
+        self.receiptColumns = receiptColumns
         self.documentColumns = documentColumns
         self.table = table
         self.environments = environments
@@ -70,7 +70,7 @@ extension MigrationOptions {
         // Base64 with line breaks and other columns takes less than twice the size of the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
         return InputOptions(
-            format: recordFormat, receiptColumn: receiptColumn, otherColumns: documentColumns.names.values.sorted(),
+            format: recordFormat, receiptColumns: receiptColumns, otherColumns: documentColumns.names.values.sorted(),
             table: table,
             maximumRecordSize: max(recordSize, 2 * receipt), maximumRecords: maximumRecords)
     }

@@ -122,12 +122,19 @@ public struct MigrationSummary: Sendable, Equatable {
     }
 
     /// The names of columns that no record has.
-    public func missing(_ columns: [String]) -> [String] {
+    /// - Parameters:
+    ///   - receiptColumns: columns with receipts; what is inside them shows that they are there.
+    ///   - columns: other columns, also beside documents inside the record.
+    public func missing(receiptColumns: [String] = [], _ columns: [String]) -> [String] {
         // Of more paths, only the number is kept.
         guard recordsRead > 0, members["(other)"] == nil else { return [] }
-        return columns.filter { column in
-            !members.keys.contains { $0 == column || $0.hasSuffix("." + column) }
+        let receipts = receiptColumns.filter { column in
+            !members.keys.contains { $0 == column || MemberPath.isPath($0, inside: column) }
         }
+        return receipts
+            + columns.filter { column in
+                !members.keys.contains { $0 == column || $0.hasSuffix("." + column) }
+            }
     }
 
     /// All members in the order of the output.

@@ -29,7 +29,7 @@ struct RecordMigrator: Sendable {
         self.filing = filing
         roles = ColumnRoles(
             users: filing?.users ?? UserColumns(user: nil, carried: []), documents: options.documentColumns,
-            receipt: options.receiptColumn)
+            receipts: options.receiptColumns)
         do {
             verifier = try ReceiptVerifier(trust: options.trust, limits: options.limits)
             signedData = try SignedDataReader(options.trust)
@@ -482,7 +482,7 @@ struct RecordMigrator: Sendable {
             let users = roles(of: record).users
             let user = users.userId(columns) == nil ? nil : users.userColumn(columns)
             let roles = ColumnRoles(
-                users: UserColumns(user: users.user, carried: []), documents: DocumentColumns(), receipt: nil)
+                users: UserColumns(user: users.user, carried: []), documents: DocumentColumns(), receipts: [])
             receipt.record(userColumn: user)
                 .writeQuarantine(receipt.reason, kind: receipt.kind, roles: roles, to: &output.quarantine)
             output.counts.quarantinedDocument(receipt.reason)

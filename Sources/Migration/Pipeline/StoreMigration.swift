@@ -222,7 +222,9 @@ public struct StoreMigration: Sendable {
         list(inputs.map(Self.identity))
         list([migration.query?.sql ?? "", migration.query?.key ?? ""])
         list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
-        list([migration.receiptColumn, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
+        let receiptColumns = migration.receiptColumns.sorted()
+        list([receiptColumns.first, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
+        if receiptColumns.count > 1 { list(Array(receiptColumns.dropFirst())) }
         list(options.carriedColumns.sorted())
         let names = migration.documentColumns.names
         // An earlier version had no such names; its positions stay valid.

@@ -130,7 +130,7 @@ public struct MigrationPlanner: Sendable {
             return .name
         }
         guard fates.keys.contains(where: { MemberFate(rawValue: $0)?.isRead == true }) else { return nil }
-        if path == options.receiptColumn { return .option }
+        if options.receiptColumns.contains(path) { return .option }
         let isKnown =
             [path, name].contains { ColumnNames.meaning(of: $0)?.isPayload == true }
             || WireVocabulary.notification.contains(name) || WireVocabulary.row.contains(name)

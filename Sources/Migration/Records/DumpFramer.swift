@@ -15,7 +15,7 @@ struct DumpFramer: RecordFramer {
     /// That of the rows of INSERT statements.
     private let dialect: TableDialect
     private let input: String
-    private let receiptColumn: String?
+    private let receiptColumns: [String]
     private(set) var blankLines = 0
     private(set) var rowsOfOtherTables = 0
     private var number = 0
@@ -25,7 +25,7 @@ struct DumpFramer: RecordFramer {
     /// Whether the first row of the current INSERT has to number the columns, because nothing names them.
     private var areUnnamed = false
     private(set) var tables: Tables
-    /// The columns of a table, probably of the one with receipts. Nil if there was none, or if one has the named column.
+    /// The columns of a table, probably of the one with receipts. Nil if there was none, or if one has a named column.
     private var otherColumns: [String]?
     private var hasReceiptColumn = false
     /// How many bytes were read ahead to find statements.
@@ -38,10 +38,10 @@ struct DumpFramer: RecordFramer {
     private var isBegun = true
 
     /// - Parameter tables: those of the dumps before it in its folder, which can have the definitions in a file of their own.
-    init(input: String, dialect: TableDialect, receiptColumn: String?, limit: Int, tables: Tables) {
+    init(input: String, dialect: TableDialect, receiptColumns: [String], limit: Int, tables: Tables) {
         self.input = input
         self.dialect = dialect
-        self.receiptColumn = receiptColumn
+        self.receiptColumns = receiptColumns
         self.limit = limit
         self.tables = tables
         current = FrameContext(input: input, unit: .line, table: nil)
@@ -49,12 +49,12 @@ struct DumpFramer: RecordFramer {
 
     var context: FrameContext? { current }
 
-    /// What is wrong if no table so far has the named column, so that no row was a record.
+    /// What is wrong if no table so far has a named column, so that no row was a record.
     var columnNotFound: InputError? {
-        guard let receiptColumn, let otherColumns else { return nil }
+        guard let otherColumns else { return nil }
         return InputError(
             code: .columnNotFound, input: input,
-            message: "\(input) \(TableDetector.missing(receiptColumn, otherColumns)).")
+            message: "\(input) \(TableDetector.missing(receiptColumns, otherColumns)).")
     }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
@@ -92,8 +92,8 @@ struct DumpFramer: RecordFramer {
         }
     }
 
-    /// Whether the text seems to contain a document. With a named column, the other tables are left out.
-    private func isSearched(_ text: Bytes) -> Bool { receiptColumn == nil && DocumentTraces.areLikely(in: text) }
+    /// Whether the text seems to contain a document. With named columns, the other tables are left out.
+    private func isSearched(_ text: Bytes) -> Bool { receiptColumns.isEmpty && DocumentTraces.areLikely(in: text) }
 
     private static let statement = InputProblem(
         .unknownForm, "A statement of a SQL dump with a document, which is neither COPY nor INSERT … VALUES.")
@@ -144,10 +144,10 @@ struct DumpFramer: RecordFramer {
         return true
     }
 
-    /// Notes whether a table has the named column.
+    /// Notes whether a table has a named column.
     private mutating func note(_ columns: [String]) {
-        guard let receiptColumn, !hasReceiptColumn else { return }
-        hasReceiptColumn = columns.contains(receiptColumn)
+        guard !receiptColumns.isEmpty, !hasReceiptColumn else { return }
+        hasReceiptColumn = receiptColumns.contains { columns.contains($0) }
         if hasReceiptColumn {
             otherColumns = nil
         } else if otherColumns == nil || columns.contains(where: { ColumnNames.meaning(of: $0)?.isPayload == true }) {
@@ -161,8 +161,9 @@ struct DumpFramer: RecordFramer {
             change(to: columns.map { TableLayout(dialect: dialect, columns: $0) })
         }
         areRecords =
-            receiptColumn.map { columns?.contains($0) == true }
-            ?? (current.table?.meanings.contains { $0?.isPayload == true } == true)
+            receiptColumns.isEmpty
+            ? current.table?.meanings.contains { $0?.isPayload == true } == true
+            : receiptColumns.contains { columns?.contains($0) == true }
     }
 
     /// Consumes a semicolon and the end of its line, which is no blank line.

@@ -34,19 +34,20 @@ struct EnvelopeReader {
         fates = Array(repeating: nil, count: object.columns.count)
     }
 
-    /// - Parameter wanted: the only column to read; nil for all.
-    mutating func read(only wanted: String? = nil) throws(JSONReadingError) -> Recognition {
-        if let wanted {
+    /// - Parameter wanted: the only columns to read; empty for all.
+    mutating func read(only wanted: [String] = []) throws(JSONReadingError) -> Recognition {
+        if !wanted.isEmpty {
             // "receipt" is also a member of a reply; the reply then contains more than that member.
-            if let index = object.columns.firstIndex(where: { $0.name == wanted }),
-                object.columns[index].kind == .string || !object.isReply
-            {
-                examine(index, isNamed: true)
+            let found = wanted.compactMap { name in object.columns.firstIndex { $0.name == name } }
+                .filter { object.columns[$0].kind == .string || !object.isReply }
+            if !found.isEmpty {
+                for index in found.sorted() { examine(index, isNamed: true) }
                 leaveOutOthers()
                 return finish()
             }
             guard try takeOwn() else {
-                return .unrecognized(.missingColumn, "The object has no member \(wanted).")
+                let names = wanted.joined(separator: " and no member ")
+                return .unrecognized(.missingColumn, "The object has no member \(names).")
             }
             leaveOutOthers()
             return finish()

@@ -26,11 +26,13 @@ struct FormatDetector {
 
     func detect() throws(InputError) -> InputFraming {
         let framing = try framing()
-        if let column = options.receiptColumn, let names = namesWithout(column, framing) {
+        if !options.receiptColumns.isEmpty, let names = namesWithout(options.receiptColumns, framing) {
+            let missing = options.receiptColumns.joined(separator: " and no member ")
             throw columnNotFound(
-                "has no member \(column). The members of its first record are: \(TableDetector.list(names)).")
+                "has no member \(missing). The members of its first record are: \(TableDetector.list(names)).")
         }
-        for column in options.otherColumns {
+        let isOneOfSeveral = options.receiptColumns.count > 1
+        for column in (isOneOfSeveral ? options.receiptColumns : []) + options.otherColumns {
             guard let name = nameLike(column, framing) else { continue }
             throw columnNotFound(
                 "has no member \(column) in its first records, but the member \(name). Is that the one?")
@@ -98,17 +100,17 @@ struct FormatDetector {
 
     // MARK: A wrong column
 
-    /// The names of the members of the first object, if none of the first records has the receipt where `column` says:
-    /// then the column is wrong for all of them. One record alone may be damaged or incomplete. A small array is one
+    /// The names of the members of the first object, if none of the first records has a receipt where the columns say:
+    /// then they are wrong for all of them. One record alone may be damaged or incomplete. A small array is one
     /// record and is read by content.
-    private func namesWithout(_ column: String, _ framing: InputFraming) -> [String]? {
+    private func namesWithout(_ columns: [String], _ framing: InputFraming) -> [String]? {
         var names: [String]?
         for record in firstRecords(framing) {
             let text = Array(head[record])[...]
             guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
             // Nil if the text is damaged, or is not a JSON object.
             guard let members = (try? JSONValue.parse(text))?.object?.members else { continue }
-            let payload = RecordReader(receiptColumn: column).read(text: text, depth: 0).payload
+            let payload = RecordReader(receiptColumns: columns).read(text: text, depth: 0).payload
             guard case .unrecognized(let problem) = payload, problem.code == .missingColumn else { return nil }
             names = names ?? members.map(\.key)
         }
@@ -118,6 +120,7 @@ struct FormatDetector {
     /// The name of a member that differs from `column` by a typing error, if none of the first records has `column`. A record
     /// may lack a member, so its absence alone proves nothing.
     private func nameLike(_ column: String, _ framing: InputFraming) -> String? {
+        let isReceipt = options.receiptColumns.contains(column)
         var names: [String] = []
         for record in firstRecords(framing) {
             let text = Array(head[record])[...]
@@ -127,9 +130,13 @@ struct FormatDetector {
             let carried = recognition.carried + recognition.payload.documents.flatMap(\.carried)
             if carried.contains(where: { $0.isNamed(column) }) { return nil }
             if recognition.members.contains(where: { $0.path == column }) { return nil }
-            for column in carried where !names.contains(column.name) && names.count < 1_000 {
-                names.append(column.name)
+            var others = carried.map(\.name)
+            if isReceipt {
+                if recognition.members.contains(where: { $0.isInside(column) }) { return nil }
+                // A document whose column was misspelled is left out.
+                others += recognition.members.filter { $0.fate == .leftOut }.map(\.path)
             }
+            for name in others where !names.contains(name) && names.count < 1_000 { names.append(name) }
         }
         return names.first { SimilarNames.differByTyping(column, $0) }
     }
@@ -172,7 +179,7 @@ struct FormatDetector {
         case UInt8(ascii: "\""):
             // A line that is one JSON string; `"a","b"` is the header of a table, and so is a quoted column name.
             guard let string = firstLineString(start) else { return nil }
-            if string == options.receiptColumn || ColumnNames.meaning(of: string)?.isPayload == true {
+            if options.receiptColumns.contains(string) || ColumnNames.meaning(of: string)?.isPayload == true {
                 return nil
             }
             return .lines(joinsWrappedReceipts: false)
@@ -274,7 +281,7 @@ struct FormatDetector {
 
     private func tableDetector(isCertain: Bool) -> TableDetector {
         TableDetector(
-            input: input, receiptColumn: options.receiptColumn, otherColumns: options.otherColumns,
+            input: input, receiptColumns: options.receiptColumns, otherColumns: options.otherColumns,
             options: options.table,
             isCertain: isCertain)
     }
@@ -323,13 +330,13 @@ struct FormatDetector {
     private func dump() throws(InputError) -> InputFraming? {
         guard let dialect = DumpFramer.dialect(of: head, stated: options.table.dialect) else { return nil }
         let tables = DumpFramer.tables(in: head, dialect).filter { table in
-            table.contains { ColumnNames.meaning(of: $0)?.isPayload == true || $0 == options.receiptColumn }
+            table.contains { ColumnNames.meaning(of: $0)?.isPayload == true || options.receiptColumns.contains($0) }
         }
-        let wanted = options.otherColumns + (options.receiptColumn.map { [$0] } ?? [])
+        let wanted = options.otherColumns + options.receiptColumns
         // A table may be beyond the window.
         guard isWhole, !wanted.isEmpty, let first = tables.first else { return .dump(dialect) }
         for column in wanted where !tables.contains(where: { $0.contains(column) }) {
-            throw columnNotFound("\(TableDetector.missing(column, first)).")
+            throw columnNotFound("\(TableDetector.missing([column], first)).")
         }
         return .dump(dialect)
     }

@@ -17,9 +17,9 @@ public enum InputFormat: String, Sendable, CaseIterable {
 /// The caller's options for the inputs.
 package struct InputOptions: Sendable {
     package var format: InputFormat
-    /// The CSV column or JSON member with the receipt; nil to detect it by name or content.
-    package var receiptColumn: String?
-    /// Columns that a table must have beside it.
+    /// The CSV columns or JSON members with the receipts; empty to detect them by name or content.
+    package var receiptColumns: [String]
+    /// Columns that a table must have beside them.
     package var otherColumns: [String]
     /// What is known about tables.
     package var table: TableOptions
@@ -28,16 +28,16 @@ package struct InputOptions: Sendable {
     /// The maximum number of records to read; nil for all.
     package var maximumRecords: Int?
 
-    var reader: RecordReader { RecordReader(receiptColumn: receiptColumn, namedColumns: otherColumns) }
+    var reader: RecordReader { RecordReader(receiptColumns: receiptColumns, namedColumns: otherColumns) }
 
     package init(
-        format: InputFormat = .auto, receiptColumn: String? = nil, otherColumns: [String] = [],
+        format: InputFormat = .auto, receiptColumns: [String] = [], otherColumns: [String] = [],
         table: TableOptions = TableOptions(), maximumRecordSize: Int = InputLimits.recordSize,
         maximumRecords: Int? = nil
     ) {
         self.maximumRecords = maximumRecords
         self.format = format
-        self.receiptColumn = receiptColumn
+        self.receiptColumns = receiptColumns
         self.otherColumns = otherColumns
         self.table = table
         self.maximumRecordSize = max(1, maximumRecordSize)

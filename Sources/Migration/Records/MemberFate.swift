@@ -55,6 +55,13 @@ package struct MemberPath: Sendable, Hashable {
         return MemberPath(Self.joined(name, path), fate)
     }
 
+    /// Whether it is the path of a member inside a column.
+    func isInside(_ column: String) -> Bool { Self.isPath(path, inside: column) }
+
+    static func isPath(_ path: String, inside column: String) -> Bool {
+        path.hasPrefix(column + ".") || path.hasPrefix(column + "[")
+    }
+
     static func joined(_ name: String, _ path: String) -> String {
         path.isEmpty || path.utf8.first == UInt8(ascii: "[") ? name + path : name + "." + path
     }

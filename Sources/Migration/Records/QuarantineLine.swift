@@ -28,16 +28,16 @@ struct QuarantineLine {
     func record(place: RecordPlace, _ reader: RecordReader) -> InputRecord {
         let roles = roles
         // The option names the record's own column. The column "original" of the quarantine is always read.
-        let named = reader.receiptColumn == "original" ? nil : reader.receiptColumn
+        let named = reader.receiptColumns.filter { $0 != "original" }
         // A document that was quarantined alone is what that column had.
-        let column = named ?? (path.isEmpty ? roles?.receipt : nil)
+        let columns = named.isEmpty && path.isEmpty ? roles?.receipts ?? [] : named
         let table = TableLayout(quarantined: object["table"])
         let recognition = recognition(
             RecordReader(
-                receiptColumn: column, namedColumns: (roles?.all ?? []) + reader.namedColumns, isRecord: path.isEmpty),
+                receiptColumns: columns, namedColumns: (roles?.all ?? []) + reader.namedColumns, isRecord: path.isEmpty),
             table)
         // A document that was quarantined alone has the columns beside it in a separate member.
-        let carried = path.isEmpty ? recognition.carried : columns + recognition.carried
+        let carried = path.isEmpty ? recognition.carried : self.columns + recognition.carried
         return InputRecord(
             place: place, original: original[...], length: length, carried: carried, payload: recognition.payload,
             members: recognition.membersOfRecord, table: table, path: path, roles: roles)

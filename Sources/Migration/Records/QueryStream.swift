@@ -48,7 +48,7 @@ final class QueryStream: ByteStream {
             if let key = input.query.key {
                 let names = try rows.begin("SELECT * FROM (\n\(sql)\n) AS q LIMIT 0", from: nil)
                 guard let index = names.firstIndex(of: key) else {
-                    throw TransactionStoreError(.engine, "the query \(TableDetector.missing(key, names))")
+                    throw TransactionStoreError(.engine, "the query \(TableDetector.missing([key], names))")
                 }
                 counted = try Self.check(rows, sql, key: key, position: input.position)
                 keyColumn = index

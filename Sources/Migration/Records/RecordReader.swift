@@ -48,7 +48,8 @@ struct Recognition {
 
 /// Recognizes single records. A plain receipt is neither copied nor turned into a string.
 struct RecordReader {
-    let receiptColumn: String?
+    /// The columns with the receipts; empty to find them by name or content.
+    let receiptColumns: [String]
     /// The columns that options name besides, which belong to a row wherever it is.
     var namedColumns: [String] = []
     /// Whether the text was inside base64 of JSON. No other base64 of JSON is then decoded.
@@ -63,8 +64,8 @@ struct RecordReader {
     static let keys = "*"
 
     /// - Parameter isRecord: whether records are read, and not a document that was in one.
-    init(receiptColumn: String?, namedColumns: [String] = [], isRecord: Bool = true) {
-        self.receiptColumn = receiptColumn
+    init(receiptColumns: [String] = [], namedColumns: [String] = [], isRecord: Bool = true) {
+        self.receiptColumns = receiptColumns
         self.namedColumns = namedColumns
         pathsToKeys =
             isRecord
@@ -277,7 +278,7 @@ struct RecordReader {
         do throws(JSONReadingError) {
             let object = try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth)
             var envelope = EnvelopeReader(object: object)
-            return try envelope.read(only: depth == 0 ? receiptColumn : nil)
+            return try envelope.read(only: depth == 0 ? receiptColumns : [])
         } catch {
             return notJSON(error, bytes, depth: depth, start: start)
         }
@@ -469,7 +470,7 @@ struct RecordReader {
             let object = ObjectReader(reader: self, row: row, bytes: bytes, fields: fields, of: table)
             do throws(JSONReadingError) {
                 var envelope = EnvelopeReader(object: object)
-                return try envelope.read(only: receiptColumn)
+                return try envelope.read(only: receiptColumns)
             } catch {
                 return Recognition(.unrecognized(InputProblem(error, start: nil)))
             }

@@ -216,7 +216,7 @@ package final class RecordSource {
         if query.position == nil {
             let head = Bytes(rebasing: buffer.window.prefix(InputLimits.detectionWindow))
             let detector = TableDetector(
-                input: name, receiptColumn: options.receiptColumn, otherColumns: options.otherColumns,
+                input: name, receiptColumns: options.receiptColumns, otherColumns: options.otherColumns,
                 options: TableOptions(
                     dialect: layout.dialect.escape, delimiter: Unicode.Scalar(layout.dialect.delimiter)),
                 isCertain: true)
@@ -316,7 +316,7 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .element, table: nil)
         case .dump(let dialect):
             framer = DumpFramer(
-                input: name, dialect: dialect, receiptColumn: reader.receiptColumn, limit: limit, tables: tables)
+                input: name, dialect: dialect, receiptColumns: reader.receiptColumns, limit: limit, tables: tables)
             context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)

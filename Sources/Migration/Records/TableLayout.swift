@@ -25,7 +25,7 @@ struct TableDetector {
     }
 
     let input: String
-    let receiptColumn: String?
+    let receiptColumns: [String]
     /// Further columns that the caller requires.
     let otherColumns: [String]
     let options: TableOptions
@@ -95,14 +95,14 @@ struct TableDetector {
 
     private func table(_ sample: Sample, isCertain: Bool) throws(InputError) -> Table? {
         let names = options.hasHeader ? sample.texts(ofRow: 0) : Self.numbered(sample.width)
-        if let receiptColumn {
-            guard names.contains(receiptColumn) else {
+        if !receiptColumns.isEmpty {
+            if let missing = receiptColumns.first(where: { !names.contains($0) }) {
                 guard isCertain || sample.isRegular else { return nil }
-                guard options.hasHeader, sample.hasReceipt(inRow: 0) else { throw columnNotFound(receiptColumn, names) }
+                guard options.hasHeader, sample.hasReceipt(inRow: 0) else { throw columnNotFound(missing, names) }
                 throw error(
                     .columnNotFound,
                     """
-                    \(input) has no column \(receiptColumn): its first row has a receipt, so it has no header. Name the \
+                    \(input) has no column \(missing): its first row has a receipt, so it has no header. Name the \
                     column by its number, with --no-header.
                     """)
             }
@@ -128,7 +128,7 @@ struct TableDetector {
     }
 
     private func isName(_ text: String) -> Bool {
-        text == receiptColumn || ColumnNames.meaning(of: text)?.isPayload == true
+        receiptColumns.contains(text) || ColumnNames.meaning(of: text)?.isPayload == true
     }
 
     static func numbered(_ count: Int) -> [String] {
@@ -141,10 +141,10 @@ struct TableDetector {
         return shown.joined(separator: ", ") + (names.count > 40 ? ", …" : "")
     }
 
-    /// The end of a sentence about a missing column.
-    static func missing(_ column: String, _ names: [String]) -> String {
+    /// The end of a sentence about missing columns.
+    static func missing(_ columns: [String], _ names: [String]) -> String {
         // A column without a name has its number as name.
-        let called = column.hasPrefix("column ") ? column : "column \(column)"
+        let called = columns.map { $0.hasPrefix("column ") ? $0 : "column \($0)" }.joined(separator: " and no ")
         return "has no \(called). Its columns are: \(list(names))"
     }
 
@@ -156,7 +156,7 @@ struct TableDetector {
     }
 
     private func columnNotFound(_ name: String, _ names: [String]) -> InputError {
-        error(.columnNotFound, "\(input) \(Self.missing(name, names)).\(Self.delimiterHint(names))")
+        error(.columnNotFound, "\(input) \(Self.missing([name], names)).\(Self.delimiterHint(names))")
     }
 
     private func error(_ code: InputError.Code, _ message: String) -> InputError {
@@ -247,7 +247,7 @@ private struct Sample {
             text.first == UInt8(ascii: "{") || text.first == UInt8(ascii: "[")
                 || (isQuoted && StoredText.mayContainObject(text))
         else { return false }
-        let recognition = RecordReader(receiptColumn: nil).read(text: Array(text)[...], depth: 1)
+        let recognition = RecordReader().read(text: Array(text)[...], depth: 1)
         // In a field without quotes, text around the JSON is that of a line of a log, which is no table.
         return recognition.isUnmistakable && (isQuoted || !recognition.isInText)
     }

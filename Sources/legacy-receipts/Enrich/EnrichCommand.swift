@@ -75,8 +75,8 @@ struct EnrichCommand: AsyncParsableCommand {
         completion: .file())
     var ids: String?
 
-    @Option(help: "The column or member with a bare transaction id, if migrate had one with --column.")
-    var column: String?
+    @Option(help: "The column or member with a bare transaction id, if migrate had one with --column. Repeatable.")
+    var column: [String] = []
 
     @Option(help: "The column or member with your id of the user, if migrate had one with --user-column.")
     var userColumn: String?
@@ -138,7 +138,7 @@ struct EnrichCommand: AsyncParsableCommand {
             throw ValidationError("--environment takes Production or Sandbox: the App Store knows no other.")
         }
         guard ids == nil || reason.isEmpty else { throw ValidationError("Give --ids or --reason, not both.") }
-        guard ids == nil || column == nil && userColumn == nil && carry.isEmpty else {
+        guard ids == nil || column.isEmpty && userColumn == nil && carry.isEmpty else {
             throw ValidationError(
                 "--column, --user-column and --carry are about the quarantine, which --ids leaves alone.")
         }
@@ -172,7 +172,7 @@ struct EnrichCommand: AsyncParsableCommand {
             if let ids { .list(ids) } else if !reason.isEmpty { .list([]) } else {
                 .quarantine(
                     BareTransactionIds(
-                        receiptColumn: column, userColumn: userColumn, carriedColumns: Set(carry)))
+                        receiptColumns: column, userColumn: userColumn, carriedColumns: Set(carry)))
             }
         let outcome = try await Interruption.running(
             ifEnded: "Interrupted. What was answered is stored. Run the same command to go on."

@@ -76,8 +76,11 @@ struct MigrateCommand: AsyncParsableCommand {
         help: "The format of the input: auto, ndjson, csv, json, lines (one receipt per line) or file (one per file).")
     var inputFormat: InputFormat = .auto
 
-    @Option(help: ArgumentHelp("The CSV column or JSON member that holds the receipt.", valueName: "name"))
-    var column: String?
+    @Option(
+        help: ArgumentHelp(
+            "The CSV column or JSON member that holds the receipt. Repeatable: all named ones are read, and no others.",
+            valueName: "name"))
+    var column: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -412,10 +415,12 @@ struct MigrateCommand: AsyncParsableCommand {
         return DocumentColumns(names.compactMapValues { $0.map(columnName) })
     }
 
-    /// A mistyped name must not go unnoticed: the users would be missing.
+    /// A mistyped name must not go unnoticed: the users, or a part of the receipts, would be missing.
     func missingText(_ summary: MigrationSummary) -> String? {
         let names = [userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()
-        let missing = summary.missing(names.map(columnName))
+        // Where one column alone is named, the records without it are quarantined.
+        let receipts = column.count > 1 ? column : []
+        let missing = summary.missing(receiptColumns: receipts.map(columnName), names.map(columnName))
         guard !missing.isEmpty else { return nil }
         return """
             No record has \(missing.map { "the column or member \(Printable.text($0))" }.joined(separator: ", or ")). If a \
@@ -430,7 +435,7 @@ struct MigrateCommand: AsyncParsableCommand {
         limits.maximumSize = maximumSize
         return MigrationOptions(
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
-            recordFormat: inputFormat, receiptColumn: column.map(columnName), documentColumns: documentColumns,
+            recordFormat: inputFormat, receiptColumns: column.map(columnName), documentColumns: documentColumns,
             table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,

@@ -88,6 +88,27 @@ struct ColumnRoleTests {
         #expect(users.keys.sorted() == ["k1"] && users["k1"]?.first?["signed_up"]?.string == "2020")
     }
 
+    @Test("A retry without options reads all columns that had receipts, and no other")
+    func retryOfSeveralColumns() async throws {
+        let table = """
+            user_id;old;receipt;new
+            u1;\(try Self.receipt());\(try Self.receipt("ios6-v3-production"));\(try Self.receipt("non-renewing"))
+
+            """
+        func migration(_ trust: TrustPolicy, _ columns: [String]) -> StoreMigration {
+            StoreMigration(
+                options: StoreMigration.Options(
+                    migration: MigrationOptions(trust: trust, receiptColumns: columns), date: Self.date))
+        }
+        let trust = try FixtureTrust.withIntermediates()
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", migration(.apple, ["old", "new"]), retry: migration(trust, []))
+        #expect(summary.records.migratedByKind == ["appReceipt": 1])
+        let (_, direct) = try await Self.migrated(table, name: "table.csv", migration(trust, ["new", "old"]))
+        #expect(try StoreMigrationTests.rows(files, "quarantine").isEmpty)
+        #expect(files["transactions.ndjson"] == direct["transactions.ndjson"])
+    }
+
     @Test("A retry knows that the quotes in a table of MySQL are parts of its values")
     func retryWithoutQuotes() async throws {
         let table = "konto\tsigned_up\treceipt\n\"k1\t2020\t\(try Self.receipt())\nk2\t2021\t\(try Self.receipt())\n"

@@ -399,9 +399,9 @@ struct DatabaseSourceTests {
             #expect(try await database.error("SELEC 1", key: key)?.message.contains("syntax error") == true)
         }
         let store = try database.openStore()
-        for (column, user) in [("token", nil), (nil, "owner")] as [(String?, String?)] {
+        for (columns, user) in [(["token"], nil), ([], "owner")] as [([String], String?)] {
             let error = await #expect(throws: MigrationError.self) {
-                try await database.migration(Self.all, user: user) { $0.receiptColumn = column }
+                try await database.migration(Self.all, user: user) { $0.receiptColumns = columns }
                     .run(inputs: [database.address], into: store)
             }
             #expect(error?.message.contains("Its columns are: id, user_id, receipt, note.") == true)

@@ -122,7 +122,7 @@ struct MigrationPlanTests {
         #expect(try column("receipt").fates.keys.contains(MemberFate.empty.rawValue))
         #expect(!plan.isClean)
         let named = try #require(
-            try Self.plan([table], user: "country") { $0.receiptColumn = "blob 1" }.sources.first
+            try Self.plan([table], user: "country") { $0.receiptColumns = ["blob 1"] }.sources.first
         ).columns
         #expect(try column("blob 1", named).cause == .option)
         #expect(try column("country", named).isUser)
@@ -178,7 +178,7 @@ struct MigrationPlanTests {
             return nil
         }
         for wrong in [
-            error { try Self.plan([table]) { $0.receiptColumn = "payload" } },
+            error { try Self.plan([table]) { $0.receiptColumns = ["payload"] } },
             error { try Self.plan([table], user: "payload") },
             error { try Self.plan([table], carry: ["payload"]) },
         ] {
@@ -191,9 +191,9 @@ struct MigrationPlanTests {
         let note = String(repeating: "x", count: InputLimits.detectionWindow)
         let receipts = try folder.write(
             "receipts.sql", "INSERT INTO `r` (`note`,`data`) VALUES ('\(note)','MII');\n")
-        #expect(try Self.plan([users, receipts]) { $0.receiptColumn = "data" }.summary.recordsRead == 1)
+        #expect(try Self.plan([users, receipts]) { $0.receiptColumns = ["data"] }.summary.recordsRead == 1)
         for inputs in [[users, receipts], [receipts]] {
-            let wrong = error { try Self.plan(inputs) { $0.receiptColumn = "payload" } }
+            let wrong = error { try Self.plan(inputs) { $0.receiptColumns = ["payload"] } }
             #expect(wrong?.message.contains("has no column payload. Its columns are: ") == true)
         }
     }

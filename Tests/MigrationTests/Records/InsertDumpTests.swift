@@ -73,9 +73,9 @@ struct InsertDumpTests {
 
     @Test("With a named column, only the tables that have it are read; a column that none has stops at once")
     func columns() {
-        let line = Reading(mysqldump, options: InputOptions(receiptColumn: "line"))
+        let line = Reading(mysqldump, options: InputOptions(receiptColumns: ["line"]))
         #expect(line.receipts == ["-", a] && line.statistics.rowsOfOtherTables == 5)
-        let wrong = Reading(mysqldump, options: InputOptions(receiptColumn: "reciept"))
+        let wrong = Reading(mysqldump, options: InputOptions(receiptColumns: ["reciept"]))
         #expect(wrong.records.isEmpty && wrong.errors.first?.code == .columnNotFound)
         #expect(wrong.errors.first?.message.contains("id, user id, receipt, price") == true)
         let user = Reading(mysqldump, options: InputOptions(otherColumns: ["user"]))
@@ -88,7 +88,7 @@ struct InsertDumpTests {
         let padding = "-- " + String(repeating: "x", count: InputLimits.detectionWindow) + "\n"
         func read(_ texts: [String], column: String) -> Reading {
             let inputs = texts.enumerated().map { InputArgument.bytes(Array($1.utf8), name: "\($0).sql") }
-            return Reading(inputs, options: InputOptions(receiptColumn: column))
+            return Reading(inputs, options: InputOptions(receiptColumns: [column]))
         }
         for text in [mysqldump + padding, "-- MySQL dump\n" + padding + mysqldump] {
             let wrong = read([text], column: "reciept")
@@ -123,9 +123,9 @@ struct InsertDumpTests {
             #expect(reading.records.map { $0.carried("user_id") } == [.text("u1"), .text("u2")])
         }
         // Nothing names the columns.
-        for column in [nil, "column 2"] {
+        for columns in [[], ["column 2"]] {
             let reading = Reading(
-                "INSERT INTO `r` VALUES \(rows[0]),\(rows[1]);\n", options: InputOptions(receiptColumn: column))
+                "INSERT INTO `r` VALUES \(rows[0]),\(rows[1]);\n", options: InputOptions(receiptColumns: columns))
             #expect(reading.receipts == [a, b])
             #expect(reading.records.map { $0.carried("column 1") } == [.text("u1"), .text("u2")])
         }
@@ -137,8 +137,8 @@ struct InsertDumpTests {
         let rows = "/*!40101 SET NAMES binary*/;\nINSERT INTO `r` VALUES\n('u1','\(a)'),\n('u2',NULL);\n"
         let folder = try TemporaryFolder()
         let files = [try folder.write("shop.r-schema.sql", schema), try folder.write("shop.r.00000.sql", rows)]
-        for column in [nil, "receipt"] {
-            let reading = Reading([.path(folder.path)], options: InputOptions(receiptColumn: column))
+        for columns in [[], ["receipt"]] {
+            let reading = Reading([.path(folder.path)], options: InputOptions(receiptColumns: columns))
             #expect(reading.errors.isEmpty && reading.receipts == [a, "-"])
             #expect(reading.records.map { $0.carried("user_id") } == [.text("u1"), .text("u2")])
         }
@@ -465,7 +465,7 @@ struct InsertDumpTests {
         }
         let rows = "('u1','\(a)'),\n-- ('u2','\(b)'),\n('u3','\(a)');\n"
         #expect(Reading(head + rows).places == ["input, row 1", "input, line 2", "input, row 3"])
-        #expect(Reading(head + rows, options: InputOptions(receiptColumn: "receipt")).receipts == [a, a])
+        #expect(Reading(head + rows, options: InputOptions(receiptColumns: ["receipt"])).receipts == [a, a])
     }
 
     private var commentedDump: String {

@@ -461,7 +461,7 @@ struct PayloadTests {
     @Test("a named column that no object has stops at once and lists the members, also beside damaged lines")
     func columnOfNoObject() {
         let object = "{\"user\":1,\"data\":\"\(Made.receipt())\"}"
-        let options = InputOptions(receiptColumn: "receipt")
+        let options = InputOptions(receiptColumns: ["receipt"])
         for text in ["\(object)\n\(object)\n", "\(object)\n \(object)\n{"] {
             let reading = Reading(text, options: options)
             #expect(reading.records.isEmpty)
@@ -474,7 +474,7 @@ struct PayloadTests {
 
     @Test("a named column that some of the first objects have, or that what is no object cannot have, stops nothing")
     func columnOfSomeObjects() throws {
-        let options = InputOptions(receiptColumn: "receipt")
+        let options = InputOptions(receiptColumns: ["receipt"])
         let with = "{\"receipt\":\"\(Made.receipt())\"}"
         #expect(Reading("{\"user\":1}\n\(with)\n", options: options).kinds == ["missingColumn", "receipt"])
         #expect(Reading("{\"user\":1}\n\(Made.receipt())\n", options: options).errors.isEmpty)
@@ -485,19 +485,33 @@ struct PayloadTests {
 
     @Test("the named column is the only one looked at")
     func namedColumn() throws {
-        let options = InputOptions(receiptColumn: "mine")
+        let options = InputOptions(receiptColumns: ["mine"])
         let text = "{\"receipt\":\"\(Made.receipt(1))\",\"mine\":\"\(Made.receipt(2))\"}"
         #expect(try one(text, options: options).payload.receiptText == Made.receipt(2))
         #expect(try one("{\"receipt\":\"\(Made.receipt())\"}", options: options).payload.kind == "missingColumn")
         #expect(try one(Made.reply, options: options).payload.kind == "reply")
-        #expect(try one(Made.reply, options: InputOptions(receiptColumn: "receipt")).payload.kind == "reply")
+        #expect(try one(Made.reply, options: InputOptions(receiptColumns: ["receipt"])).payload.kind == "reply")
         let nested = "{\"receipt\":{\"Store\":\"AppleAppStore\",\"Payload\":\"\(Made.receipt())\"}}"
-        #expect(try one(nested, options: InputOptions(receiptColumn: "receipt")).payload.kind == "unity")
+        #expect(try one(nested, options: InputOptions(receiptColumns: ["receipt"])).payload.kind == "unity")
+    }
+
+    @Test("of several named columns, each is looked at, and no other")
+    func namedColumns() throws {
+        let options = InputOptions(receiptColumns: ["new", "old"])
+        let text = """
+            {"old":"\(Made.receipt(1))","receipt":"\(Made.receipt(2))","new":"\(Made.receipt(3))","log":"\(Made.receipt(4))"}
+            """
+        let record = try one(text, options: options)
+        #expect(record.payload.documents.map(\.payload.receiptText) == [Made.receipt(1), Made.receipt(3)])
+        let fates = Dictionary(record.members.map { ($0.path, $0.fate) }) { first, _ in first }
+        #expect(fates == ["old": .readAsReceipt, "new": .readAsReceipt, "receipt": .leftOut, "log": .leftOut])
+        #expect(try one(#"{"new":"\#(Made.receipt(1))"}"#, options: options).payload.receiptText == Made.receipt(1))
+        #expect(try one(#"{"receipt":"\#(Made.receipt(1))"}"#, options: options).payload.kind == "missingColumn")
     }
 
     @Test("a document that --column leaves out is not copied, and the caller's own members in it are")
     func leftOutIsNotCarried() throws {
-        let options = InputOptions(receiptColumn: "receipt")
+        let options = InputOptions(receiptColumns: ["receipt"])
         let wrapped = "{\"account\":\"a\",\"receipt\":\"\(Made.receipt(2))\"}"
         for other in [Made.reply, quoted(Made.reply), "[\(Made.row)]", quoted(Made.receipt(3)), wrapped] {
             let record = try one("{\"u\":1,\"other\":\(other),\"receipt\":\"\(Made.receipt())\"}", options: options)
@@ -693,7 +707,7 @@ struct PayloadTests {
         let inURL = try fates("{\"receipt\":\"\(Made.receipt(3))\",\"log\":\"data:;base64,\(x)\"}")
         #expect(inURL["log"] == .readAsReceipt)
         let chosen = try fates(
-            "{\"old\":\"\(x)\",\"new\":\"\(Made.receipt(2))\",\"u\":1}", InputOptions(receiptColumn: "new"))
+            "{\"old\":\"\(x)\",\"new\":\"\(Made.receipt(2))\",\"u\":1}", InputOptions(receiptColumns: ["new"]))
         #expect(chosen == ["old": .leftOut, "new": .readAsReceipt, "u": .carriedAlong])
     }
 

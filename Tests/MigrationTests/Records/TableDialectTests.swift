@@ -12,7 +12,8 @@ struct TableDialectTests {
         column: String? = nil
     ) -> InputOptions {
         InputOptions(
-            receiptColumn: column, table: TableOptions(dialect: dialect, delimiter: delimiter, hasHeader: hasHeader))
+            receiptColumns: column.map { [$0] } ?? [],
+            table: TableOptions(dialect: dialect, delimiter: delimiter, hasHeader: hasHeader))
     }
 
     @Test("MySQL: backslashes escape quotes, line ends, delimiters and themselves, in quotes and without")
@@ -236,8 +237,8 @@ struct TableDialectTests {
 
     @Test("With a named column, only the tables of a dump that have it are read; a column that none has stops at once")
     func pgDumpColumns() {
-        #expect(Reading(dump, options: InputOptions(receiptColumn: "line")).receipts == ["-", a])
-        let wrong = Reading(dump, options: InputOptions(receiptColumn: "reciept"))
+        #expect(Reading(dump, options: InputOptions(receiptColumns: ["line"])).receipts == ["-", a])
+        let wrong = Reading(dump, options: InputOptions(receiptColumns: ["reciept"]))
         #expect(wrong.records.isEmpty)
         #expect(wrong.errors.first?.code == .columnNotFound)
         #expect(wrong.errors.first?.message.contains("id, user id, receipt") == true)

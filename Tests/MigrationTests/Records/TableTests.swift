@@ -59,7 +59,7 @@ struct TableTests {
     func columns() {
         #expect(Reading("id,base64,x\n1,\(a),y\n").receipts == [a])
         #expect(Reading("id,blob,x\n1,,y\n2,\(a),z\n").receipts == ["-", a])
-        #expect(Reading("id,one,two\n1,\(a),\(b)\n", options: .init(receiptColumn: "two")).receipts == [b])
+        #expect(Reading("id,one,two\n1,\(a),\(b)\n", options: .init(receiptColumns: ["two"])).receipts == [b])
         #expect(Reading("receipt\n\(a)\n\(b)\n").receipts == [a, b])
         #expect(Reading("\"receipt\"\n\"\(a)\"\n").receipts == [a])
     }
@@ -108,7 +108,7 @@ struct TableTests {
         #expect(none.code == .columnUndetectable)
         #expect(none.message.contains("user, date"))
         #expect(failure("user,date\n1,2\n3,4\n", name: "stdin")?.code == .columnUndetectable)
-        let absent = try #require(failure("user,receipt\n1,\(a)\n", options: .init(receiptColumn: "mine")))
+        let absent = try #require(failure("user,receipt\n1,\(a)\n", options: .init(receiptColumns: ["mine"])))
         #expect(absent.code == .columnNotFound)
         #expect(absent.message.contains("user, receipt"))
     }
