@@ -45,9 +45,10 @@ struct RecordMigrator: Sendable {
         output.counts.read(record)
         countUnreadUser(of: record, in: &output.counts)
         switch record.payload {
-        case .receipt(let stored, _): migrate(receipt: stored, keyed: receipt, of: record, into: &output)
+        case .receipt(let stored, _) where RowBeside(record.carried) == nil:
+            migrate(receipt: stored, keyed: receipt, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
-        case .reply, .transactions, .notification, .jws, .storeKit2:
+        case .receipt, .reply, .transactions, .notification, .jws, .storeKit2:
             migrate(record.payload.documents, of: record, into: &output)
         case .transactionID: quarantine(record, .bareTransactionId, .transactionId, into: &output)
         case .unrecognized(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
@@ -214,6 +215,7 @@ struct RecordMigrator: Sendable {
         var read = ReadDocuments()
         for document in documents { self.read(document, of: record, into: &read, &output.counts) }
         read.finish(mapper)
+        readRowsBeside(of: record, into: &read, &output.counts)
         exclude(from: &read)
         if !options.acceptsRecorded, read.receipts.isEmpty {
             for recorded in read.recorded {
@@ -395,6 +397,42 @@ struct RecordMigrator: Sendable {
         case .transactionID: refuse(.bareTransactionId, .transactionId)
         case .several(let documents): for inner in documents { self.read(inner, of: record, into: &read, &counts) }
         case .unrecognized(let problem): refuse(QuarantineReason(problem), .unrecognized)
+        }
+    }
+
+    /// Reads the rows that the columns beside the documents are, if no document states their purchases. Only after the
+    /// documents: without one, the record is quarantined as a whole.
+    private func readRowsBeside(
+        of record: InputRecord, into read: inout ReadDocuments, _ counts: inout BatchCounts
+    ) {
+        let signed = read.receipts.map { (carried: $0.carried, receipt: Optional($0)) }
+        let recorded = read.recorded.flatMap(\.documents).map { (carried: $0.carried, receipt: ReadReceipt?.none) }
+        var seen: Set<[UInt8]> = []
+        var known: Set<String>?
+        for (carried, receipt) in signed + recorded {
+            guard let row = RowBeside(record.carried + carried), seen.insert(JSONValue.object(row.object).json).inserted
+            else { continue }
+            let ids = known ?? read.transactionIds
+            known = ids
+            guard !ids.contains(row.transactionId) else { continue }
+            guard options.acceptsRecorded else {
+                counts.note("recordedRowsLeftOut")
+                continue
+            }
+            let document = InputDocument(
+                payload: .transactions(.object(row.object)), path: "", carried: carried, text: [])
+            var stated = surroundings(of: document, in: record, &counts)
+            if let receipt { stated.complete(from: receipt.verified, receipt.document?.path) }
+            do throws(RecordedReplyError) {
+                let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
+                // Columns of the caller's own can have Apple's names.
+                guard mapping.transactions.allSatisfy({ $0.payload.hasDecimalIds && $0.payload.purchaseDate != nil })
+                else { throw RecordedReplyError(.nothingInside) }
+                read.recorded.append(
+                    ReadRecorded(mapping: mapping, kind: .latestReceiptInfo, document: document, isRowBeside: true))
+            } catch {
+                counts.note("rowNotRead")
+            }
         }
     }
 
@@ -778,11 +816,18 @@ private struct ReadDocuments {
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
 
+    /// The ids of the transactions that the documents state.
+    var transactionIds: Set<String> {
+        let transactions = receipts.flatMap(\.verified.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
+        return Set(transactions.compactMap(\.payload.transactionId))
+    }
+
     /// The kind of the recorded document, because it contains the receipts; except for decoded JSON, which is beside
     /// its JWS.
     var kind: RecordKind {
         let main = receipts.first { !$0.verified.mapped.transactions.isEmpty } ?? receipts.first
-        return recorded.first { $0.kind != .storeKit2JSON }?.kind ?? main?.verified.kind ?? recorded.first?.kind
+        return recorded.first { $0.kind != .storeKit2JSON && !$0.isRowBeside }?.kind ?? main?.verified.kind ?? recorded
+            .first?.kind
             ?? .unrecognized
     }
 
@@ -883,6 +928,11 @@ private struct ReadRecorded {
     var rows: [(asOf: AsOf?, document: InputDocument)] = []
     /// For StoreKit 2 transactions, the documents of all, also those of copies.
     var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
+    /// Whether it is the columns beside another document.
+    var isRowBeside = false
+
+    /// The documents of the record.
+    var documents: [InputDocument] { owned.isEmpty ? [document] : owned.map(\.document) }
 
     func asOf(of row: Int?) -> AsOf? {
         guard let row, !rows.isEmpty else { return mapping.asOf }
@@ -932,6 +982,16 @@ private struct RefusedDocument {
     let document: InputDocument
     let kind: RecordKind
     let reason: QuarantineReason
+}
+
+extension RecordedSurroundings {
+    /// Adds the app and the environment that a signed document in the same record states.
+    /// - Parameter path: the place of the document; nil if it is inside another one.
+    fileprivate mutating func complete(from signed: VerifiedRecord, _ path: String?) {
+        let name = path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
+        if bundleId == nil { bundleId = signed.bundleId.map { Column($0, name) } }
+        if environment == nil { environment = signed.environment.map { Column($0, name) } }
+    }
 }
 
 extension RecordedMapping {

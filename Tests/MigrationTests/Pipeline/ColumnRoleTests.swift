@@ -88,6 +88,27 @@ struct ColumnRoleTests {
         #expect(users.keys.sorted() == ["k1"] && users["k1"]?.first?["signed_up"]?.string == "2020")
     }
 
+    @Test("A row beside a receipt is stored with its user, once, and a row that the receipt states adds nothing")
+    func rowBesideReceipt() async throws {
+        let ids = ["530009000000001", "530001234567000"]
+        let table = "user_id,product_id,transaction_id,purchase_date_ms,receipt\n"
+        let rows = try ids.map { "u1,com.example.orchard.coins,\($0),1700000000000,\(try Self.receipt())\n" }.joined()
+        let (summary, files) = try await Self.migrated(table + rows, name: "rows.csv", try Self.migration())
+        #expect(summary.records.migratedByKind == ["appReceipt": 2])
+        let receipt = "receipt\n\(try Self.receipt())\n"
+        let (_, alone) = try await Self.migrated(receipt, name: "rows.csv", try Self.migration())
+        func lines(_ files: [String: [UInt8]]) throws -> [String?: String?] {
+            Dictionary(
+                try StoreMigrationTests.rows(files, "transactions").map {
+                    ($0["transactionId"]?.string, $0["evidence"]?.string)
+                }, uniquingKeysWith: { first, _ in first })
+        }
+        var expected = try lines(alone)
+        expected[ids[0]] = "recorded"
+        #expect(try lines(files) == expected)
+        #expect(try Self.purchases(files)["u1"]?.contains(ids[0]) == true)
+    }
+
     @Test("A retry without options reads all columns that had receipts, and no other")
     func retryOfSeveralColumns() async throws {
         let table = """

@@ -192,6 +192,40 @@ struct ConfirmationTests {
         #expect(result.summary.documentsQuarantined == 0)
     }
 
+    @Test("A row beside a signed document is evidence of its own for a purchase that the document does not state")
+    func rowBeside() async throws {
+        let receipt = try Self.receipt([Self.coins])
+        func record(_ id: String, _ changes: [String: Any] = [:]) -> [String: Any] {
+            let row = Self.row([
+                "transaction_id": id, "original_transaction_id": id, "product_id": "gems", "user_id": "u",
+                "receipt": receipt,
+            ])
+            return row.merging(changes) { $1 }
+        }
+        for document: Any in [record("530000000000009"), ["rows": [record("530000000000009")]]] {
+            let result = try await migrate(document)
+            #expect(result.summary.migratedByKind == ["appReceipt": 1] && result.quarantine.isEmpty)
+            let lines = result.transactions.sorted { $0["standing"]?.string ?? "" < $1["standing"]?.string ?? "" }
+            #expect(lines.map { payload($0, "transactionId")?.string } == ["530000000000009", "530000000000001"])
+            #expect(lines.map { $0["standing"]?.string } == ["recorded", "verifiedReceipt"])
+            // The row states neither; the receipt beside it does.
+            #expect(payload(lines[0], "bundleId")?.string == "com.example.app")
+            #expect(payload(lines[0], "environment")?.string == "Production")
+        }
+        let stated = try await migrate(record("530000000000001"))
+        #expect(stated.transactions.map { $0["standing"]?.string } == ["verifiedReceipt"])
+        let unread = try await migrate(record("530000000000009", ["purchase_date_ms": "yesterday"]))
+        #expect(unread.transactions.count == 1 && unread.summary.notes["rowNotRead"] == 1)
+        let signedOnly = try await migrate(record("530000000000009")) { $0.acceptsRecorded = false }
+        #expect(signedOnly.transactions.count == 1 && signedOnly.summary.notes["recordedRowsLeftOut"] == 1)
+        #expect(signedOnly.quarantine.isEmpty)
+        let other = try await migrate(record("530000000000009", ["store": "PLAY_STORE"]))
+        #expect(other.transactions.map { $0["standing"]?.string } == ["verifiedReceipt"])
+        // Nothing is left of a record whose receipt is refused: it is quarantined with the row.
+        let refused = try await migrate(record("530000000000009")) { $0.trust = .apple }
+        #expect(refused.transactions.isEmpty && refused.summary.quarantined == 1)
+    }
+
     @Test("A reply cannot move a signed purchase to another app or environment")
     func otherApp() async throws {
         let result = try await migrate(
@@ -292,6 +326,8 @@ struct ConfirmationTests {
         let result = try await migrate([["user": 1, "purchases": rows] as [String: Any]])
         #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt", "verifiedReceipt"])
         #expect(Set(result.transactions.map { payload($0, "productId")?.string }) == ["coins", "gems"])
+        // The rows state other purchases, without a date.
+        #expect(result.summary.notes["rowNotRead"] == 2)
     }
 
     @Test("Two purchases with one transaction id are two, in a bare receipt and in a document")

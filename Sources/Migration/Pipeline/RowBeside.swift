@@ -1,0 +1,46 @@
+import AppStoreModels
+import Purchases
+
+/// The purchase that the columns beside a document state in the form of a row of `latest_receipt_info`. The columns are the
+/// caller's own, so it counts only if no document of the record states the purchase.
+struct RowBeside {
+    let transactionId: String
+    let object: JSONObject
+
+    private static let id = "transaction_id"
+
+    /// Nil if the columns are no such row, or a purchase of another store.
+    /// - Parameter columns: the columns beside the document; those of the containers around it come first.
+    init?(_ columns: [CarriedColumn]) {
+        guard columns.count > 1,
+            let id = columns.last(where: { $0.name == Self.id || $0.name.hasSuffix(".transaction_id") }),
+            let transactionId = id.content, Self.isId(transactionId)
+        else { return nil }
+        let container = id.name.dropLast(Self.id.count)
+        var names: Set<String> = []
+        var members: [JSONObject.Member] = []
+        for column in columns where column.name.hasPrefix(container) {
+            let name = String(column.name.dropFirst(container.count))
+            guard let value = column.stated, names.insert(name).inserted else { continue }
+            members.append(JSONObject.Member(key: name, value: value))
+        }
+        guard names.contains("product_id"), !OtherStore.isNamed(in: JSONObject(members: members)) else { return nil }
+        self.transactionId = transactionId
+        object = JSONObject(members: members.filter { WireVocabulary.row.contains($0.key) })
+    }
+
+    private static func isId(_ text: String) -> Bool {
+        text.utf8.count <= InputLimits.transactionIDDigits && text.utf8.allSatisfy(\.isDigit)
+    }
+}
+
+extension CarriedColumn {
+    /// The value, if it is one of a row; nil for words in place of null, objects and arrays.
+    fileprivate var stated: JSONValue? {
+        guard content != nil else { return nil }
+        switch value {
+        case .text(let text): return .string(text)
+        case .json(let json): return try? JSONValue.parse(Array(json.utf8))
+        }
+    }
+}
