@@ -37,6 +37,9 @@ public struct NotificationBackfill: Sendable {
         public internal(set) var counts = Counts()
         /// Nil if the whole time span was read.
         public internal(set) var stop: Stop?
+        /// The `startDate` of the first complete window with a refused notification; nil if there is none. When the cause is
+        /// removed, a run from there reads the refused notifications again. One that continues after a stop does not.
+        public internal(set) var refusedFrom: Int64?
     }
 
     /// Why a run stopped, and where another one continues.
@@ -112,17 +115,21 @@ public struct NotificationBackfill: Sendable {
         let end = min(request.endDate, clock())
         var window = request
         var progress = Progress()
+        var refusedFrom: Int64?
         repeat {
+            let refused = progress.counts.refusedInAll
             window.endDate = window.startDate < end ? min(Self.end(ofWindowFrom: window.startDate), end) : end
             do {
                 try await read(window, &progress, onRefusal, onHold)
             } catch {
-                return Outcome(counts: progress.counts, stop: Stop(startDate: window.startDate, error: error))
+                let stop = Stop(startDate: window.startDate, error: error)
+                return Outcome(counts: progress.counts, stop: stop, refusedFrom: refusedFrom)
             }
+            if progress.counts.refusedInAll > refused { refusedFrom = refusedFrom ?? window.startDate }
             window.startDate = window.endDate - Self.overlap
             progress.beginWindow()
         } while window.endDate < end
-        return Outcome(counts: progress.counts)
+        return Outcome(counts: progress.counts, refusedFrom: refusedFrom)
     }
 
     /// A window from the last second of a day ends with the next day.

@@ -15,7 +15,8 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
             Reads the Notification History of the App Store, verifies each notification and applies it to the store. \
             Notifications that the store already has change nothing. The history covers 180 days, in the sandbox 30. It is \
             read day by day in UTC, the oldest day first. If the command stops, it prints the command that continues with \
-            the first day that is not complete.
+            the first day that is not complete. If a day has notifications that were not stored, it prints the command that \
+            reads them again.
 
             It waits while the App Store accepts no requests, and stops after 30 waits of a minute in which the App Store \
             cannot be reached. It stops at once if the App Store refuses the key.
@@ -80,17 +81,22 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
             throw error
         }
         try Terminal.output(Self.summary(outcome.counts))
+        if let date = outcome.refusedFrom {
+            let again = commandLine(from: date)
+            Terminal.error(
+                "Some notifications were not stored. Remove the cause, and read them again with:\n  \(again)")
+        }
         if let stop = outcome.stop {
-            let command = "Continue with:\n  \(continuation(from: stop.startDate))"
+            let command = "Continue with:\n  \(commandLine(from: stop.startDate))"
             try interruption.endIfInterrupted("Interrupted. \(command)")
             throw CommandFailure("\(Self.reason(stop.error))\n\(command)")
         }
         if outcome.counts.refusedInAll > 0 { throw ExitStatus.someRefused }
     }
 
-    /// The command that continues, with the other options as they were given.
+    /// The command that reads from a date on, with the other options as they were given.
     /// - Parameter date: in milliseconds. `--since` takes whole seconds.
-    private func continuation(from date: Int64) -> String {
+    private func commandLine(from date: Int64) -> String {
         let kept = ShellWord.arguments(
             CommandLine.arguments.dropFirst(), withoutOptions: ["--since", "--store"])
         let since = DateText.iso(date / 1_000 * 1_000)

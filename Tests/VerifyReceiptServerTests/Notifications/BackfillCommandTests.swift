@@ -106,6 +106,33 @@ import TransactionStore
         try await server.stop()
     }
 
+    @Test("A run that stops also prints the command that reads the day of a refused notification again")
+    func refusedDay() async throws {
+        let history = try BackfillTests.history([now - 4 * Signed.day])
+        let forged = BackfillTests.Entry(jws: "a.b.c", uuid: "", date: now - 3 * Signed.day)
+        let today = now
+        let isBroken = Mutex(true)
+        let server = try await BackfillTests.server(history + [forged]) { query in
+            guard query.startDate > today - Signed.day, isBroken.withLock({ $0 }) else { return nil }
+            return ("", 401)
+        }
+        let folder = try TemporaryFolder()
+        let stopped = try await Self.run(folder, server.url, ["--since", since])
+        #expect(stopped.status == 2)
+        #expect(try Self.continuation(stopped.errors).hasPrefix("legacy-receipts notifications backfill "))
+        let lines = stopped.errors.split(separator: "\n").map(String.init)
+        let place = try #require(lines.firstIndex { $0.hasSuffix("read them again with:") }, "\(stopped.errors)")
+        let command = lines[place + 1].trimmingCharacters(in: .whitespaces)
+        isBroken.withLock { $0 = false }
+        let count = server.received.count
+        let again = try await ChildProcess.run(
+            "/bin/sh", ["-c", "'\(Self.command)'\(command.dropFirst("legacy-receipts".count))"])
+        #expect(again.status == 1 && again.output.contains("not taken in: 1, notGenuine: 1"), "\(again.errors)")
+        let first = try #require(server.received.dropFirst(count).compactMap(BackfillTests.Query.init).first)
+        #expect(first.startDate <= forged.date && forged.date < first.endDate)
+        try await server.stop()
+    }
+
     @Test("Ctrl-C during an outage ends a run, which prints the command that continues")
     func interruption() async throws {
         let server = try await BackfillTests.server([]) { _ in (#"{"errorCode":5000000,"errorMessage":"x"}"#, 500) }

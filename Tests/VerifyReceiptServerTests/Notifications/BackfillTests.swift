@@ -269,6 +269,33 @@ import VerifyReceiptServer
         try await server.stop()
     }
 
+    @Test("A run names the first complete day with a notification that it refused, also if it stops later")
+    func refusedDays() async throws {
+        let (midnight, hour) = (Self.midnight, Self.hours(1))
+        let forged = [25, 2].map { Entry(jws: "\($0).b.c", uuid: "", date: midnight - $0 * hour) }
+        let isBroken = Mutex(true)
+        let server = try await Self.server(
+            Self.history([Self.days.startDate + hour, midnight + hour]) + forged, perPage: 9
+        ) { query in
+            guard query.endDate == Self.noon, isBroken.withLock({ $0 }) else { return nil }
+            return (#"{"errorCode":4000000,"errorMessage":"x"}"#, 400)
+        }
+        try await ServerTests.Notifications.withStore { store in
+            let stopped = try await Self.backfill(server, store).run(Self.days)
+            #expect(stopped.stop?.startDate == midnight - 1_000 && stopped.counts.refusedInAll == 2)
+            #expect(stopped.refusedFrom == midnight - 2 * Signed.day - 1_000)
+            isBroken.withLock { $0 = false }
+            var rest = Self.days
+            rest.startDate = try #require(stopped.stop).startDate
+            let continued = try await Self.backfill(server, store).run(rest)
+            #expect(continued.stop == nil && continued.counts.refusedInAll == 0 && continued.refusedFrom == nil)
+            rest.startDate = try #require(stopped.refusedFrom)
+            let again = try await Self.backfill(server, store).run(rest)
+            #expect(again.stop == nil && again.counts.refusedInAll == 2 && again.refusedFrom == rest.startDate)
+        }
+        try await server.stop()
+    }
+
     @Test("After 30 waits of a minute without an answer a run stops, and says where it continues")
     func unreachable() async throws {
         let midnight = Self.midnight
