@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import LegacyReceipts
 import Migration
+import PostgreSQLTransactionStore
 import SQLiteTransactionStore
 import TestDatabase
 import TestSupport
@@ -432,6 +433,33 @@ struct DatabaseSourceTests {
         let options = MigrationOptions(query: RowQuery(sql: "SELECT id AS receipt FROM receipts"))
         let summary = try await streamRecords(options, inputs: [database.address], to: database.folder.file("output"))
         #expect(summary.recordsRead == 40)
+    }
+
+    @Test(
+        "PostgreSQL is asked for the first hundred rows of a query, whatever the rows of the query before it were",
+        .enabled(if: PostgreSQLServer.shared != nil), arguments: [nil, "SELECT 1", "SELECT repeat('x', 4000000)"])
+    func firstRows(before: String?) throws {
+        let query = try PostgreSQLQuery(url: try #require(PostgreSQLServer.shared).url)
+        if let before {
+            _ = try query.begin(before)
+            let hasRow = try query.next { _ in }
+            #expect(hasRow)
+        }
+        // The server computes a row when it is asked for it, and cannot compute the 151st one. More rows than a hundred could
+        // be too large for the memory: nothing is known about their size.
+        let names = try query.begin("SELECT id, 1 / (151 - id) AS part FROM generate_series(1, 1000) AS id")
+        #expect(names == ["id", "part"])
+        var ids: [String] = []
+        for _ in 0..<100 {
+            var values: [String] = []
+            let hasRow = try query.next { values.append($0.map { String(decoding: $0, as: UTF8.self) } ?? "") }
+            try #require(hasRow)
+            ids += values.prefix(1)
+        }
+        #expect(ids == (1...100).map { "\($0)" })
+        // Now the size is known, and the next rows are many.
+        let error = #expect(throws: TransactionStoreError.self) { _ = try query.next { _ in } }
+        #expect(error?.message.contains("division by zero") == true)
     }
 
     @Test("a database that cannot be reached is named in one line, without its password")
