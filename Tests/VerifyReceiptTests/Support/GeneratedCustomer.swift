@@ -37,13 +37,30 @@ enum Shelf {
     /// How long receipts list a consumable.
     static let shelfLife = 5 * GeneratedCustomer.day
 
-    static func catalog() throws -> ProductCatalog {
+    /// What an app can know about its products.
+    enum CatalogKind: CaseIterable {
+        case whole
+        /// Types and lengths, but neither groups nor levels.
+        case withoutGroups
+        case absent
+
+        /// Whether it states how long the terms of non-renewing subscriptions last.
+        var hasLengths: Bool { self != .absent }
+    }
+
+    static func catalog(_ kind: CatalogKind) throws -> ProductCatalog? {
+        try kind == .absent ? nil : catalog(hasGroups: kind == .whole)
+    }
+
+    static func catalog(hasGroups: Bool = true) throws -> ProductCatalog {
         try ProductCatalog(
             entries: (plans + otherPlans + [season, unlock, apples]).map { item in
                 var entry = CatalogEntry(subject: .productId(item.id), source: CatalogSource(file: "test"))
                 entry.type = item.type
-                entry.subscriptionGroupIdentifier = item.group
-                entry.level = item.level
+                if hasGroups {
+                    entry.subscriptionGroupIdentifier = item.group
+                    entry.level = item.level
+                }
                 let length = SubscriptionPeriod(value: Int(item.days), unit: .day)
                 if item.type == .nonRenewingSubscription { entry.duration = length }
                 if item.group != nil { entry.period = length }
@@ -78,8 +95,12 @@ struct GeneratedCustomer {
         var isUpgraded = false
         /// When the App Store took the refund back.
         var reversed: Int64?
-        /// Whether no receipt states the refund, but a notification of version 1.
+        /// Whether no receipt states the refund, but a notification of version 1, about this copy or another one.
         var isNotified = false
+        /// Whether the documents state the refund about this copy of the purchase. They may state it about one copy only.
+        var statesRefund = true
+        /// When a notification about this copy states that the refund was taken back.
+        var reversalStated: Int64?
         var isShared = false
         var isRenewal = false
         var isTrial = false
@@ -97,6 +118,11 @@ struct GeneratedCustomer {
         func isCancelled(at date: Int64) -> Bool {
             guard let cancelled, cancelled <= date else { return false }
             return reversed.map { date < $0 } ?? true
+        }
+
+        /// Whether the other transaction is this one or a copy of it.
+        func isCopy(of other: Purchase) -> Bool {
+            original == other.original && item == other.item && order == other.order
         }
     }
 
@@ -120,6 +146,24 @@ struct GeneratedCustomer {
 
     var key: Substring { (purchases.first?.id ?? "").dropLast(3) }
 
+    var catalogKind: Shelf.CatalogKind {
+        switch number % 4 {
+        case 2: .withoutGroups
+        case 3: .absent
+        default: .whole
+        }
+    }
+
+    /// The periods that a reversed refund left current beside a later period of another product.
+    var periodsBesideOthers: [Purchase] {
+        purchases.filter { period in
+            guard let end = period.end, period.reversed != nil else { return false }
+            return purchases.contains {
+                $0.original == period.original && $0.item != period.item && $0.start > period.start && $0.start < end
+            }
+        }
+    }
+
     /// Milliseconds since 1970.
     static func moment(_ date: Int64, hours: Int64 = 0) -> Int64 {
         start.adding(hours: hours, seconds: date).milliseconds
@@ -142,6 +186,7 @@ struct GeneratedCustomer {
             (purchases[place].cancelled, purchases[place].isUpgraded) = (nil, false)
         }
         for place in purchases.indices where purchases[place].reversed ?? 0 > today { purchases[place].reversed = nil }
+        for place in purchases.indices { purchases[place].reversalStated = purchases[place].reversed }
         buyOnce(&generator)
         restore(&generator)
         try issueDocuments(&generator)
@@ -162,6 +207,8 @@ struct GeneratedCustomer {
         var plan = Int.random(in: 0..<plans.count, using: &generator)
         let original = String(nextId)
         var isRenewal = false
+        // After a reversed refund, a later upgrade would replace both current periods.
+        var isEnding = false
         func another(_ generator: inout SeededGenerator) -> Int {
             (plan + Int.random(in: 1..<plans.count, using: &generator)) % plans.count
         }
@@ -176,7 +223,7 @@ struct GeneratedCustomer {
             period.isTrial = place == 0 && !isShared && generator.chance(25)
             isRenewal = true
             let middle = date + Int64.random(in: 1..<length, using: &generator)
-            let isLast = place == count - 1
+            let isLast = isEnding || place == count - 1
             switch Int.random(in: 0..<100, using: &generator) {
             case 0..<20 where !isLast:
                 // An upgrade, or a crossgrade that takes effect at once.
@@ -188,7 +235,15 @@ struct GeneratedCustomer {
                 period.cancelled = middle
                 if !isShared, generator.chance(20) { period.reversed = middle + Self.day }
                 isRenewal = false
-                date += length + Int64.random(in: 1...30 * Self.day, using: &generator)
+                let left = date + length - middle
+                if !isShared, !isLast, left > 1, generator.chance(25) {
+                    // Bought anew at once, before a reversal.
+                    date = middle + Int64.random(in: 1..<min(left, Self.day), using: &generator)
+                    if generator.chance(50) { plan = another(&generator) }
+                    isEnding = period.reversed != nil
+                } else {
+                    date += length + Int64.random(in: 1...30 * Self.day, using: &generator)
+                }
             case 32..<42:
                 // A lapse.
                 isRenewal = false
@@ -203,9 +258,11 @@ struct GeneratedCustomer {
             default: date += length
             }
             purchases.append(period)
-            if isLast, period.cancelled == nil, !isShared, generator.chance(40) {
+            // A period that a reversed refund left current can end after the last one, and did not fail to renew.
+            if isLast, !isEnding, period.cancelled == nil, !isShared, generator.chance(40) {
                 failing[original] = generator.chance(50) ? 16 * Self.day : 0
             }
+            if isLast { break }
         }
     }
 
@@ -231,20 +288,47 @@ struct GeneratedCustomer {
 
     /// Copies of earlier transactions under new ids.
     private mutating func restore(_ generator: inout SeededGenerator) {
-        for purchase in purchases where purchase.item.type != .consumable && generator.chance(8) {
-            guard purchase.item.type != .nonRenewingSubscription else { continue }
-            let known = Int64.random(in: purchase.known...today, using: &generator)
-            let isSubscription = purchase.end != nil
-            var copy = Purchase(
-                item: purchase.item, id: id(), original: purchase.original,
-                start: isSubscription ? purchase.start : known, known: known, originalStart: purchase.originalStart,
-                end: purchase.end, cancelled: purchase.cancelled, isUpgraded: purchase.isUpgraded,
-                reversed: purchase.reversed, isShared: purchase.isShared, milliseconds: purchase.milliseconds)
-            copy.order = purchase.order
-            copy.isTrial = purchase.isTrial
-            copy.isRenewal = purchase.isRenewal
-            purchases.append(copy)
+        for place in purchases.indices where purchases[place].item.type != .consumable && generator.chance(8) {
+            let purchase = purchases[place]
+            var copies = [place]
+            for _ in 0..<Int.random(in: 1...2, using: &generator) {
+                let known = Int64.random(in: purchase.known...today, using: &generator)
+                let isSubscription = purchase.end != nil
+                var copy = Purchase(
+                    item: purchase.item, id: id(), original: purchase.original,
+                    start: isSubscription ? purchase.start : known, known: known, originalStart: purchase.originalStart,
+                    end: purchase.end, cancelled: purchase.cancelled, isUpgraded: purchase.isUpgraded,
+                    reversed: purchase.reversed, isShared: purchase.isShared, milliseconds: purchase.milliseconds)
+                copy.reversalStated = purchase.reversalStated
+                copy.order = purchase.order
+                copy.isTrial = purchase.isTrial
+                copy.isRenewal = purchase.isRenewal
+                copies.append(purchases.count)
+                purchases.append(copy)
+            }
+            guard purchase.cancelled != nil, !purchase.isUpgraded, generator.chance(60) else { continue }
+            let stating = copies.randomElement(using: &generator) ?? place
+            stateRefund(about: stating, of: copies, &generator)
         }
+    }
+
+    /// The documents state the refund about one of the copies only, and the reversal about that or about another one.
+    private mutating func stateRefund(about stating: Int, of copies: [Int], _ generator: inout SeededGenerator) {
+        let others = copies.filter { $0 != stating }
+        for place in others {
+            purchases[place].statesRefund = false
+            purchases[place].reversalStated = nil
+        }
+        guard let reversed = purchases[stating].reversed, let other = others.randomElement(using: &generator),
+            generator.chance(50)
+        else { return }
+        // What is signed about another copy counts after a day.
+        let stated = max(reversed, purchases[other].known) + Self.day + Self.hour
+        guard stated <= today else { return }
+        purchases[other].reversalStated = stated
+        purchases[stating].reversalStated = nil
+        let refunded = max(purchases[stating].cancelled ?? 0, purchases[stating].known)
+        notify(purchases[stating], at: refunded, &generator)
     }
 
     // MARK: Documents
@@ -254,10 +338,13 @@ struct GeneratedCustomer {
             let purchase = purchases[place]
             // Receipts drop consumables, so the refund of one would be all that is known of it.
             guard let cancelled = purchase.cancelled, purchase.reversed == nil, !purchase.isUpgraded,
-                !purchase.isShared,
+                !purchase.isShared, purchase.statesRefund,
                 purchase.item.type != .consumable, generator.chance(20)
             else { continue }
             purchases[place].isNotified = true
+            for copy in purchases.indices where purchases[copy].isCopy(of: purchase) && !purchases[copy].statesRefund {
+                purchases[copy].isNotified = true
+            }
             let date = Int64.random(in: max(cancelled, purchase.known)...today, using: &generator)
             notified.append(FactSet(scope: Shelf.scope, transactions: [refund(purchase, cancelled, at: date)]))
         }
@@ -270,7 +357,7 @@ struct GeneratedCustomer {
                 notify(purchase, at: Int64.random(in: purchase.known...today, using: &generator), &generator)
             }
             // Receipts do not state that a refund was taken back.
-            if let reversed = purchase.reversed { notify(purchase, at: max(reversed, purchase.known), &generator) }
+            if let date = purchase.reversalStated { notify(purchase, at: max(date, purchase.known), &generator) }
         }
         for original in failing.keys.sorted() {
             guard let last = purchases.last(where: { $0.original == original }), let end = last.end, end <= today
@@ -279,7 +366,7 @@ struct GeneratedCustomer {
         }
         if generator.chance(20) {
             let date = Int64.random(in: 0...today, using: &generator)
-            let known = purchases.filter { $0.known <= date }
+            let known = purchases.filter { $0.known <= date && !wouldReverse($0, at: date) }
             notified.append(
                 FactSet(
                     scope: Shelf.scope,
@@ -290,7 +377,14 @@ struct GeneratedCustomer {
         }
     }
 
+    /// Whether a signed transaction of this copy would reverse a refund that only a notification of version 1 states about another
+    /// copy.
+    private func wouldReverse(_ purchase: Purchase, at date: Int64) -> Bool {
+        purchase.isNotified && !purchase.statesRefund && purchase.isCancelled(at: date + 2 * Self.hour)
+    }
+
     private mutating func notify(_ purchase: Purchase, at date: Int64, _ generator: inout SeededGenerator) {
+        guard !wouldReverse(purchase, at: date) else { return }
         let info = purchase.end == nil || generator.chance(20) ? nil : renewalInfo(purchase.original, at: date)
         notified.append(
             FactSet(
@@ -335,7 +429,7 @@ struct GeneratedCustomer {
                     $0.isTrialPeriod = purchase.isTrial
                 }
                 guard let cancelled = purchase.cancelled, purchase.isCancelled(at: date + Self.hour) else { return }
-                if purchase.isNotified || purchase.isUpgraded && !cancelsUpgraded { return }
+                if purchase.isNotified || !purchase.statesRefund || purchase.isUpgraded && !cancelsUpgraded { return }
                 $0.cancellationDate = .seconds(Self.start.adding(seconds: cancelled))
                 $0.cancellationReason = 0
             }
@@ -349,7 +443,7 @@ struct GeneratedCustomer {
         let date = date + 2 * Self.hour
         func exact(_ date: Int64) -> Int64 { Self.moment(date) + purchase.milliseconds }
         let isCancelled = purchase.isCancelled(at: date)
-        let isRevoked = isCancelled && !purchase.isUpgraded
+        let isRevoked = isCancelled && !purchase.isUpgraded && purchase.statesRefund
         return JWSTransactionDecodedPayload {
             $0.originalTransactionId = purchase.original
             $0.transactionId = purchase.id
