@@ -24,16 +24,10 @@ package struct ConsumptionCase: Sendable {
     ///   - acknowledged: the position that the consumer has acknowledged; nil without a consumer.
     package init(_ task: ConsumptionTask, of customer: Customer?, acknowledged: Int64?) {
         self.task = task
-        let payloads = customer?.transactions.map(\.payload) ?? []
-        transaction = payloads.first { $0.transactionId == task.transactionId }
+        let transactions = customer?.transactions ?? []
+        transaction = transactions.first { $0.payload.transactionId == task.transactionId }?.payload
         isDelivered = acknowledged.flatMap { acknowledged in task.purchasedPosition.map { $0 <= acknowledged } }
-        // One refund of a purchase with copies counts once.
-        let stated = customer?.transactions.map { transaction in
-            var payload = transaction.payload
-            if transaction.isRevokedAsCopy { payload.revocationDate = nil }
-            return payload
-        }
-        let amounts = LifetimeAmounts(stated ?? [])
+        let amounts = LifetimeAmounts(transactions.onePerPurchase.map(\.payload))
         (lifetimePurchased, lifetimeRefunded, refunds) = (amounts.purchased, amounts.refunded, amounts.refunds)
     }
 

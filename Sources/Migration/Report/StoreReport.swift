@@ -129,7 +129,7 @@ public struct StoreReport: Sendable, Equatable {
     }
     /// The rows in the quarantine that are receipts inside migrated replies and notifications.
     public var embeddedReceiptsQuarantined: Int { quarantine.reduce(0) { $0 + $1.embeddedReceipts } }
-    /// Transactions that were refunded or revoked.
+    /// Purchases that were refunded or revoked; copies of a purchase count once.
     public var refunds: Int { refundsByYear.values.reduce(0, +) }
 
     /// Reads a store.
@@ -213,10 +213,11 @@ private struct StoreReportCounter {
             Self.count(transaction.type?.rawValue, in: &report.transactionsByType)
             Self.count(payload.purchaseDate.map(Self.year), in: &report.transactionsByYear)
             Self.count(payload.productId, in: &report.transactionsByProduct)
-            if payload.isRevoked, !transaction.stored.isRevokedAsCopy, let revoked = payload.revocationDate {
-                Self.count(Self.year(revoked), in: &report.refundsByYear)
-                Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
-            }
+        }
+        guard transactions.contains(where: { $0.stored.payload.isRevoked }) else { return }
+        for payload in transactions.map(\.stored).onePerPurchase.map(\.payload) where payload.isRevoked {
+            Self.count(payload.revocationDate.map(Self.year), in: &report.refundsByYear)
+            Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
         }
     }
 

@@ -65,14 +65,7 @@ enum CopyRule {
     static func apply(to transactions: inout [StoredTransaction]) {
         let revoked = transactions.indices.filter { transactions[$0].payload.isRevoked }
         guard !revoked.isEmpty, transactions.count > 1 else { return }
-        var types: [Subject: ProductType] = [:]
-        for place in transactions.indices {
-            guard let type = transactions[place].payload.type, let subject = Subject(transactions[place].payload)
-            else { continue }
-            // Documents can disagree.
-            if let known = types[subject], known.rawValue <= type.rawValue { continue }
-            types[subject] = type
-        }
+        let types = statedTypes(transactions)
         var copies: [Purchase: [Int]] = [:]
         for place in revoked {
             if let purchase = Purchase(transactions[place].payload, types) { copies[purchase] = [] }
@@ -82,6 +75,36 @@ enum CopyRule {
             copies[purchase]?.append(place)
         }
         for places in copies.values where places.count > 1 { decide(places, &transactions) }
+    }
+
+    /// The indices of the transactions of each purchase, in the order of the first ones.
+    fileprivate static func purchases(among transactions: [StoredTransaction]) -> [[Int]] {
+        let types = statedTypes(transactions)
+        var known: [Purchase: Int] = [:]
+        var result: [[Int]] = []
+        for place in transactions.indices {
+            if let purchase = Purchase(transactions[place].payload, types) {
+                if let copies = known[purchase] {
+                    result[copies].append(place)
+                    continue
+                }
+                known[purchase] = result.count
+            }
+            result.append([place])
+        }
+        return result
+    }
+
+    private static func statedTypes(_ transactions: [StoredTransaction]) -> [Subject: ProductType] {
+        var types: [Subject: ProductType] = [:]
+        for place in transactions.indices {
+            guard let type = transactions[place].payload.type, let subject = Subject(transactions[place].payload)
+            else { continue }
+            // Documents can disagree.
+            if let known = types[subject], known.rawValue <= type.rawValue { continue }
+            types[subject] = type
+        }
+        return types
     }
 
     private static func decide(_ places: [Int], _ transactions: inout [StoredTransaction]) {
@@ -116,6 +139,16 @@ enum CopyRule {
     }
 }
 
+extension [StoredTransaction] {
+    /// One transaction of each purchase, where prices or refunds are counted: the customer paid once for all copies. Of copies,
+    /// the first one with a price.
+    package var onePerPurchase: [StoredTransaction] {
+        CopyRule.purchases(among: self).compactMap { places in
+            (places.first { self[$0].payload.price != nil } ?? places.first).map { self[$0] }
+        }
+    }
+}
+
 extension JWSTransactionDecodedPayload {
     /// Neither revoked nor upgraded.
     fileprivate var isGranted: Bool { revocationDate == nil && isUpgraded != true }
@@ -126,9 +159,6 @@ extension StoredTransaction {
     fileprivate var signedTransactionDate: Int64? {
         origins.first { $0.source.kind == .signedTransaction }?.signedDate
     }
-
-    /// Whether no document states the revocation of this transaction, only that of a copy.
-    package var isRevokedAsCopy: Bool { source(of: .revocationDate) == .inferred(.copyWasRevoked) }
 
     /// The date of the document with the revocation.
     fileprivate var revocationStatedAt: Int64 {

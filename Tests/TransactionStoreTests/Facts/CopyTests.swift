@@ -97,6 +97,26 @@ struct CopyTests {
         #expect(try upgraded(cancelled, period("3", at: 9), anew) == ["2", "3"])
     }
 
+    @Test("Copies of a purchase were paid once and refunded once, also if documents state the refund of each")
+    func amounts() throws {
+        func copy(_ id: String, order: String = "900", price: Int64?) -> TransactionFact {
+            period(id, order: order, .appStoreServerAPI, at: 2, revoked: Self.refund) {
+                $0.price = price
+                $0.currency = "USD"
+            }
+        }
+        let facts = [copy("2", price: 5_000), copy("3", price: nil), copy("4", price: 5_000)]
+        let renewal = copy("5", order: "901", price: 5_000)
+        func amounts(_ facts: [TransactionFact]) throws -> LifetimeAmounts {
+            let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+            return LifetimeAmounts(customer.transactions.onePerPurchase.map(\.payload))
+        }
+        let once = try amounts(facts)
+        #expect(once.purchased == ["USD": 5_000] && once.refunded == once.purchased && once.refunds == 1)
+        let both = try amounts(facts + [renewal])
+        #expect(both.purchased == ["USD": 10_000] && both.refunded == both.purchased && both.refunds == 2)
+    }
+
     @Test("Other periods, other products and added seats are no copies, and an upgraded period is not revoked")
     func noCopies() throws {
         let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
