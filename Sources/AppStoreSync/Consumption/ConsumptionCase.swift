@@ -12,7 +12,8 @@ package struct ConsumptionCase: Sendable {
     package let transaction: JWSTransactionDecodedPayload?
     /// Whether the consumer of the ledger has acknowledged the purchase; nil without a consumer or an entry.
     package let isDelivered: Bool?
-    /// The total price of the customer's purchases in the app, without purchases that a family member shares.
+    /// The total price of the customer's purchases in the app, without purchases that a family member shares or an organization
+    /// assigned.
     package let lifetimePurchased: Amounts
     /// The refunded part of ``lifetimePurchased``.
     package let lifetimeRefunded: Amounts

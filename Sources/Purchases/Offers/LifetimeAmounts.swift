@@ -1,6 +1,7 @@
 package import AppStoreModels
 
-/// What a customer paid in an app, and what was refunded, without purchases that a family member shares.
+/// What a customer paid in an app, and what was refunded, without purchases that a family member shares or an organization
+/// assigned.
 package struct LifetimeAmounts: Hashable, Sendable {
     /// Sums of prices by currency, in milliunits: 10.99 is 10990.
     package typealias Amounts = [String: Int64]
@@ -9,18 +10,26 @@ package struct LifetimeAmounts: Hashable, Sendable {
     package private(set) var purchased: Amounts = [:]
     /// The refunded part of ``purchased``.
     package private(set) var refunded: Amounts = [:]
-    /// The number of refunded purchases, those without a price included.
+    /// The number of refunded purchases, those without a price and those with refunded seats included.
     package private(set) var refunds = 0
 
     package init(_ transactions: some Sequence<JWSTransactionDecodedPayload>) {
-        for transaction in transactions where transaction.inAppOwnershipType != .familyShared {
-            if transaction.isRefunded { refunds += 1 }
+        for transaction in transactions
+        where transaction.inAppOwnershipType != .familyShared && transaction.inAppOwnershipType != .assigned {
+            let refundedSeats = Int64(max(0, transaction.multiSeatInfo?.revokedSeatQuantity ?? 0))
+            if transaction.isRefunded || refundedSeats > 0 { refunds += 1 }
             guard let price = transaction.price, price > 0, let currency = transaction.currency else { continue }
             // The price of a transaction with seats is the price of one seat.
             let seats = transaction.multiSeatInfo == nil ? 1 : Int64(max(1, transaction.quantity ?? 1))
             let amount = Self.product(price, seats)
             purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)
-            guard transaction.isRefunded else { continue }
+            guard transaction.isRefunded else {
+                if refundedSeats > 0 {
+                    refunded[currency] = Self.sum(
+                        refunded[currency] ?? 0, Self.product(price, min(refundedSeats, seats)))
+                }
+                continue
+            }
             // Milliunits of a percent; absent for a full refund.
             let percentage = max(0, min(Int64(transaction.revocationPercentage ?? 100_000), 100_000))
             let part = percentage == 100_000 ? amount : Self.product(amount, percentage) / 100_000

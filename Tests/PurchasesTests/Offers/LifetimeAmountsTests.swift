@@ -65,12 +65,23 @@ struct LifetimeAmountsTests {
         #expect(amounts.purchased == ["USD": 3_000] && amounts.refunded.isEmpty && amounts.refunds == 0)
     }
 
-    @Test("The price of a transaction with seats is that of one seat, and a sum never overflows")
+    @Test(
+        "The price of a transaction with seats is that of one seat; an assigned purchase was paid by another; no sum overflows"
+    )
     func seats() {
         let team = purchase(1_000) {
             $0.quantity = 5
             $0.multiSeatInfo = TransactionMultiSeatInfo()
         }
+        let partly = LifetimeAmounts([
+            purchase(1_000) {
+                $0.quantity = 5
+                $0.multiSeatInfo = TransactionMultiSeatInfo { $0.revokedSeatQuantity = 2 }
+            }
+        ])
+        #expect(partly.purchased == ["USD": 5_000] && partly.refunded == ["USD": 2_000] && partly.refunds == 1)
+        let assigned = purchase(1_000) { $0.inAppOwnershipType = .assigned }
+        #expect(LifetimeAmounts([assigned]).purchased.isEmpty)
         let apples = purchase(1_000) { $0.quantity = 5 }
         #expect(LifetimeAmounts([team]).purchased == ["USD": 5_000])
         #expect(LifetimeAmounts([apples]).purchased == ["USD": 1_000])
