@@ -61,7 +61,7 @@ import VerifyReceipt
     private struct Documented {
         let customer: GeneratedCustomer
         let receipts: [Verified<LegacyReceipt>]
-        /// Those of the receipts first.
+        /// Those of the receipts first, then that of the iOS 6 receipt.
         let statements: [FactSet]
         /// Where the statements stand among those of all customers. Made from the customer's seed, so that a customer alone
         /// has the same order.
@@ -193,6 +193,7 @@ import VerifyReceipt
         try await expectReply(endpoints.complete, stored, answers, customer)
         try await expectValidations(
             try unwrap(endpoints.validating[customer.catalogKind]), answers, conclusions, customer)
+        try await expectOldReply(endpoints.complete, customer)
         try await expectUnlearnedReplies(endpoints, documented)
         try expectMapping(documented, catalog)
     }
@@ -211,6 +212,10 @@ import VerifyReceipt
         if customer.number % 5 == 0, let receipt = customer.receipts.first {
             let reply = try await endpoints.alone.ask(body(receipt), now: GeneratedCustomer.moment(customer.today))
             statements += [FactSet](recorded: ReceiptMapper().map(try RecordedReply(json: reply.reply.body)))
+        }
+        if let old = customer.oldReceipt {
+            let verified = try verifier.verify(ReceiptContainer(stored: old.bytes))
+            statements.insert(try unwrap(FactSet(verified, bytes: old.bytes)), at: receipts.count)
         }
         statements += customer.notified
         return Documented(
@@ -284,11 +289,23 @@ import VerifyReceipt
                 "\(name(customer)): \(purchase.id)")
         }
         expectTerms(answers, customer)
+        expectSeats(answers, customer)
         for (now, entitlements) in zip(moments(customer), conclusions.entitlements) {
             for entitlement in entitlements { expect(entitlement, customer, at: now) }
             let listed = Set(entitlements.flatMap { $0.subscriptions.compactMap(\.originalTransactionId) })
             let begun = customer.purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= now }
             #expect(listed == Set(begun.map(\.original)), "\(name(customer))")
+        }
+    }
+
+    /// The seats of a period are those of all its transactions, less the refunded ones.
+    private static func expectSeats(_ answers: Answers, _ customer: GeneratedCustomer) {
+        let team = customer.purchases.filter { $0.seats != nil }
+        let seats = answers.history.seats
+        #expect(Set(seats.keys) == Set(team.map(\.id)), "\(name(customer))")
+        for purchase in team {
+            let expected = team.filter { $0.end == purchase.end }.map { $0.seats(at: customer.today) }.reduce(0, +)
+            #expect(seats[purchase.id] == expected, "\(name(customer)): \(purchase.id)")
         }
     }
 
@@ -452,7 +469,7 @@ import VerifyReceipt
         let receipt = validation(of: try unwrap(customer.receipts.last))
         var groups = answers.history.knownGroups
         if customer.catalogKind == .whole {
-            for plan in Shelf.plans + Shelf.otherPlans { groups[plan.id] = plan.group }
+            for plan in Shelf.subscriptions { groups[plan.id] = plan.group }
         }
         for (place, now) in moments(customer).enumerated().dropFirst() {
             let answer = try await endpoint.ask(validation: receipt, now: now)
@@ -497,6 +514,19 @@ import VerifyReceipt
         }
     }
 
+    /// The reply to an iOS 6 receipt of a subscription is valid while a period of it is current.
+    @inline(never)
+    private static func expectOldReply(_ endpoint: VerifyReceiptEndpoint, _ customer: GeneratedCustomer) async throws {
+        guard let old = customer.oldReceipt else { return }
+        for now in moments(customer).dropFirst() {
+            let reply = try await endpoint.ask(body(old.bytes), now: now)
+            let runs = customer.purchases.contains { $0.original == old.purchase.original && isRunning($0, at: now) }
+            #expect(
+                (reply.status == 0) == (runs || old.purchase.end == nil), "\(name(customer)): \(reply.status) at \(now)"
+            )
+        }
+    }
+
     /// Whether the store has the submitted receipt changes no reply, and neither does a store that has nothing else.
     @inline(never)
     private static func expectUnlearnedReplies(_ endpoints: Endpoints, _ documented: Documented) async throws {
@@ -506,7 +536,8 @@ import VerifyReceipt
         func answer(_ endpoint: VerifyReceiptEndpoint, _ request: [UInt8]) async -> String {
             String(decoding: await endpoint.reply(to: request, at: .production, now: now).body, as: UTF8.self)
         }
-        for (bytes, submitted) in zip(customer.receipts, documented.statements) {
+        let old = [customer.oldReceipt?.bytes].compactMap(\.self)
+        for (bytes, submitted) in zip(customer.receipts + old, documented.statements) {
             let request = body(bytes)
             await endpoints.others.replace(with: documented.statements.filter { $0.receipt != submitted.receipt })
             let (unlearned, learned) = (
@@ -539,7 +570,7 @@ import VerifyReceipt
             }
             #expect(isGranted == (entitlement.status != .revoked), "\(name(customer)): \(entitlement)")
         }
-        let plans = Set((Shelf.plans + Shelf.otherPlans).map(\.id))
+        let plans = Set(Shelf.subscriptions.map(\.id))
         let subscribed = granted.keys.filter {
             plans.contains($0.productId ?? "") && granted[$0]?.isGranted == true
         }

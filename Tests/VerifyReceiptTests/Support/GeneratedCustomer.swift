@@ -31,6 +31,10 @@ enum Shelf {
         Item(id: "com.example.orchard.press", type: .autoRenewableSubscription, days: 30, group: otherGroup, level: 1),
         Item(id: "com.example.orchard.mill", type: .autoRenewableSubscription, days: 90, group: otherGroup, level: 2),
     ]
+    /// A subscription with seats.
+    static let team = Item(
+        id: "com.example.orchard.team", type: .autoRenewableSubscription, days: 30, group: "20600003", level: 1)
+    static let subscriptions = plans + otherPlans + [team]
     static let season = Item(id: "com.example.orchard.season", type: .nonRenewingSubscription, days: 30)
     static let unlock = Item(id: tree, type: .nonConsumable)
     static let apples = Item(id: "com.example.orchard.apples", type: .consumable)
@@ -54,7 +58,7 @@ enum Shelf {
 
     static func catalog(hasGroups: Bool = true) throws -> ProductCatalog {
         try ProductCatalog(
-            entries: (plans + otherPlans + [season, unlock, apples]).map { item in
+            entries: (subscriptions + [season, unlock, apples]).map { item in
                 var entry = CatalogEntry(subject: .productId(item.id), source: CatalogSource(file: "test"))
                 entry.type = item.type
                 if hasGroups {
@@ -102,6 +106,14 @@ struct GeneratedCustomer {
         /// When a notification about this copy states that the refund was taken back.
         var reversalStated: Int64?
         var isShared = false
+        /// Whether an organization assigned the purchase to the customer.
+        var isAssigned = false
+        /// The seats of a transaction that has some.
+        var seats: Int32?
+        /// Whether the seats were added during a period.
+        var isAddition = false
+        /// The seats that were refunded, and when; the transaction stays valid for the others.
+        var refundedSeats: (count: Int32, date: Int64)?
         var isRenewal = false
         var isTrial = false
         /// Names the period, also of its copies.
@@ -115,9 +127,20 @@ struct GeneratedCustomer {
             return [end, cancellation].compactMap { $0 }.min()
         }
 
+        /// Purchases from before Family Sharing and seats.
+        var isInOldReceipts: Bool {
+            item.type != .consumable && !isShared && !isAssigned && seats == nil && start == known
+        }
+
         func isCancelled(at date: Int64) -> Bool {
             guard let cancelled, cancelled <= date else { return false }
             return reversed.map { date < $0 } ?? true
+        }
+
+        /// The seats of the transaction at a time.
+        func seats(at date: Int64) -> Int64 {
+            guard let seats, !isCancelled(at: date) else { return 0 }
+            return Int64(seats) - Int64(refundedSeats.map { $0.date <= date ? $0.count : 0 } ?? 0)
         }
 
         /// Whether the other transaction is this one or a copy of it.
@@ -139,6 +162,8 @@ struct GeneratedCustomer {
     private(set) var today: Int64 = 0
     /// In the order of their dates.
     private(set) var receipts: [[UInt8]] = []
+    /// An iOS 6 receipt, and the purchase that it is about.
+    private(set) var oldReceipt: (bytes: [UInt8], purchase: Purchase)?
     /// Notifications of both versions and answers of the App Store Server API.
     private(set) var notified: [FactSet] = []
     private let cancelsUpgraded: Bool
@@ -178,6 +203,7 @@ struct GeneratedCustomer {
         if generator.chance(30) {
             subscribe(generator.chance(50) ? Shelf.plans : Shelf.otherPlans, isShared: true, &generator)
         }
+        if generator.chance(15) { subscribeTeam(&generator) }
         let last = purchases.map { $0.end ?? $0.start }.max() ?? 0
         today = max(Self.day, last + Int64.random(in: -20 * Self.day...80 * Self.day, using: &generator))
         // What begins later was not bought yet.
@@ -186,7 +212,12 @@ struct GeneratedCustomer {
             (purchases[place].cancelled, purchases[place].isUpgraded) = (nil, false)
         }
         for place in purchases.indices where purchases[place].reversed ?? 0 > today { purchases[place].reversed = nil }
-        for place in purchases.indices { purchases[place].reversalStated = purchases[place].reversed }
+        for place in purchases.indices {
+            purchases[place].reversalStated = purchases[place].reversed
+            if let refunded = purchases[place].refundedSeats, refunded.date > today {
+                purchases[place].refundedSeats = nil
+            }
+        }
         buyOnce(&generator)
         restore(&generator)
         try issueDocuments(&generator)
@@ -212,6 +243,7 @@ struct GeneratedCustomer {
         func another(_ generator: inout SeededGenerator) -> Int {
             (plan + Int.random(in: 1..<plans.count, using: &generator)) % plans.count
         }
+        let isAssigned = !isShared && plans == Shelf.otherPlans && generator.chance(20)
         let count = Int.random(in: 1...8, using: &generator)
         for place in 0..<count {
             let length = plans[plan].days * Self.day
@@ -221,6 +253,7 @@ struct GeneratedCustomer {
                 milliseconds: Int64.random(in: 0...999, using: &generator))
             period.order = Int64(period.id).map { $0 + 1 } ?? 0
             period.isTrial = place == 0 && !isShared && generator.chance(25)
+            period.isAssigned = isAssigned
             isRenewal = true
             let middle = date + Int64.random(in: 1..<length, using: &generator)
             let isLast = isEnding || place == count - 1
@@ -266,6 +299,36 @@ struct GeneratedCustomer {
         }
     }
 
+    /// Periods with seats. Some seats are added during a period, and some are refunded.
+    private mutating func subscribeTeam(_ generator: inout SeededGenerator) {
+        let original = String(nextId)
+        let first = Int64.random(in: 0...30 * Self.day, using: &generator)
+        var date = first
+        for place in 0..<Int.random(in: 1...3, using: &generator) {
+            let end = date + Shelf.team.days * Self.day
+            // Nobody adds seats to a refunded period.
+            var last = end - 1
+            for addition in 0...Int.random(in: 0...1, using: &generator) {
+                let start = addition == 0 ? date : Int64.random(in: date + 1..<last, using: &generator)
+                let seats = Int32.random(in: 2...5, using: &generator)
+                var purchase = Purchase(
+                    item: Shelf.team, id: id(), original: original, start: start, known: start, originalStart: first,
+                    end: end, seats: seats, isAddition: addition > 0, isRenewal: place > 0 && addition == 0,
+                    milliseconds: Int64.random(in: 0...999, using: &generator))
+                purchase.order = Int64(purchase.id).map { $0 + 1 } ?? 0
+                let refund = Int64.random(in: start + 2...end, using: &generator)
+                if generator.chance(15) {
+                    purchase.cancelled = refund
+                    last = refund
+                } else if generator.chance(25) {
+                    purchase.refundedSeats = (Int32.random(in: 1..<seats, using: &generator), refund)
+                }
+                purchases.append(purchase)
+            }
+            date = end
+        }
+    }
+
     private mutating func buyOnce(_ generator: inout SeededGenerator) {
         func buy(
             _ item: Shelf.Item, isShared: Bool = false, refunds percent: Int, _ generator: inout SeededGenerator
@@ -290,6 +353,7 @@ struct GeneratedCustomer {
     private mutating func restore(_ generator: inout SeededGenerator) {
         for place in purchases.indices where purchases[place].item.type != .consumable && generator.chance(8) {
             let purchase = purchases[place]
+            guard purchase.seats == nil else { continue }
             var copies = [place]
             for _ in 0..<Int.random(in: 1...2, using: &generator) {
                 let known = Int64.random(in: purchase.known...today, using: &generator)
@@ -300,6 +364,7 @@ struct GeneratedCustomer {
                     end: purchase.end, cancelled: purchase.cancelled, isUpgraded: purchase.isUpgraded,
                     reversed: purchase.reversed, isShared: purchase.isShared, milliseconds: purchase.milliseconds)
                 copy.reversalStated = purchase.reversalStated
+                copy.isAssigned = purchase.isAssigned
                 copy.order = purchase.order
                 copy.isTrial = purchase.isTrial
                 copy.isRenewal = purchase.isRenewal
@@ -352,7 +417,14 @@ struct GeneratedCustomer {
             Int64.random(in: 0...today, using: &generator)
         }
         for date in dates.sorted() + [today] { receipts.append(try receipt(at: date)) }
+        if generator.chance(10),
+            let purchase = purchases.filter({ $0.isInOldReceipts }).randomElement(using: &generator)
+        {
+            oldReceipt = (try receipt(of: purchase), purchase)
+        }
         for purchase in purchases {
+            // Only signed transactions state seats and their refunds.
+            if purchase.seats != nil { notify(purchase, at: today, &generator) }
             if generator.chance(25) {
                 notify(purchase, at: Int64.random(in: purchase.known...today, using: &generator), &generator)
             }
@@ -421,7 +493,9 @@ struct GeneratedCustomer {
                 at: Self.start.adding(seconds: purchase.start), originalId: purchase.original,
                 originallyAt: Self.start.adding(seconds: purchase.originalStart)
             ).with {
-                $0.ownershipType = purchase.isShared ? 1 : 0
+                // No receipt is known that states an assigned purchase.
+                $0.ownershipType = purchase.isAssigned ? nil : purchase.isShared ? 1 : 0
+                if let seats = purchase.seats { $0.quantity = Int64(seats) }
                 if let end = purchase.end {
                     $0.expiresDate = .seconds(Self.start.adding(seconds: end))
                     $0.webOrderLineItemId = purchase.order
@@ -435,6 +509,25 @@ struct GeneratedCustomer {
             }
         }
         return try appReceipt(forged.reversed(), at: Self.start.adding(hours: 1, seconds: date))
+    }
+
+    /// The iOS 6 receipt of a purchase, from the day of the purchase.
+    private func receipt(of purchase: Purchase) throws -> [UInt8] {
+        let date = Self.start.adding(seconds: purchase.start)
+        let receipt = ForgedTransactionReceipt.production(
+            product: purchase.item.id, pod: String(purchase.id.dropLast(13)), serial: String(purchase.id.suffix(13)),
+            at: date
+        ).with {
+            $0.bundleId = bundleId
+            $0.originalTransactionId = purchase.original
+            $0.originalPurchaseDate = Self.start.adding(seconds: purchase.originalStart)
+            guard let end = purchase.end else { return }
+            $0.expiresDate = Self.start.adding(seconds: end)
+            $0.webOrderLineItemId = String(purchase.order)
+            $0.isTrialPeriod = purchase.isTrial
+            $0.isInIntroOfferPeriod = false
+        }
+        return try ForgedTransactionSignature.version2(at: date).signed(receipt)
     }
 
     /// The transaction as the App Store signs it two hours after a time. It states what happened until then: the App Store never
@@ -454,9 +547,17 @@ struct GeneratedCustomer {
             $0.purchaseDate = exact(purchase.start)
             $0.originalPurchaseDate = Self.moment(purchase.originalStart)
             $0.expiresDate = purchase.end.map(exact)
-            $0.quantity = 1
+            $0.quantity = purchase.seats ?? 1
             $0.type = purchase.item.type
-            $0.inAppOwnershipType = purchase.isShared ? .familyShared : .purchased
+            $0.inAppOwnershipType = purchase.isShared ? .familyShared : purchase.isAssigned ? .assigned : .purchased
+            $0.additionalTransactionReason = purchase.isAddition ? .seatAddition : nil
+            if purchase.seats != nil {
+                $0.multiSeatInfo = TransactionMultiSeatInfo {
+                    $0.invitationManagement = .apple
+                    guard let refunded = purchase.refundedSeats, refunded.date <= date else { return }
+                    $0.revokedSeatQuantity = refunded.count
+                }
+            }
             $0.signedDate = Self.moment(date)
             $0.revocationReason = isRevoked ? .other : nil
             $0.revocationDate = isRevoked ? purchase.cancelled.map(exact) : nil
