@@ -149,7 +149,8 @@ extension PurchaseHistory {
                     originalTransactionId: best.originalTransactionId, transactionId: best.transactionId,
                     seats: best.seats, isFamilyShared: best.isFamilyShared,
                     accessEnds: standings.filter(\.hasAccess).map(\.accessEnds).max() ?? best.accessEnds,
-                    changesAt: best.changesAt,
+                    // Another current period of the subscription may decide next.
+                    changesAt: best.status == .active ? best.periodEnd : best.changesAt,
                     isCurrent: best.hasAccess ? best.isCurrent : standings.allSatisfy(\.isCurrent),
                     subscriptions: standings)
             }
@@ -359,7 +360,7 @@ extension PurchaseHistory {
             productId: transaction.productId, level: best.product.level,
             originalTransactionId: transaction.originalTransactionId, transactionId: transaction.transactionId,
             seats: nil, isFamilyShared: transaction.inAppOwnershipType == .familyShared, accessEnds: ends,
-            changesAt: status == .active ? ends : nil,
+            changesAt: status == .active ? best.end : nil,
             isCurrent: status == .active || status == .revoked
                 || status == .expired && (known ?? .min) >= (ends ?? .max),
             subscriptions: [])

@@ -244,6 +244,8 @@ struct EntitlementTests {
             #expect(both.productId == "premium" && both.status == .active)
             #expect(both.periodEnd == Samples.month(4))
             #expect(both.accessEnds == Samples.month(12) && both.changesAt == Samples.month(12))
+            // The purchase that decides changes before the status does.
+            #expect(history.entitlements(at: Samples.month(3)).map(\.changesAt) == [Samples.month(4)])
             let after = try best(at: Samples.month(4))
             #expect(after.productId == "basic" && after.status == .active && after.accessEnds == Samples.month(12))
             #expect(try best(at: Samples.month(12)).status == .expired)
@@ -452,6 +454,7 @@ struct EntitlementTests {
         #expect(history.entitlements(at: Samples.month(1)).map(\.productId) == ["pass", "other"])
         #expect(try found(0).accessEnds == Samples.month(2))
         #expect(try found(1).accessEnds == Samples.month(5) && found(1).transactionId == "1")
+        #expect(try found(1).changesAt == Samples.month(2))
         #expect(try found(2).transactionId == "2" && found(2).changesAt == Samples.month(5))
         #expect(try found(5).status == .expired && found(5).accessEnds == Samples.month(5))
         #expect(try found(6).accessEnds == Samples.month(8) && found(6).name == "club")
