@@ -2,6 +2,7 @@ import AppStoreModels
 import ForgedTrust
 import Foundation
 import LegacyReceipts
+import Migration
 import ProductCatalog
 import Purchases
 import ReplyComparison
@@ -105,6 +106,27 @@ import VerifyReceipt
         }
     }
 
+    /// The rows of an export with the whole catalog, by table and by the customer's key.
+    private struct ExportedRows {
+        /// During or after the purchases.
+        static let date = GeneratedCustomer.moment(150 * GeneratedCustomer.day, hours: 12)
+        private var rows: [String: [Substring: [JSONObject]]] = [:]
+
+        @inline(never)
+        init(_ store: SQLiteTransactionStore, _ catalog: ProductCatalog?, in folder: URL) async throws {
+            _ = try await TableExport(catalog: catalog, date: Self.date).run(store, to: folder.path)
+            for table in ["transactions", "subscriptions", "entitlements", "terms"] {
+                let bytes = Array(try Data(contentsOf: folder.appending(path: "\(table).ndjson")))
+                let objects = try bytes.split(separator: UInt8(ascii: "\n")).compactMap {
+                    try JSONValue.parse($0).object
+                }
+                rows[table] = Dictionary(grouping: objects) { ($0.text("transactionId") ?? "").dropLast(3) }
+            }
+        }
+
+        func of(_ customer: GeneratedCustomer, in table: String) -> [JSONObject] { rows[table]?[customer.key] ?? [] }
+    }
+
     /// What a failure says about its customer.
     private static func name(_ customer: GeneratedCustomer) -> String { name(customer.number) }
     private static func name(_ seed: Int) -> String { "LEGACY_RECEIPTS_SEED=\(seed)" }
@@ -151,12 +173,14 @@ import VerifyReceipt
             _ = try await stores[1].apply(Array(mixed[start..<min(start + documentsPerTransaction, mixed.count)]))
         }
         let ledgers = (try await ledger(of: stores[0]), try await ledger(of: stores[1]))
+        let exported = try await ExportedRows(
+            stores[0], catalogs[.whole], in: folder.url.appending(path: "tables"))
         for documented in all {
             let key = documented.customer.key
             do {
                 try await check(
                     documented, stores, (ledgers.0[key] ?? [], ledgers.1[key] ?? []),
-                    catalogs[documented.customer.catalogKind], endpoints)
+                    catalogs[documented.customer.catalogKind], endpoints, exported)
             } catch {
                 Issue.record(error, "\(name(documented.customer))")
             }
@@ -167,7 +191,8 @@ import VerifyReceipt
     @inline(never)
     private static func check(
         _ documented: Documented, _ stores: [SQLiteTransactionStore],
-        _ ledgers: (first: [LedgerEntry], second: [LedgerEntry]), _ catalog: ProductCatalog?, _ endpoints: Endpoints
+        _ ledgers: (first: [LedgerEntry], second: [LedgerEntry]), _ catalog: ProductCatalog?, _ endpoints: Endpoints,
+        _ exported: ExportedRows
     ) async throws {
         let customer = documented.customer
         let identity = CustomerIdentity(.originalTransactionId, customer.purchases.first?.original ?? "")
@@ -189,7 +214,9 @@ import VerifyReceipt
         let conclusions = Conclusions(answers.history, customer)
         expectPurchases(answers, conclusions, customer)
         expectLedger(answers, customer)
+        expectAmounts(stored, answers, customer)
         expectOffers(conclusions, customer)
+        try expectExport(exported, answers, customer)
         try await expectReply(endpoints.complete, stored, answers, customer)
         try await expectValidations(
             try unwrap(endpoints.validating[customer.catalogKind]), answers, conclusions, customer)
@@ -381,6 +408,73 @@ import VerifyReceipt
             #expect(
                 answers.ledger[id] == expected,
                 "\(name(customer)): \(id): the ledger says \(String(describing: answers.ledger[id]))")
+        }
+    }
+
+    /// What the customer paid and got back, which an answer to a consumption request contains. Copies were paid once.
+    private static func expectAmounts(_ stored: Customer, _ answers: Answers, _ customer: GeneratedCustomer) {
+        var (purchased, refunded): (Int64, Int64) = (0, 0)
+        var seen: [GeneratedCustomer.Purchase] = []
+        for purchase in customer.purchases where purchase.item.type != .consumable {
+            guard !purchase.isShared, !purchase.isAssigned, let price = answers.transactions[purchase.id]?.price,
+                !seen.contains(where: { purchase.isCopy(of: $0) })
+            else { continue }
+            seen.append(purchase)
+            purchased += price * Int64(purchase.seats ?? 1)
+            if purchase.isCancelled(at: customer.today), !purchase.isUpgraded {
+                refunded += price * Int64(purchase.seats ?? 1)
+            } else {
+                refunded += price * Int64(purchase.refundedSeats?.count ?? 0)
+            }
+        }
+        let counted = stored.transactions.filter { $0.payload.productId != Shelf.apples.id }
+        let amounts = LifetimeAmounts(counted.onePerPurchase.map(\.payload))
+        #expect(amounts.purchased["USD"] ?? 0 == purchased, "\(name(customer))")
+        #expect(amounts.refunded["USD"] ?? 0 == refunded, "\(name(customer))")
+    }
+
+    /// The tables of an export say what the other answers say.
+    @inline(never)
+    private static func expectExport(
+        _ exported: ExportedRows, _ answers: Answers, _ customer: GeneratedCustomer
+    ) throws {
+        func rows(_ table: String) -> [String: JSONObject] {
+            Dictionary(
+                exported.of(customer, in: table).map { ($0.text("transactionId") ?? "", $0) },
+                uniquingKeysWith: { first, _ in first })
+        }
+        let transactions = rows("transactions")
+        for (id, payload) in answers.transactions {
+            let row = try unwrap(transactions[id])
+            #expect(row["expiresDate"]?.integer == payload.expiresDate, "\(name(customer)): \(id)")
+            #expect(row["revocationDate"]?.integer == payload.revocationDate, "\(name(customer)): \(id)")
+            #expect(row["isUpgraded"]?.bool == payload.isUpgraded, "\(name(customer)): \(id)")
+        }
+        let now = ExportedRows.date
+        let subscriptions = exported.of(customer, in: "subscriptions")
+        let begun = customer.purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= now }
+        #expect(
+            Set(subscriptions.compactMap { $0.text("originalTransactionId") }) == Set(begun.map(\.original)),
+            "\(name(customer))")
+        for row in subscriptions {
+            let runs = begun.contains { $0.original == row.text("originalTransactionId") && isRunning($0, at: now) }
+            #expect((row.text("status") == "active") == runs, "\(name(customer)): \(row)")
+        }
+        guard customer.catalogKind == .whole else { return }
+        let terms = rows("terms")
+        #expect(Set(terms.keys) == Set(answers.terms.keys), "\(name(customer))")
+        for (id, term) in answers.terms {
+            #expect(terms[id]?["termStart"]?.integer == term.start, "\(name(customer)): \(id)")
+            #expect(terms[id]?["termEnd"]?.integer == term.end, "\(name(customer)): \(id)")
+            #expect(terms[id]?["revocationDate"]?.integer == term.revocationDate, "\(name(customer)): \(id)")
+        }
+        let entitlements = rows("entitlements")
+        let expected = answers.history.entitlements(at: now)
+        #expect(entitlements.count == expected.count, "\(name(customer))")
+        for entitlement in expected {
+            let row = try unwrap(entitlements[entitlement.transactionId ?? ""])
+            #expect(row["hasAccess"]?.bool == entitlement.hasAccess, "\(name(customer)): \(entitlement)")
+            #expect(row["accessEnds"]?.integer == entitlement.accessEnds, "\(name(customer)): \(entitlement)")
         }
     }
 
