@@ -22,7 +22,7 @@ import VerifyReceipt
 @Suite(.computing) struct AgreementTests {
     private static let count =
         ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) }
-        ?? (librariesAreOptimized ? 200 : 50)
+        ?? (librariesAreOptimized ? 180 : 45)
     /// The batches do not depend on the number of processors, and so neither does what is checked.
     private static let batchSize = 500
     private static let documentsPerTransaction = 100
