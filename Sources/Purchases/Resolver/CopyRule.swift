@@ -160,10 +160,11 @@ extension StoredTransaction {
         origins.first { $0.source.kind == .signedTransaction }?.signedDate
     }
 
-    /// The date of the document with the revocation.
+    /// The date of the newest document with the revocation.
     fileprivate var revocationStatedAt: Int64 {
         let kind = sources.kind(of: .revocationDate)
-        return origins.first { $0.source.kind == kind }?.signedDate ?? .max
+        let stated = origins.first { $0.source.kind == kind }?.signedDate ?? .max
+        return max(stated, cancellationNotifiedAt ?? stated)
     }
 
     /// Whether the App Store states the revocation: in a signed document, or in a notification of version 1 that a server received

@@ -15,6 +15,8 @@ public struct StoredTransaction: Sendable {
     /// ``legacy``: the caller decides whether to trust it. One from a notification of version 1 that a server received
     /// counts, and is there.
     public let recordedCancellation: RecordedCancellation?
+    /// When a notification of version 1 that a server received stated a cancellation, if no signed transaction is newer.
+    var cancellationNotifiedAt: Int64?
     /// Whether the newest document with a cancellation distinguishes a refund from an upgrade.
     var explainsCancellation: Bool
     /// Where each field comes from.

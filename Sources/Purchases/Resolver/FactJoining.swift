@@ -101,6 +101,9 @@ extension StoredTransaction {
             origins: places.map { facts[$0].origin },
             recordedCancellation: cancellation.date == nil ? news : nil,
             explainsCancellation: cancellation.isExplained, sources: sources)
+        if news?.source == .notificationV1 {
+            cancellationNotifiedAt = places.recorded.map { facts[$0].origin.signedDate }
+        }
     }
 
     /// Joins the facts of a customer of one app.

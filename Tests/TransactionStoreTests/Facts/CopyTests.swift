@@ -74,6 +74,17 @@ struct CopyTests {
         #expect(try revoked(refunded, period("2", .notificationV2, at: 3), period("3", at: 1)).isEmpty)
     }
 
+    @Test("A notification of version 1 after the reversal of a refund states another refund of all copies")
+    func notifiedAfterReversal() throws {
+        let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
+        let reversal = period("3", .appStoreServerAPI, at: 5)
+        #expect(try revoked(refunded, reversal).isEmpty)
+        for (day, ids): (Int64, [String]) in [(3, []), (6, ["2", "3"])] {
+            let notified = period("2", .notificationV1, at: day, revoked: Self.refund + Samples.day)
+            #expect(try revoked(refunded, reversal, notified) == ids)
+        }
+    }
+
     @Test("A copy of a refunded period was not upgraded by what the customer bought after the refund")
     func boughtAnew() throws {
         let anew = period("5", order: "902", product: "yearly", at: 9) {
