@@ -331,7 +331,8 @@ import VerifyReceipt
         let seats = answers.history.seats
         #expect(Set(seats.keys) == Set(team.map(\.id)), "\(name(customer))")
         for purchase in team {
-            let expected = team.filter { $0.end == purchase.end }.map { $0.seats(at: customer.today) }.reduce(0, +)
+            let expected = team.filter { $0.end == purchase.end }.map { $0.remainingSeats(at: customer.today) }.reduce(
+                0, +)
             #expect(seats[purchase.id] == expected, "\(name(customer)): \(purchase.id)")
         }
     }

@@ -138,7 +138,7 @@ struct GeneratedCustomer {
         }
 
         /// The seats of the transaction at a time.
-        func seats(at date: Int64) -> Int64 {
+        func remainingSeats(at date: Int64) -> Int64 {
             guard let seats, !isCancelled(at: date) else { return 0 }
             return Int64(seats) - Int64(refundedSeats.map { $0.date <= date ? $0.count : 0 } ?? 0)
         }
