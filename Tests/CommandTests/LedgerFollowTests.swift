@@ -181,6 +181,76 @@ struct LedgerFollowTests {
         #expect(third.output.trimmingCharacters(in: .whitespacesAndNewlines) == "7" && third.error.isEmpty)
     }
 
+    @Test("A standby stays while another process follows, takes over after it, and says both once")
+    func standby() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        // Counts how often the process asked for the lease.
+        try await whileNobodyWrites(
+            in: folder,
+            """
+            CREATE TABLE looks (holder TEXT);
+            CREATE TRIGGER look BEFORE INSERT ON ledger_consumers WHEN NEW.holder LIKE 'process %'
+            BEGIN INSERT INTO looks VALUES (NEW.holder); END
+            """
+        ) {}
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(60)
+        let file = try DatabaseQueue(path: folder.file("store.sqlite"), configuration: configuration)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        #expect(try await store.lease("shop", to: "the first one", for: 1_800_000).isGranted)
+        let process = try Following(
+            [
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--poll-seconds", "0.05", "--standby",
+                "--acknowledge-on-exit-0", "cat",
+            ], in: folder)
+        let waiting = "The consumer shop is in use by the first one. This process stands by.\n"
+        try await eventually("it stands by") { try process.errors == waiting }
+        // A process without the option ends when it sees that the lease was renewed.
+        #expect(try await store.lease("shop", to: "the first one", for: 3_600_000).isGranted)
+        let before = try await looks(file)
+        try await eventually("it has seen the renewed lease") {
+            try #require(process.isRunning)
+            return try await looks(file) >= before + 3
+        }
+        #expect(try process.errors == waiting)
+        #expect(try folder.text("out").isEmpty)
+        try await store.endLease(of: "shop", by: "the first one")
+        try await process.wait(forLines: 7)
+        #expect(try process.errors == waiting + "This process takes over the consumer shop.\n")
+        try await eventually("the entries are acknowledged") { try await store.acknowledgedPosition(of: "shop") == 7 }
+        #expect(try await process.end(SIGTERM) == 0)
+        try await store.close()
+        try file.close()
+    }
+
+    @inline(never)
+    private func looks(_ file: DatabaseQueue) async throws -> Int {
+        try await file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM looks") ?? 0 }
+    }
+
+    @Test("A signal, and a reader that has gone, end a process that stands by", arguments: [SIGTERM, SIGINT, nil])
+    func endedStandby(signal: Int32?) async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        #expect(try await store.lease("shop", to: "the first one", for: 3_600_000).isGranted)
+        if let signal {
+            let process = try Following(
+                ["--store", "sqlite:store.sqlite", "--consumer", "shop", "--standby"], in: folder)
+            try await eventually("it stands by") { try process.errors.contains("stands by") }
+            #expect(try await process.end(signal) == 0)
+            #expect(try folder.text("out").isEmpty)
+        } else {
+            let outcome = try await Command.shell("{ \(follow) --standby; echo \"$?\" >status; } | true", in: folder)
+            #expect(outcome.error.contains("stands by"))
+            #expect(try folder.text("status") == "0\n")
+        }
+        // The lease is still that of the first one.
+        #expect(try await store.consumers().first?.holder == "the first one")
+        try await store.close()
+    }
+
     @Test("A process that cannot renew its lease ends its command, and goes on when it has the lease again")
     func cutOff() async throws {
         let folder = try Folder()
@@ -351,13 +421,20 @@ struct LedgerFollowTests {
 final class Following {
     private let process: ChildProcess
     private let folder: Folder
+    private let suffix: String
 
-    init(_ arguments: [String], in folder: Folder) throws {
+    /// - Parameter suffix: comes after the names of the files, for a second process in the folder.
+    @inline(never)
+    init(_ arguments: [String], in folder: Folder, suffix: String = "") throws {
         self.folder = folder
+        self.suffix = suffix
         process = try ChildProcess(
             Command.path, ["ledger", "follow"] + arguments, directory: folder.url.path,
-            output: folder.write("out", ""), errors: folder.write("err", ""))
+            output: folder.write("out" + suffix, ""), errors: folder.write("err" + suffix, ""))
     }
+
+    /// What the process has printed on standard error.
+    var errors: String { get throws { try folder.text("err" + suffix) } }
 
     var identifier: Int32 { process.identifier }
 
@@ -366,12 +443,12 @@ final class Following {
     /// Waits until the process has printed so many lines.
     func wait(forLines count: Int) async throws {
         for _ in 0..<6_000 {
-            if try folder.bytes("out").count(where: { $0 == UInt8(ascii: "\n") }) >= count { return }
-            let errors = try folder.text("err")
+            if try folder.bytes("out" + suffix).count(where: { $0 == UInt8(ascii: "\n") }) >= count { return }
+            let errors = try self.errors
             try #require(process.isRunning, "it ended by itself: \(errors)")
             try await Task.sleep(for: .milliseconds(20))
         }
-        let errors = try folder.text("err")
+        let errors = try self.errors
         Issue.record("no \(count) lines within two minutes: \(errors)")
     }
 

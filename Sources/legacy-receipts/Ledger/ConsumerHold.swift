@@ -9,9 +9,13 @@ final class ConsumerHold: Sendable {
     private let store: any DeliveryLedger
     private let holder: String
     private let until = Mutex(ContinuousClock.now)
+    private let isStandby: Bool
+    /// Whether standard error says that this process stands by.
+    private let standsBy = Atomic(false)
 
-    init(consumer: String, seconds: Int, in store: any DeliveryLedger) {
+    init(consumer: String, seconds: Int, isStandby: Bool, in store: any DeliveryLedger) {
         self.consumer = consumer
+        self.isStandby = isStandby
         milliseconds = Int64(seconds) * 1_000
         self.store = store
         // A random part, because a process id of one machine or container recurs in another.
@@ -30,14 +34,25 @@ final class ConsumerHold: Sendable {
 
     private var length: Duration { .milliseconds(milliseconds) }
 
-    /// Takes the lease, unless it is held. Waits for the lease of a process that no longer renews it.
+    /// Takes the lease, unless it is held. Waits for the lease of a process that no longer renews it, and a standby for
+    /// every lease.
     ///
-    /// - Throws: ``CommandFailure`` if another process has the consumer, `TransactionStoreError`, `CancellationError`.
-    func take() async throws {
+    /// - Parameter check: runs before each pause of a standby. Its error ends the wait.
+    /// - Throws: ``CommandFailure`` if another process has the consumer and this one is no standby,
+    ///   `TransactionStoreError`, `CancellationError`, and what `check` throws.
+    func take(_ check: () throws -> Void = {}) async throws {
         var before: ConsumerLease?
         while !isHeld {
             let lease = try await renew()
-            if lease.isGranted { return }
+            if lease.isGranted { break }
+            guard !isStandby else {
+                if !standsBy.exchange(true, ordering: .relaxed) {
+                    Terminal.error("The consumer \(consumer) is in use by \(lease.holder). This process stands by.")
+                }
+                try check()
+                try await Task.sleep(for: .milliseconds(min(1_000, lease.remainingMilliseconds + 10)))
+                continue
+            }
             // A lease that was renewed, or changed its holder, belongs to a process that runs.
             if let before, lease.holder != before.holder || lease.remainingMilliseconds > before.remainingMilliseconds {
                 throw CommandFailure(
@@ -53,6 +68,9 @@ final class ConsumerHold: Sendable {
             }
             before = lease
             try await Task.sleep(for: .milliseconds(min(500, lease.remainingMilliseconds + 10)))
+        }
+        if standsBy.exchange(false, ordering: .relaxed) {
+            Terminal.error("This process takes over the consumer \(consumer).")
         }
     }
 
@@ -72,6 +90,8 @@ final class ConsumerHold: Sendable {
 
     /// Lets the next process begin at once. A lease that cannot be ended expires.
     func end() async {
+        // Another process has the lease, and a signal must end a standby at once.
+        guard !standsBy.load(ordering: .relaxed) else { return }
         // A task of its own, because a cancelled one cannot use the store.
         await Task { [self] in try? await store.endLease(of: consumer, by: holder) }.value
     }

@@ -20,6 +20,9 @@ struct LedgerFollowCommand: AsyncParsableCommand {
             expires (--lease-seconds). A process that cannot renew its lease ends COMMAND before the lease expires, \
             acknowledges nothing, and waits until it has the lease again.
 
+            With --standby, the second process waits as long as the first one follows, and takes over when the lease is \
+            free or has expired. Standard error says when it stands by and when it takes over.
+
             SIGINT and SIGTERM end the command with 0. It waits 10 seconds for COMMAND, and then ends it. A command that \
             was killed receives its batch again, so COMMAND must accept an entry twice: keep the highest position.
 
@@ -59,6 +62,9 @@ struct LedgerFollowCommand: AsyncParsableCommand {
 
     @Option(help: ArgumentHelp("The pause between two looks at the store, 0.05 to 3600.", valueName: "seconds"))
     var pollSeconds = 1.0
+
+    @Flag(help: "Wait while another process follows as this consumer, and then take over.")
+    var standby = false
 
     @Option(help: ArgumentHelp("How long a lease that is not renewed lasts, 1 to 3600.", valueName: "seconds"))
     var leaseSeconds = 30
@@ -102,7 +108,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
     private func follow(
         _ store: any CompleteTransactionStore, leases: any CompleteTransactionStore, _ catalog: ProductCatalog?
     ) async throws {
-        let hold = ConsumerHold(consumer: consumer, seconds: leaseSeconds, in: leases)
+        let hold = ConsumerHold(consumer: consumer, seconds: leaseSeconds, isStandby: standby, in: leases)
         let follower = LedgerFollower(
             store: store, hold: hold, consumer: consumer, selection: selection, catalog: catalog,
             command: command.map(BatchCommand.init), batch: batch, attempts: attempts ?? .max, endsWhenDone: once,
@@ -110,7 +116,8 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         // A position that cannot be read from is an error before the name is taken, which would keep entries for it.
         let position = try await store.acknowledgedPosition(of: consumer)
         _ = try await store.entries(after: position, limit: 1, for: consumer)
-        try await hold.take()
+        // A standby takes the lease in its run, which waits for a store that cannot be reached.
+        if !standby { try await hold.take() }
         // A task of its own: the lease is also renewed while an interrupted run waits for its command.
         let keeping = Task { await hold.keep() }
         let result = await Result { try await follower.run() }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import ProductCatalog
 import TransactionStore
@@ -28,7 +29,8 @@ struct LedgerFollower {
             try Task.checkCancellation()
             let before = position
             let entries = try await retrying {
-                try await hold.take()
+                // A reader that has gone ends a standby too.
+                try await hold.take { if command == nil, Terminal.isOutputClosed { throw ExitCode.success } }
                 // While this process was without the lease, another one may have gone on.
                 let start = max(before, try await store.acknowledgedPosition(of: consumer))
                 return try await store.entries(after: start, limit: batch, for: consumer)
