@@ -4,6 +4,7 @@ import PostgreSQLTransactionStore
 import Purchases
 import SQLiteTransactionStore
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 
@@ -87,5 +88,152 @@ struct LedgerFollowKillTests {
             let ids = own.compactMap { $0["transactionId"] as? String }.filter { seen.insert($0).inserted }
             #expect(ids == (1_000..<next).filter { $0 % Self.customers == customer }.map(String.init))
         }
+    }
+
+    @Test("A standby goes on after a killed process whose lease ends, and nothing is left out: SQLite")
+    func standbyOnSQLite() async throws {
+        let folder = try Folder()
+        let path = folder.file("store.sqlite")
+        try await checkStandby("sqlite:\(path)", in: folder) { try SQLiteTransactionStore.open(path: path) }
+    }
+
+    @Test(
+        "A standby goes on after a killed process whose lease ends, and nothing is left out: PostgreSQL",
+        .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
+    func standbyOnPostgreSQL() async throws {
+        let folder = try Folder()
+        try await PostgreSQLServer.with { server in
+            try await checkStandby(server.url, in: folder) {
+                try await PostgreSQLTransactionStore.open(url: server.url)
+            }
+        }
+    }
+
+    /// Both processes are standbys: on a machine that stands still for longer than a lease, they can change their places.
+    @inline(never)
+    private func checkStandby(
+        _ address: String, in folder: Folder, _ open: () async throws -> any CompleteTransactionStore
+    ) async throws {
+        let store = try await open()
+        _ = try await store.apply(
+            (1_000..<1_010).map {
+                StoredPurchases.set([StoredPurchases.fact("\($0)", original: "\($0)", 0, 1)])
+            })
+        let last = try unwrap(try await store.changes(after: 0, limit: 100).last).position
+        // The second batch is delivered, and not acknowledged, until it is told to end. It ends with the folder too.
+        try folder.write("got", "")
+        try folder.write(
+            "deliver",
+            """
+            while read -r line; do printf '%s\\n' "$line" >>got; done
+            if [ "$(wc -l <got)" -lt 6 ]; then exit 0; fi
+            while [ -e got ] && [ ! -e free ]; do sleep 0.05; done
+            """.utf8)
+        let arguments = [
+            "--store", address, "--consumer", "shop", "--batch", "3", "--poll-seconds", "0.05", "--lease-seconds", "4",
+            "--standby", "--acknowledge-on-exit-0", "sh deliver",
+        ]
+        let first = try Following(arguments, in: folder)
+        try await eventually("the second batch is delivered") {
+            try folder.bytes("got").count(where: { $0 == UInt8(ascii: "\n") }) >= 6
+        }
+        let second = try Following(arguments, in: folder, suffix: ".second")
+        try await eventually("the second process stands by or follows") {
+            if try second.errors.contains("This process stands by.") { return true }
+            return try await holds(second, "shop", in: store)
+        }
+        try #require(first.isRunning && second.isRunning)
+        let (killed, other) = try await holds(second, "shop", in: store) ? (second, first) : (first, second)
+        #expect(try await killed.end(SIGKILL) == 128 + SIGKILL)
+        try await eventually("the other process has the lease") { try await holds(other, "shop", in: store) }
+        try folder.write("free", "")
+        try await eventually("all is acknowledged") { try await store.acknowledgedPosition(of: "shop") == last }
+        #expect(try await other.end(SIGTERM) == 0)
+        try await store.close()
+
+        let (firsts, counts) = try delivered(in: folder)
+        #expect(firsts == (1_000..<1_010).map(String.init), "an entry is missing, or came before an earlier one")
+        for id in ["1003", "1004", "1005"] {
+            #expect(counts[id, default: 0] >= 2, "a batch that was not acknowledged was not delivered again")
+        }
+    }
+
+    /// The transactions in the order of their first delivery, and how often each was delivered.
+    @inline(never)
+    private func delivered(in folder: Folder) throws -> (firsts: [String], counts: [String: Int]) {
+        var counts: [String: Int] = [:]
+        let firsts = try folder.lines("got").compactMap { $0["transactionId"] as? String }.filter { id in
+            counts[id, default: 0] += 1
+            return counts[id] == 1
+        }
+        return (firsts, counts)
+    }
+
+    /// Whether a process has the lease of a consumer.
+    @inline(never)
+    private func holds(_ process: Following, _ consumer: String, in store: any DeliveryLedger) async throws -> Bool {
+        let holder = try await store.consumers().first { $0.name == consumer }?.holder
+        return holder?.hasPrefix("process \(process.identifier) on ") ?? false
+    }
+
+    @Test(
+        "A process that PostgreSQL does not answer ends its command before its lease, and goes on when it does",
+        .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
+    func cutOffFromPostgreSQL() async throws {
+        let folder = try Folder()
+        try await PostgreSQLServer.with { server in
+            let store = try await PostgreSQLTransactionStore.open(url: server.url)
+            try folder.write(
+                "deliver",
+                """
+                echo started
+                trap 'date +%s%3N >end; mv end ended; exit 1' TERM
+                while [ -e deliver ] && [ ! -e free ]; do sleep 0.05; done
+                cat >>got
+                """.utf8)
+            let process = try Following(
+                [
+                    "--store", server.url, "--consumer", "shop", "--poll-seconds", "0.05", "--lease-seconds", "12",
+                    "--acknowledge-on-exit-0", "sh deliver",
+                ], in: folder)
+            var next = 1_000
+            // A round in which the machine stood still says nothing about the time.
+            try await eventually("the command ends before the lease", within: 400) {
+                defer { next += 1 }
+                return try await outage(of: server, store, process, next, in: folder)
+            }
+            #expect(process.isRunning)
+            #expect(try delivered(in: folder).firsts == (1_000..<next).map(String.init))
+            #expect(try await process.end(SIGTERM) == 0)
+            try await store.close()
+        }
+    }
+
+    /// Suspends the server while the command of an entry runs. Returns whether the command ended before the lease did.
+    @inline(never)
+    private func outage(
+        of server: PostgreSQLServer, _ store: PostgreSQLTransactionStore, _ process: Following, _ id: Int,
+        in folder: Folder
+    ) async throws -> Bool {
+        for name in ["free", "ended"] { try? FileManager.default.removeItem(atPath: folder.file(name)) }
+        let before = try folder.text("out").count
+        _ = try await store.apply([
+            StoredPurchases.set([StoredPurchases.fact("\(id)", original: "\(id)", 0, 1)])
+        ])
+        let position = try unwrap(try await store.changes(after: 0, limit: 1_000).last).position
+        try await eventually("the command runs") { try folder.text("out").count > before }
+        let end = try unwrap(
+            Int64(try server.sql("SELECT max(leased_until) FROM legacy_receipts.ledger_consumers")), "a lease")
+        try await server.control("freeze")
+        let wasEnded = folder.names("").contains("ended")
+        if !wasEnded { try await eventually("the command is ended") { folder.names("").contains("ended") } }
+        let ended = try unwrap(Int64(try folder.text("ended").trimmingCharacters(in: .newlines)), "a time")
+        try folder.write("free", "")
+        try await server.control("thaw")
+        try await eventually("the process goes on") {
+            try #require(process.isRunning)
+            return try await store.acknowledgedPosition(of: "shop") == position
+        }
+        return !wasEnded && ended < end
     }
 }
