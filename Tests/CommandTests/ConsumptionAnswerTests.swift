@@ -93,6 +93,40 @@ struct ConsumptionAnswerTests {
         #expect(outcome.output.hasSuffix("\n\n"), "no request is open: \(outcome.output)")
     }
 
+    @Test("An answer about one transaction closes its request in the store of --store, and only there")
+    func oneTransaction() async throws {
+        let folder = try Folder()
+        let outcome = try await run(
+            """
+            send() { app consumption "$@" --customer-consented --delivery-status DELIVERED --no-sample-content-provided; }
+            send $coins
+            open
+            send $coins --consumption-percentage 10 --store sqlite:store.sqlite
+            open
+            send $ada --store sqlite:store.sqlite --json
+            open
+            send $ada --store sqlite:store.sqlite
+            send $ada --store sqlite:missing.sqlite
+            """, in: folder)
+        let (ada, coins) = (try AppStoreShell.ids(in: folder)[0], try AppStoreShell.ids(in: folder)[1])
+        let parts = outcome.output.components(separatedBy: "status ")
+        try #require(parts.count == 6, "\(outcome.output) \(outcome.error)")
+        #expect(parts[0].hasSuffix("If a store keeps the request, it is still open there: --store closes it.\n"))
+        #expect(parts[1].hasPrefix("0\n\(coins) \(ada) \n") && parts[1].contains("notificationUUIDs"))
+        #expect(!parts[1].contains("open there") && !parts[1].contains("no open request"))
+        #expect(parts[2].hasPrefix("0\n\(ada) \n{"))
+        let json = try #require(parts[2].split(separator: "\n").last)
+        let object = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        #expect((object["notificationUUIDs"] as? [String])?.count == 1)
+        #expect(parts[3].hasPrefix("0\n\n") && parts[3].hasSuffix("The store has no open request about it.\n"))
+        #expect(parts[4] == "0\n" && parts[5] == "2\n")
+        #expect(outcome.error.contains("There is no file missing.sqlite."), "\(outcome.error)")
+        // The store's budget counts these calls too.
+        #expect(
+            try await SharedLimits.used(in: folder.file("store.sqlite"))
+                .contains("Sandbox com.example.app sendConsumptionInformation"))
+    }
+
     @Test("A transaction that the file of consents does not name is not sent, and a dry run sends nothing")
     func consent() async throws {
         let folder = try Folder()

@@ -85,9 +85,9 @@ package struct ConsumptionAnswers: Sendable {
             let uuids = open.map(\.task.notificationUUID)
             do {
                 let request = try one.answer(by: rules, with: consent(id))
-                if !isDryRun {
-                    try await client.sendConsumptionInformation(id, request)
-                    await close(uuids, &outcome)
+                if !isDryRun, let error = try await Self.send(request, about: id, client, closing: uuids, in: store) {
+                    // The answers to the others still have their deadlines.
+                    outcome.storeError = error
                 }
                 silence = 0
                 outcome.answered.append((id, uuids, request))
@@ -110,14 +110,39 @@ package struct ConsumptionAnswers: Sendable {
         return outcome
     }
 
-    /// Closes answered requests. If the store cannot, the answers to the others still have their deadlines.
-    private func close(_ uuids: [String], _ outcome: inout Outcome) async {
+    /// Sends an answer that the caller decided on, and closes the requests about the transaction that it answers.
+    ///
+    /// - Returns: the requests, and why they are still open in the store; nil if they are closed.
+    /// - Throws: `AppStoreServerAPIError`; `TransactionStoreError` if the requests cannot be read, before anything is sent.
+    package static func send(
+        _ request: ConsumptionRequest, about id: String, in scope: StoreScope, _ client: AppStoreServerAPIClient,
+        closingRequestsIn store: any ConsumptionTasks, now: Int64
+    ) async throws -> (notificationUUIDs: [String], storeError: TransactionStoreError?) {
+        var uuids: [String] = []
+        var last: ConsumptionTask?
+        repeat {
+            let page = try await store.openConsumptionTasks(after: last, limit: 1_000)
+            let own = page.filter { $0.scope == scope && $0.transactionId == id && $0.deadline > now }
+            uuids += own.map(\.notificationUUID)
+            last = page.last
+        } while last != nil
+        return (uuids, try await send(request, about: id, client, closing: uuids, in: store))
+    }
+
+    /// Sends an answer, and closes its requests once the App Store has accepted it.
+    /// - Returns: why they are still open; nil if they are closed.
+    private static func send(
+        _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient, closing uuids: [String],
+        in store: any ConsumptionTasks
+    ) async throws -> TransactionStoreError? {
+        try await client.sendConsumptionInformation(id, request)
         do {
             _ = try await store.closeConsumptionTasks(uuids, as: .answered)
+            return nil
         } catch let error as TransactionStoreError {
-            outcome.storeError = error
+            return error
         } catch {
-            outcome.storeError = TransactionStoreError(.unavailable, "\(error)")
+            return TransactionStoreError(.unavailable, "\(error)")
         }
     }
 }

@@ -1,7 +1,9 @@
 import AppStoreModels
 import AppStoreServer
+import AppStoreSync
 import ArgumentParser
 import Foundation
+import TransactionStore
 
 struct AppStoreExtendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -82,6 +84,9 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             CONSUMPTION_REQUEST and expects the answer within 12 hours. The data is about the customer: send it only if the \
             customer agreed, and say so with --customer-consented. Without consent, do not answer. Apple takes no answer \
             about purchases that are shared with a family or assigned by an organization.
+
+            --store names the store that keeps the request, and the answer closes it there. Without it, a request in a \
+            store stays open.
             """,
             example: """
                 consumption 1000000831360853 --customer-consented \\
@@ -113,6 +118,9 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
         help: ArgumentHelp("DECLINE, GRANT_FULL or GRANT_PRORATED.", valueName: "preference"), transform: knownValue)
     var refundPreference: RefundPreference?
 
+    @Option(help: ArgumentHelp("The store that keeps the request: sqlite:PATH or postgres://…", valueName: "url"))
+    var store: String?
+
     @OptionGroup var options: AppStoreActionOptions
 
     func validate() throws {
@@ -139,12 +147,37 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             sampleContentProvided: sampleContentProvided ?? false,
             consumptionPercentage: consumptionPercentage.map { Int32(($0 * 1_000).rounded()) },
             refundPreference: refundPreference)
-        try await options.run { session, answer in
-            try await session.client.sendConsumptionInformation(argument.id, request)
-            answer.add("transactionId", .string(argument.id))
-            answer.add("sent", try AppStoreAnswer.json(request))
-            answer.say("The App Store accepted the information.")
+        guard let store else {
+            return try await options.run { session, answer in
+                try await session.client.sendConsumptionInformation(argument.id, request)
+                try add(request, to: &answer)
+                answer.say("If a store keeps the request, it is still open there: --store closes it.")
+            }
         }
+        let storeError = try await StoreOpener.withExisting(store) { store in
+            var failure: TransactionStoreError?
+            try await options.run(sharedThrough: store) { session, answer in
+                let scope = StoreScope(
+                    environment: session.client.environment, bundleId: options.server.bundleId)
+                let sent = try await ConsumptionAnswers.send(
+                    request, about: argument.id, in: scope, session.client, closingRequestsIn: store, now: session.now)
+                failure = sent.storeError
+                try add(request, to: &answer)
+                answer.add("notificationUUIDs", .array(sent.notificationUUIDs.map { .string($0) }))
+                if sent.notificationUUIDs.isEmpty { answer.say("The store has no open request about it.") }
+            }
+            return failure
+        }
+        if let storeError {
+            Terminal.error(ConsumptionAnswerCommand.stillOpen(storeError))
+            throw ExitStatus.usageOrIO
+        }
+    }
+
+    private func add(_ request: ConsumptionRequest, to answer: inout AppStoreAnswer) throws {
+        answer.add("transactionId", .string(argument.id))
+        answer.add("sent", try AppStoreAnswer.json(request))
+        answer.say("The App Store accepted the information.")
     }
 
     /// - Throws: `ValidationError` for a value that Apple does not document.

@@ -20,10 +20,14 @@ struct AppStoreActionOptions: ParsableArguments {
 
     /// Runs an action and prints its answer.
     ///
+    /// - Parameter store: a store through which programs share the rate limits.
     /// - Throws: `ExitCode` 1 if the App Store refuses, 3 if signed data of the answer is not genuine;
     ///   `CommandFailure` for the key, the network or standard output.
-    func run(_ action: (AppStoreSession, inout AppStoreAnswer) async throws -> Void) async throws {
-        let session = try await session()
+    func run(
+        sharedThrough store: (any RequestBudgets)? = nil,
+        _ action: (AppStoreSession, inout AppStoreAnswer) async throws -> Void
+    ) async throws {
+        let session = try await session(sharedThrough: store)
         var answer = AppStoreAnswer(session.client.environment)
         try await explaining { try await action(session, &answer) }
         try Terminal.output(json ? answer.jsonText : answer.text)

@@ -71,16 +71,18 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         try Terminal.output(
             options.json ? try outcome.json(environment) : try outcome.text(isDryRun: dryRun))
         for (id, problem) in outcome.problems { Terminal.error("\(Printable.text(id)): \(problem.text)") }
-        if let error = outcome.storeError {
-            Terminal.error(
-                "The store still has answered requests as open, and the next run answers them again. \(error)")
-        }
+        if let error = outcome.storeError { Terminal.error(Self.stillOpen(error)) }
         if let stopped = outcome.stopped {
             Terminal.error(AppStoreErrorText.end(of: stopped))
             throw ExitStatus.usageOrIO
         }
         if outcome.storeError != nil { throw ExitStatus.usageOrIO }
         guard outcome.problems.isEmpty else { throw ExitStatus.notOpen }
+    }
+
+    /// Says that requests could not be closed after their answers.
+    static func stillOpen(_ error: TransactionStoreError) -> String {
+        "The store still has answered requests as open, and the next run answers them again. \(error)"
     }
 }
 
