@@ -260,6 +260,30 @@ struct AppStoreActTests {
         #expect(lines[3] == "status 0")
     }
 
+    @Test(
+        "A row that an earlier version recorded as refused because of the app or its key is sent again",
+        arguments: [4_040_003, 4_040_004, 4_000_002, 4_010_000, 4_030_999])
+    func refusedAppRecorded(code: Int) async throws {
+        let folder = try Folder()
+        let outcome = try await AppStoreShell.run(
+            """
+            echo originalTransactionId,appAccountToken > tokens.csv
+            for id in $ada $coins 99999; do echo $id,\(Self.token); done >> tokens.csv
+            echo "# com.example.app sandbox" > tokens.csv.sandbox.done
+            echo $ada,\(Self.token),\(code) >> tokens.csv.sandbox.done
+            # An error about the row is kept.
+            echo 99999,\(Self.token),4040005 >> tokens.csv.sandbox.done
+            app set-account-token --csv tokens.csv
+            app set-account-token --csv tokens.csv
+            app transaction $ada --json
+            """, in: folder)
+        let lines = outcome.output.split(separator: "\n")
+        try #require(lines.count == 6, "\(outcome.output) \(outcome.error)")
+        #expect(lines[0] == "Purchases: 3; tokens set: 2, refused: 1, failed: 0, left: 0; known from earlier runs: 1")
+        #expect(lines[2] == "Purchases: 3; tokens set: 2, refused: 1, failed: 0, left: 0; known from earlier runs: 3")
+        #expect(lines[4].contains(Self.token))
+    }
+
     @Test("A file with mistakes sends nothing and names the lines; the log of another app or environment is refused")
     func mistakes() async throws {
         let folder = try Folder()

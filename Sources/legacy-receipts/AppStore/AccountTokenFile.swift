@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import Foundation
 
 /// The token of one purchase.
@@ -93,6 +94,8 @@ final class AccountTokenLog {
             guard fields.count == 3, let row = AccountTokenRow(fields[0], fields[1]) else {
                 throw CommandFailure("\(path) has a line that is none of its own: '\(line)'.")
             }
+            // Earlier versions wrote an error about the app or its key for each row. It says nothing about the row.
+            guard Int64(fields[2]).map({ APIErrorCode(rawValue: $0).concernsApp }) != true else { return }
             answers[row.id] = (row.token, fields[2])
         }
         // A process that was killed leaves half a line.

@@ -20,6 +20,16 @@ public struct APIErrorCode: OpenEnum {
     /// Whether Apple named the error "Retryable": the same request may succeed if sent again.
     public var isRetryable: Bool { Self.retryable.contains(self) }
 
+    /// Whether the App Store does not accept the app or its key, so that a request about any other customer would fail too.
+    ///
+    /// The listed codes of HTTP 403 are about a subscription, an image or a message (Reference.md S3).
+    package var concernsApp: Bool {
+        switch self {
+        case .invalidAppIdentifier, .appNotFound, .appNotFoundRetryable: true
+        default: httpStatus == 401 || (httpStatus == 403 && name == nil)
+        }
+    }
+
     /// The number, and Apple's name if it is known.
     public var description: String { name.map { "\(rawValue) (\($0))" } ?? "\(rawValue)" }
 

@@ -99,12 +99,8 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
     }
 
     /// Whether the App Store does not accept the app or its key, so that a request about any other customer would fail too.
-    ///
-    /// The listed codes of HTTP 403 are about a subscription, an image or a message (Reference.md S3).
     package var concernsApp: Bool {
-        switch code {
-        case .invalidAppIdentifier?, .appNotFound?, .appNotFoundRetryable?: true
-        default: httpStatus == 401 || (httpStatus == 403 && code?.name == nil)
-        }
+        if let code, code.concernsApp { return true }
+        return httpStatus == 401 || (httpStatus == 403 && code?.name == nil)
     }
 }
