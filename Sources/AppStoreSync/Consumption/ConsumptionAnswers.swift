@@ -25,6 +25,8 @@ package struct ConsumptionAnswers: Sendable {
         /// The number of open requests about the transactions without an answer: of ``problems``, and of those left.
         package var unansweredRequests = 0
         package var leftRequests = 0
+        /// Whether the run ended because its time was over.
+        package var isOutOfTime = false
         /// The error that ended the run.
         package var stopped: AppStoreServerAPIError?
         /// Why requests that were answered are still open in the store. The next run answers them again.
@@ -33,6 +35,8 @@ package struct ConsumptionAnswers: Sendable {
 
     /// The answers in a row that do not come in time after which a run ends: other apps have deadlines too.
     private static let maximumSilence = 3
+    /// The runs at the same time. Each app has its own rate limits.
+    package static let concurrency = 8
 
     private let client: AppStoreServerAPIClient
     private let store: any ConsumptionTasks
@@ -61,9 +65,34 @@ package struct ConsumptionAnswers: Sendable {
         self.clock = clock
     }
 
-    /// - Parameter cases: of one app and environment, the soonest deadline first.
+    /// Runs of several apps and environments, some beside each other: a slow App Store must not make another app miss its
+    /// deadlines.
+    ///
+    /// - Parameters:
+    ///   - runs: in the order in which they begin.
+    ///   - limit: the time for each run. The next one goes on.
+    /// - Returns: the outcomes in the order of the runs.
     /// - Throws: `CancellationError`.
-    package func answer(_ cases: [ConsumptionCase]) async throws -> Outcome {
+    package static func answer(
+        _ runs: [(answers: ConsumptionAnswers, cases: [ConsumptionCase])], within limit: Duration
+    ) async throws -> [Outcome] {
+        try await withThrowingTaskGroup(of: (place: Int, outcome: Outcome).self) { group in
+            var outcomes = [Outcome](repeating: Outcome(), count: runs.count)
+            for (place, run) in runs.enumerated() {
+                if place >= concurrency, let ended = try await group.next() { outcomes[ended.place] = ended.outcome }
+                group.addTask { (place, try await run.answers.answer(run.cases, within: limit)) }
+            }
+            for try await ended in group { outcomes[ended.place] = ended.outcome }
+            return outcomes
+        }
+    }
+
+    /// - Parameters:
+    ///   - cases: of one app and environment, the soonest deadline first.
+    ///   - limit: the time for the run; nil for as long as it takes.
+    /// - Throws: `CancellationError`.
+    package func answer(_ cases: [ConsumptionCase], within limit: Duration? = nil) async throws -> Outcome {
+        let end = limit.map { ContinuousClock.now + $0 }
         var outcome = Outcome()
         var requests: [String: [ConsumptionCase]] = [:]
         var ids: [String] = []
@@ -75,6 +104,10 @@ package struct ConsumptionAnswers: Sendable {
             if requests[one.task.transactionId] == nil { ids.append(one.task.transactionId) }
             requests[one.task.transactionId, default: []].append(one)
         }
+        func leave(from place: Int) {
+            outcome.left = ids.count - place
+            outcome.leftRequests = ids[place...].reduce(0) { $0 + (requests[$1]?.count ?? 0) }
+        }
         var silence = 0
         for (place, id) in ids.enumerated() {
             // The requests before it may have waited for the rate limit.
@@ -85,12 +118,19 @@ package struct ConsumptionAnswers: Sendable {
             let uuids = open.map(\.task.notificationUUID)
             do {
                 let request = try one.answer(by: rules, with: consent(id))
-                if !isDryRun, let error = try await Self.send(request, about: id, client, closing: uuids, in: store) {
+                if !isDryRun {
+                    let error = try await Self.until(end) { [client, store] in
+                        try await Self.send(request, about: id, client, closing: uuids, in: store)
+                    }
                     // The answers to the others still have their deadlines.
-                    outcome.storeError = error
+                    if let error { outcome.storeError = error }
                 }
                 silence = 0
                 outcome.answered.append((id, uuids, request))
+            } catch is OutOfTime {
+                outcome.isOutOfTime = true
+                leave(from: place)
+                return outcome
             } catch let problem as ConsumptionProblem {
                 outcome.problems.append((id, .undecided(problem.message)))
                 outcome.unansweredRequests += uuids.count
@@ -99,8 +139,7 @@ package struct ConsumptionAnswers: Sendable {
                 guard !error.concernsApp, error.reason == .refused || 1..<Self.maximumSilence ~= silence else {
                     // The cause is the app, the key, the network or the rate limit, so the next request would fail too.
                     outcome.stopped = error
-                    outcome.left = ids.count - place
-                    outcome.leftRequests = ids[place...].reduce(0) { $0 + (requests[$1]?.count ?? 0) }
+                    leave(from: place)
                     return outcome
                 }
                 outcome.problems.append((id, .appStore(error)))
@@ -137,12 +176,39 @@ package struct ConsumptionAnswers: Sendable {
     ) async throws -> TransactionStoreError? {
         try await client.sendConsumptionInformation(id, request)
         do {
-            _ = try await store.closeConsumptionTasks(uuids, as: .answered)
+            // A task of its own, because a cancelled one cannot use the store.
+            _ = try await Task { try await store.closeConsumptionTasks(uuids, as: .answered) }.value
             return nil
         } catch let error as TransactionStoreError {
             return error
         } catch {
             return TransactionStoreError(.unavailable, "\(error)")
+        }
+    }
+
+    private struct OutOfTime: Error {}
+
+    /// Runs `body`, and cancels it when the time is over.
+    /// - Throws: ``OutOfTime``, and what `body` throws.
+    private static func until<Value: Sendable>(
+        _ end: ContinuousClock.Instant?, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let end else { return try await body() }
+        guard .now < end else { throw OutOfTime() }
+        let work = Task { try await body() }
+        let alarm = Task {
+            try await Task.sleep(until: end, clock: .continuous)
+            work.cancel()
+        }
+        defer { alarm.cancel() }
+        do {
+            return try await withTaskCancellationHandler {
+                try await work.value
+            } onCancel: {
+                work.cancel()
+            }
+        } catch is CancellationError where !Task.isCancelled {
+            throw OutOfTime()
         }
     }
 }

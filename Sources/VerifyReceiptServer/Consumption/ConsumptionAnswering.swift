@@ -7,7 +7,7 @@ public protocol ConsumptionAnswering: Sendable {
     ///   - credentials: the keys of the apps.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     /// - Returns: what became of them. If a file cannot be used, nothing is answered, and the round has a `failure`.
-    /// - Throws: `TransactionStoreError`, `CancellationError`, and an error that describes a key that cannot be used.
+    /// - Throws: `TransactionStoreError`, `CancellationError`.
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound
 }
 
@@ -26,7 +26,7 @@ public struct ConsumptionRound: Hashable, Sendable {
     /// Why requests are left, as a sentence.
     public var problem: String?
     /// Why the round could not do all of its work, as a sentence: the settings or their files cannot be used, so that nothing was
-    /// answered, or the store cannot close what was answered. The numbers are right all the same.
+    /// answered, the key of an app cannot be used, or the store cannot close what was answered. The numbers are right all the same.
     public var failure: String?
 
     public init() {}

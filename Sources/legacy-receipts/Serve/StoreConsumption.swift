@@ -15,6 +15,9 @@ final class StoreConsumption: ConsumptionAnswering {
         let client: AppStoreServerAPIClient
     }
 
+    /// The time for one app and environment in a round.
+    private static let patience = Duration.seconds(300)
+
     private let store: any CompleteTransactionStore
     private let settings: VerifyReceiptServerConfiguration.ConsumptionAnswers
     /// Kept, so that their rate budgets and tokens last longer than a round.
@@ -43,28 +46,40 @@ final class StoreConsumption: ConsumptionAnswering {
             return try await unanswered("\(error)", now: now)
         }
         var round = ConsumptionRound()
-        var answered: Set<String> = []
+        var runs: [(answers: ConsumptionAnswers, cases: [ConsumptionCase])] = []
+        var scopes: [StoreScope] = []
+        // The soonest deadline comes first, also of the apps.
         let byScope = Dictionary(grouping: cases) { $0.task.scope }
-        // In a fixed order, so that each app has its turn.
-        let scopes = byScope.keys.sorted {
-            ($0.bundleId, $0.environment.rawValue) < ($1.bundleId, $1.environment.rawValue)
-        }
-        for scope in scopes {
+        for scope in cases.map(\.task.scope) where !scopes.contains(scope) {
+            scopes.append(scope)
             let cases = byScope[scope] ?? []
             guard let credentials = credentials.first(where: { $0.bundleID == scope.bundleId }) else {
                 round.unanswered += cases.count
                 continue
             }
-            let answers = ConsumptionAnswers(
-                client: try client(credentials, scope.environment), store: store, rules: rules,
-                consent: { consents.rows[$0] }, isDryRun: false, clock: clock)
-            let outcome = try await answers.answer(cases)
+            do {
+                let answers = ConsumptionAnswers(
+                    client: try client(credentials, scope.environment), store: store, rules: rules,
+                    consent: { consents.rows[$0] }, isDryRun: false, clock: clock)
+                runs.append((answers, cases))
+            } catch {
+                // A key that cannot be used must not keep the answers of other apps from being sent.
+                round.unanswered += cases.count
+                round.failure = "\(scope.bundleId): \(error)"
+            }
+        }
+        var answered: Set<String> = []
+        for (run, outcome) in zip(runs, try await ConsumptionAnswers.answer(runs, within: Self.patience)) {
             answered.formUnion(outcome.answered.flatMap(\.notificationUUIDs))
             round.answered += outcome.answered.reduce(0) { $0 + $1.notificationUUIDs.count }
             round.unanswered += outcome.unansweredRequests
             round.left += outcome.leftRequests
             round.missed += outcome.missed
             if let stopped = outcome.stopped { round.problem = AppStoreErrorText.text(stopped) }
+            if outcome.isOutOfTime, let scope = run.cases.first?.task.scope {
+                round.problem =
+                    "The App Store (\(scope.environment.rawValue)) was too slow for \(scope.bundleId); the next round goes on."
+            }
             if let error = outcome.storeError { round.failure = "\(error)" }
         }
         let open = cases.filter { !answered.contains($0.task.notificationUUID) }

@@ -37,6 +37,44 @@ import TransactionStore
         }
     }
 
+    /// Takes an answer when it may, or when its task is cancelled.
+    private final class SlowAPI: APITransport {
+        let sent = Mutex<[String]>([])
+        let acceptsCancelled: Bool
+        let mayAnswer: @Sendable () -> Bool
+
+        init(acceptsCancelled: Bool = false, _ mayAnswer: @escaping @Sendable () -> Bool = { false }) {
+            self.acceptsCancelled = acceptsCancelled
+            self.mayAnswer = mayAnswer
+        }
+
+        func send(_ request: APITransportRequest) async throws -> APITransportResponse {
+            sent.withLock { $0.append(String(request.url.split(separator: "/").last ?? "")) }
+            while !mayAnswer(), !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            if Task.isCancelled, !acceptsCancelled { throw CancellationError() }
+            return APITransportResponse(status: 202, body: [])
+        }
+    }
+
+    /// Takes answers once as many are under way as may be.
+    private final class CountingAPI: APITransport {
+        let requests = Mutex((running: 0, most: 0, begun: 0))
+
+        func send(_ request: APITransportRequest) async throws -> APITransportResponse {
+            requests.withLock {
+                $0.running += 1
+                $0.begun += 1
+                $0.most = max($0.most, $0.running)
+            }
+            while requests.withLock({ $0.begun < ConsumptionAnswers.concurrency }) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
+            for _ in 0..<100 { await Task.yield() }
+            requests.withLock { $0.running -= 1 }
+            return APITransportResponse(status: 202, body: [])
+        }
+    }
+
     private final class Tasks: ConsumptionTasks {
         let closed = Mutex<[String]>([])
         /// Whether nothing can be closed.
@@ -48,6 +86,7 @@ import TransactionStore
         func closeConsumptionTasks(
             _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
         ) async throws -> Int {
+            try Task.checkCancellation()
             if isFull { throw TransactionStoreError(.unavailable, "The disk is full.") }
             closed.withLock { $0 += notificationUUIDs }
             return notificationUUIDs.count
@@ -79,6 +118,12 @@ import TransactionStore
     }
 
     private static func answers(_ api: API, _ tasks: Tasks, isDryRun: Bool = false) throws -> ConsumptionAnswers {
+        try answers(api, tasks, isDryRun: isDryRun) { api.time.withLock { $0 } }
+    }
+
+    private static func answers(
+        _ api: any APITransport, _ tasks: Tasks, isDryRun: Bool = false, clock: @escaping @Sendable () -> Int64
+    ) throws -> ConsumptionAnswers {
         let rules = #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":false}}]}"#
         let key = try InAppPurchaseKey(
             pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDEFGHIJ",
@@ -89,7 +134,7 @@ import TransactionStore
                 configuration: APIClientConfiguration(retryPolicy: .never), transport: api),
             store: tasks, rules: try ConsumptionRules(json: Array(rules.utf8)),
             consent: { $0 == "3" ? nil : ConsumptionConsent(customerConsented: true, consumptionPercentage: nil) },
-            isDryRun: isDryRun, clock: { api.time.withLock { $0 } })
+            isDryRun: isDryRun, clock: clock)
     }
 
     @Test("A request whose deadline passes while others are sent is missed, and not sent")
@@ -160,5 +205,56 @@ import TransactionStore
         #expect(outcome.stopped != nil && outcome.left == 2 && outcome.answered.isEmpty && outcome.problems.isEmpty)
         #expect(api.sent.withLock { $0 } == ["1"])
         #expect(tasks.closed.withLock { $0 }.isEmpty)
+    }
+
+    @Test("An app whose App Store is slow keeps no other app waiting", .timeLimit(.minutes(5)))
+    func besideEachOther() async throws {
+        let (fast, tasks) = (API(), Tasks())
+        let slow = SlowAPI { fast.sent.withLock { !$0.isEmpty } }
+        let outcomes = try await ConsumptionAnswers.answer(
+            [
+                (Self.answers(slow, tasks) { Self.now }, [Self.open("1", deadline: 30_000)]),
+                (Self.answers(fast, tasks), [Self.open("2", deadline: 30_000)]),
+            ], within: .seconds(3_600))
+        #expect(outcomes.map { $0.answered.map(\.transactionId) } == [["1"], ["2"]])
+        #expect(tasks.closed.withLock { Set($0) } == ["uuid-1", "uuid-2"])
+    }
+
+    @Test("No more than eight apps are answered at the same time", .timeLimit(.minutes(5)))
+    func limitedConcurrency() async throws {
+        let (api, tasks) = (CountingAPI(), Tasks())
+        let runs = try (10..<30).map { number in
+            (
+                answers: try Self.answers(api, tasks) { Self.now },
+                cases: [try Self.open("\(number)", deadline: 30_000)]
+            )
+        }
+        let outcomes = try await ConsumptionAnswers.answer(runs, within: .seconds(3_600))
+        #expect(outcomes.flatMap { $0.answered.map(\.transactionId) } == (10..<30).map(String.init))
+        #expect(ConsumptionAnswers.concurrency == 8 && api.requests.withLock { $0.most } == 8)
+    }
+
+    @Test("A run whose time is over ends, and the rest stays open for the next one", .timeLimit(.minutes(5)))
+    func outOfTime() async throws {
+        let (api, tasks) = (SlowAPI(), Tasks())
+        let outcome = try await Self.answers(api, tasks) { Self.now }.answer(
+            [Self.open("1", deadline: 30_000), Self.open("2", deadline: 30_000)], within: .milliseconds(100))
+        #expect(outcome.isOutOfTime && outcome.left == 2 && outcome.leftRequests == 2 && outcome.answered.isEmpty)
+        #expect(api.sent.withLock { $0.count } <= 1)
+        #expect(tasks.closed.withLock { $0 }.isEmpty)
+    }
+
+    @Test("An answer that the App Store accepts when the time is over closes its request", .timeLimit(.minutes(5)))
+    func acceptedLate() async throws {
+        let (api, tasks) = (SlowAPI(acceptsCancelled: true), Tasks())
+        let answers = try Self.answers(api, tasks) { Self.now }
+        let cases = [try Self.open("1", deadline: 30_000), try Self.open("2", deadline: 30_000)]
+        var outcome: ConsumptionAnswers.Outcome
+        // On a busy machine, the time can be over before anything is sent.
+        repeat {
+            outcome = try await answers.answer(cases, within: .milliseconds(100))
+        } while api.sent.withLock { $0.isEmpty }
+        #expect(outcome.answered.map(\.transactionId) == ["1"] && outcome.storeError == nil && outcome.isOutOfTime)
+        #expect(outcome.left == 1 && tasks.closed.withLock { $0 } == ["uuid-1"])
     }
 }
