@@ -11,15 +11,16 @@ import VerifyReceiptServer
 /// Answers with what it was asked.
 private final class EchoedLookUp: LookUpAnswers {
     let error: (any Error)?
-    let hangs: Bool
+    /// The first word of the questions that get no answer.
+    let hangs: String?
     let asked = Mutex(0)
 
-    init(error: (any Error)? = nil, hangs: Bool = false) { (self.error, self.hangs) = (error, hangs) }
+    init(error: (any Error)? = nil, hangs: String? = nil) { (self.error, self.hangs) = (error, hangs) }
 
     private func answer(_ text: String) async throws -> [UInt8] {
         asked.withLock { $0 += 1 }
         if let error { throw error }
-        if hangs { try await Task.sleep(for: .seconds(600)) }
+        if let hangs, text.hasPrefix(hangs) { try await Task.sleep(for: .seconds(600)) }
         return Array("\"\(text)\"".utf8)
     }
 
@@ -260,20 +261,49 @@ extension ServerTests {
             }
         }
 
+        /// Asks so many times, and waits until all questions are asked, not for their answers.
+        @inline(never)
+        private static func hang(
+            _ count: Int, _ port: Int, _ request: String, _ answers: EchoedLookUp
+        ) async throws -> [Wire] {
+            let waiting = try (0..<count).map { _ in
+                let wire = try Wire(port: port)
+                wire.send(request)
+                return wire
+            }
+            try await eventually("all are asked") { answers.asked.withLock { $0 } == count }
+            return waiting
+        }
+
         @Test("Questions that hang keep only their own places: the next one is refused at once")
         func hanging() async throws {
-            let answers = EchoedLookUp(hangs: true)
+            let answers = EchoedLookUp(hangs: "customers")
             try await Self.run(answers) { _, port in
-                let waiting = try (0..<8).map { _ in
-                    let wire = try Wire(port: port)
-                    wire.send(
-                        "GET /v1/customers/7 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Self.token)\r\n\r\n"
-                    )
-                    return wire
-                }
-                try await eventually("all are asked") { answers.asked.withLock { $0 } == 8 }
+                let waiting = try await Self.hang(
+                    8, port,
+                    "GET /v1/customers/7 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Self.token)\r\n\r\n",
+                    answers)
                 let answer = try await Self.ask(port, "/v1/customers/7")
                 #expect(answer.status == 503 && answer.body.contains("too many"), "\(answer)")
+                for wire in waiting { wire.close() }
+            }
+        }
+
+        @Test("Introductory offers that wait for the App Store keep no customer from being looked up")
+        func hangingAppStore() async throws {
+            let answers = EchoedLookUp(hangs: LookUpSignature.introductoryEligibility.rawValue)
+            try await Self.run(answers) { _, port in
+                let path = "/v1/signatures/introductory-eligibility"
+                let waiting = try await Self.hang(
+                    4, port,
+                    "POST \(path) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(Self.token)\r\n"
+                        + "Content-Length: 2\r\n\r\n{}", answers)
+                let refused = try await Self.ask(port, path, method: "POST", body: "{}")
+                #expect(refused.status == 503 && refused.body.contains("too many"), "\(refused)")
+                let customer = try await Self.ask(port, "/v1/customers/7")
+                #expect(customer.status == 200, "\(customer)")
+                let offer = try await Self.ask(port, "/v1/signatures/promotional-offer", method: "POST", body: "{}")
+                #expect(offer.status == 200, "\(offer)")
                 for wire in waiting { wire.close() }
             }
         }

@@ -22,8 +22,10 @@ import TransactionStore
 /// | `POST /v1/signatures/{kind}` | a signature for an app (``LookUpSignature``) |
 /// | `GET /`, `POST /` | the page of the inspector; the form has `document` or `id` |
 final class LookUpResponder: Sendable {
-    /// How many questions are worked on at once. A question that is given up counts until it ends.
+    /// How many questions that the store answers are worked on at once. A question that is given up counts until it ends.
     static let maximumQuestions = 8
+    /// How many questions that the App Store may have to answer are worked on at once, in addition.
+    static let maximumAppStoreQuestions = 4
     /// How long a client waits for an answer.
     static let patience = Duration.seconds(30)
     static let maximumIdBytes = 1_024
@@ -37,7 +39,7 @@ final class LookUpResponder: Sendable {
 
     private let secrets: Mutex<Secrets>
     private let maximumBody: Int
-    private let questions = Mutex(0)
+    private let questions = Mutex<[Source: Int]>([:])
     private let responses: LabeledCounter
     private let logger: Logger
     private let state: ServerState
@@ -74,6 +76,23 @@ final class LookUpResponder: Sendable {
                 Fingerprint(of: body).description
             case .page(.customers(let id), _): Fingerprint(of: Array(id.utf8)).description
             case .page: ""
+            }
+        }
+    }
+
+    /// What a question may wait for. Each source has its own places, so an App Store that hangs does not block the store's.
+    private enum Source {
+        case store
+        case appStore
+
+        init(of question: Question) {
+            if case .signature(.introductoryEligibility, _) = question { self = .appStore } else { self = .store }
+        }
+
+        var places: Int {
+            switch self {
+            case .store: LookUpResponder.maximumQuestions
+            case .appStore: LookUpResponder.maximumAppStoreQuestions
             }
         }
     }
@@ -333,16 +352,17 @@ final class LookUpResponder: Sendable {
     }
 
     private func answer(_ question: Question, _ requestId: String) async throws(Refusal) -> Answer {
-        let isTaken = questions.withLock { count in
-            guard count < Self.maximumQuestions else { return false }
-            count += 1
+        let source = Source(of: question)
+        let isTaken = questions.withLock { counts in
+            guard counts[source, default: 0] < source.places else { return false }
+            counts[source, default: 0] += 1
             return true
         }
         guard isTaken else { throw Self.unavailable("too many questions at once") }
         let endpoint = state.current.endpoint.configuration
         let credentials = secrets.withLock { $0.credentials }
         let task = Task { [answers, self] () -> Result<Answer?, any Error> in
-            defer { questions.withLock { $0 -= 1 } }
+            defer { questions.withLock { $0[source, default: 0] -= 1 } }
             do {
                 switch question {
                 case .customers(let id, let date):
