@@ -128,43 +128,36 @@ command=$PWD/.build/optimized/legacy-receipts
 mkdir -p "$(dirname "$command")"
 cp "$binaries/legacy-receipts" "$command"
 
+# judge NAME COMMAND…: a step of the judges, with a time limit. Each takes a few minutes on an idle machine, and three times as long
+# on a slow one.
+judge() {
+    local name=$1 limit=900 status=0
+    shift
+    step "$name"
+    timeout --kill-after=30 "$limit" "$@" || status=$?
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then echo "The step '$name' did not end within $limit seconds."; fi
+    return "$status"
+}
+
 # What other programs say about the command.
 judges() {
-    step "Demonstration, optimized"
-    DEMO_COMMAND=$command bash tools/demo.sh >/dev/null
-
-    step "Files of a release"
-    python3 tools/judges/release.py "$command"
-
-    step "The weekend of MIGRATION.md"
-    python3 tools/judges/guide.py "$command"
-
-    step "Runbook"
-    python3 tools/judges/runbook.py "$command"
-
-    step "Alerts"
-    bash tools/judges/alerts.sh
-
-    step "Pages in Chromium"
-    if command -v chromium >/dev/null || install_packages chromium; then
-        bash tools/judges/report_page.sh "$command"
-        python3 tools/judges/inspector_page.py "$command"
+    judge "Demonstration, optimized" env DEMO_COMMAND="$command" bash -c 'bash tools/demo.sh >/dev/null'
+    judge "Files of a release" python3 tools/judges/release.py "$command"
+    judge "The weekend of MIGRATION.md" python3 tools/judges/guide.py "$command"
+    judge "Runbook" python3 tools/judges/runbook.py "$command"
+    judge "Alerts" bash tools/judges/alerts.sh
+    if command -v chromium >/dev/null || judge "Installation of Chromium" bash -c 'source tools/install.sh; install_packages chromium'; then
+        judge "Report in Chromium" bash tools/judges/report_page.sh "$command"
+        judge "Inspector in Chromium" python3 tools/judges/inspector_page.py "$command"
     else
         echo "NOT RUN: this system has no package chromium."
     fi
-
-    step "Spark"
-    bash tools/judges/spark.sh "$command"
-
+    judge "Spark" bash tools/judges/spark.sh "$command"
     step "End of the judges"
 }
 server_judges() {
-    step "Outside judges of the server"
-    bash tools/judges/server.sh "$command"
-
-    step "Unmodified clients from PyPI"
-    CLIENT_JUDGES_COMMAND=$command bash tools/judges/clients/run.sh
-
+    judge "Outside judges of the server" bash tools/judges/server.sh "$command"
+    judge "Unmodified clients from PyPI" env CLIENT_JUDGES_COMMAND="$command" bash tools/judges/clients/run.sh
     step "End of the judges of the server"
 }
 
