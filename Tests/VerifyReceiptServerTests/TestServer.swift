@@ -34,7 +34,8 @@ struct TestServer: Sendable {
     static func run<Result: Sendable>(
         _ configuration: VerifyReceiptServerConfiguration = .testing(), store: (any TransactionStore)? = nil,
         spool: (any FactSpool)? = nil, metricsFactory: any MetricsFactory = NOOPMetricsHandler.instance,
-        lookUpAnswers: (any LookUpAnswers)? = nil, clock: (@Sendable () -> Int64)? = nil,
+        lookUpAnswers: (any LookUpAnswers)? = nil, consumptionAnswering: (any ConsumptionAnswering)? = nil,
+        clock: (@Sendable () -> Int64)? = nil,
         logLevel: Logger.Level = .info,
         handler: (@Sendable (LogWriter) -> any LogHandler)? = nil, _ body: @Sendable (TestServer) async throws -> Result
     ) async throws -> Result {
@@ -45,7 +46,8 @@ struct TestServer: Sendable {
         let (stream, continuation) = AsyncStream<VerifyReceiptServer.Addresses>.makeStream()
         let server = try VerifyReceiptServer(
             configuration: configuration, store: store, spool: spool, logger: logger,
-            metricsFactory: metricsFactory, lookUpAnswers: lookUpAnswers, clock: clock,
+            metricsFactory: metricsFactory, lookUpAnswers: lookUpAnswers, consumptionAnswering: consumptionAnswering,
+            clock: clock,
             onListening: { continuation.yield($0) })
         let group = ServiceGroup(configuration: .init(services: [server], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in

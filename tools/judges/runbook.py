@@ -460,6 +460,12 @@ def secret_changed(scene, page):
     server.process.send_signal(signal.SIGHUP)
     server.shows(*page.normal)
     expect(server.ask(receipt, new)["status"] == 0 and server.ask(receipt, old)["status"] == 0, "both secrets")
+    # A reload without the last secret is rejected.
+    server.write({**server.settings, "apps": [scene.app()]})
+    server.process.send_signal(signal.SIGHUP)
+    rejected = "the new configuration is invalid; the old one stays in use"
+    wait_for("the rejection", lambda: any("shared-secrets" in event["error"] for event in server.logs(rejected, "error")))
+    expect(server.ask(receipt, "0" * 32)["status"] == 21004, "the old secrets stay in use")
 
 
 def restore(scene, page):
