@@ -1,5 +1,6 @@
 package import AppStoreModels
 package import AppStoreServer
+package import Purchases
 package import TransactionStore
 
 /// Answers the open cases of one app.
