@@ -230,7 +230,9 @@ import TransactionStore
             )
         }
         let outcomes = try await ConsumptionAnswers.answer(runs, within: .seconds(3_600))
-        #expect(outcomes.flatMap { $0.answered.map(\.transactionId) } == (10..<30).map(String.init))
+        let answered: [String] = outcomes.flatMap { $0.answered.map(\.transactionId) }
+        let expected: [String] = (10..<30).map { "\($0)" }
+        #expect(answered == expected)
         #expect(ConsumptionAnswers.concurrency == 8 && api.requests.withLock { $0.most } == 8)
     }
 
