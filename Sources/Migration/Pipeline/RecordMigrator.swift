@@ -45,7 +45,7 @@ struct RecordMigrator: Sendable {
         output.counts.read(record)
         countUnreadUser(of: record, in: &output.counts)
         switch record.payload {
-        case .receipt(let stored, _) where RowBeside(record.carried) == nil:
+        case .receipt(let stored, _) where filing != nil || RowBeside(record.carried) == nil:
             migrate(receipt: stored, keyed: receipt, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
         case .receipt, .reply, .transactions, .notification, .jws, .storeKit2:
@@ -129,7 +129,8 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// Stores a receipt. A receipt that the store already has is not verified again.
+    /// Stores a receipt, and the row beside it if the receipt does not state its purchase. A receipt that the store already
+    /// has is not verified again.
     private func file(
         _ keyed: KeyedReceipt, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) throws(RefusedReceipt) {
@@ -137,13 +138,15 @@ struct RecordMigrator: Sendable {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
                 return quarantine(record, reason, known.kind, into: &output)
             }
-            fileUser(of: record, with: known, filing, into: &output)
-            return output.counts.migrated(known.kind, known.scope.environment)
+            let row = row(of: record) { try? ReceiptDecoder(limits: options.limits).decode(keyed.container).payload }
+            return file(row, of: record, beside: known, filing, into: &output)
         }
         let receipt = try genuine(keyed.container)
         let kind = keyed.container.kind
         // A store keeps what the receipt states, and concludes the rest when it is read.
         guard let set = FactSet(receipt, bytes: keyed.container.bytes), let kept = set.receipt else {
+            // The row may be stored without it.
+            if RowBeside(record.carried) != nil { return migrate(record.payload.documents, of: record, into: &output) }
             let reason = excluded(mapped(receipt, in: keyed.container))
             return quarantine(record, reason ?? .notFiled, kind, into: &output)
         }
@@ -155,8 +158,30 @@ struct RecordMigrator: Sendable {
             key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
         output.additions.receipts.append(known)
-        fileUser(of: record, with: known, filing, into: &output)
-        output.counts.migrated(kind, set.scope.environment)
+        file(row(of: record) { receipt.payload }, of: record, beside: known, filing, into: &output)
+    }
+
+    /// The row beside a receipt; nil if the receipt states its purchase.
+    private func row(of record: InputRecord, besideReceipt receipt: () -> LegacyReceipt?) -> RowBeside? {
+        guard let row = RowBeside(record.carried), receipt()?.states(row.transactionId) != true else { return nil }
+        return row
+    }
+
+    /// Stores what stands beside a receipt that the store has: the user, and the row.
+    private func file(
+        _ row: RowBeside?, of record: InputRecord, beside receipt: VerifiedReceipt, _ filing: Filing,
+        into output: inout BatchOutput
+    ) {
+        fileUser(of: record, with: receipt, filing, into: &output)
+        output.counts.migrated(receipt.kind, receipt.scope.environment)
+        guard let row else { return }
+        var read = ReadDocuments()
+        self.read(row, [], of: record, into: &read, &output.counts) { stated in
+            stated.complete(bundleId: receipt.scope.bundleId, environment: receipt.scope.environment, "")
+        }
+        exclude(from: &read)
+        file(&read, of: record, filing, into: &output)
+        for refused in read.refused { quarantine(refused, of: record, into: &output) }
     }
 
     /// Stores the user that the columns beside a receipt name, unless another record has named the same beside it.
@@ -415,24 +440,37 @@ struct RecordMigrator: Sendable {
             let ids = known ?? read.transactionIds
             known = ids
             guard !ids.contains(row.transactionId) else { continue }
-            guard options.acceptsRecorded else {
-                counts.note("recordedRowsLeftOut")
-                continue
+            self.read(row, carried, of: record, into: &read, &counts) { stated in
+                guard let receipt else { return }
+                stated.complete(
+                    bundleId: receipt.verified.bundleId, environment: receipt.verified.environment,
+                    receipt.document?.path)
             }
-            let document = InputDocument(
-                payload: .transactions(.object(row.object)), path: "", carried: carried, text: [])
-            var stated = surroundings(of: document, in: record, &counts)
-            if let receipt { stated.complete(from: receipt.verified, receipt.document?.path) }
-            do throws(RecordedReplyError) {
-                let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
-                // Columns of the caller's own can have Apple's names.
-                guard mapping.transactions.allSatisfy({ $0.payload.hasDecimalIds && $0.payload.purchaseDate != nil })
-                else { throw RecordedReplyError(.nothingInside) }
-                read.recorded.append(
-                    ReadRecorded(mapping: mapping, kind: .latestReceiptInfo, document: document, isRowBeside: true))
-            } catch {
-                counts.note("rowNotRead")
-            }
+        }
+    }
+
+    /// Reads a row beside a document as a recorded document.
+    /// - Parameters:
+    ///   - carried: the columns beside the document alone.
+    ///   - complete: adds what the document states.
+    private func read(
+        _ row: RowBeside, _ carried: [CarriedColumn], of record: InputRecord, into read: inout ReadDocuments,
+        _ counts: inout BatchCounts, completing complete: (inout RecordedSurroundings) -> Void
+    ) {
+        guard options.acceptsRecorded else { return counts.note("recordedRowsLeftOut") }
+        let document = InputDocument(
+            payload: .transactions(.object(row.object)), path: "", carried: carried, text: [])
+        var stated = surroundings(of: document, in: record, &counts)
+        complete(&stated)
+        do throws(RecordedReplyError) {
+            let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
+            // Columns of the caller's own can have Apple's names.
+            guard mapping.transactions.allSatisfy({ $0.payload.hasDecimalIds && $0.payload.purchaseDate != nil })
+            else { throw RecordedReplyError(.nothingInside) }
+            read.recorded.append(
+                ReadRecorded(mapping: mapping, kind: .latestReceiptInfo, document: document, isRowBeside: true))
+        } catch {
+            counts.note("rowNotRead")
         }
     }
 
@@ -744,6 +782,16 @@ extension VerifiedReceipt {
     fileprivate var kind: RecordKind { form == .app ? .appReceipt : .transactionReceipt }
 }
 
+extension LegacyReceipt {
+    /// Whether the receipt states a transaction.
+    fileprivate func states(_ transactionId: String) -> Bool {
+        switch self {
+        case .app(let receipt): receipt.inAppPurchases.contains { $0.transactionId == transactionId }
+        case .transaction(let receipt): receipt.transactionId == transactionId
+        }
+    }
+}
+
 private struct RefusedReceipt: Error {
     let kind: RecordKind
     let error: ReceiptError
@@ -987,10 +1035,12 @@ private struct RefusedDocument {
 extension RecordedSurroundings {
     /// Adds the app and the environment that a signed document in the same record states.
     /// - Parameter path: the place of the document; nil if it is inside another one.
-    fileprivate mutating func complete(from signed: VerifiedRecord, _ path: String?) {
+    fileprivate mutating func complete(
+        bundleId signedBundleId: String?, environment signedEnvironment: Environment?, _ path: String?
+    ) {
         let name = path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
-        if bundleId == nil { bundleId = signed.bundleId.map { Column($0, name) } }
-        if environment == nil { environment = signed.environment.map { Column($0, name) } }
+        if bundleId == nil { bundleId = signedBundleId.map { Column($0, name) } }
+        if environment == nil { environment = signedEnvironment.map { Column($0, name) } }
     }
 }
 

@@ -407,6 +407,30 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("verify a receipt once, also if the columns beside it are a row")
+    func onceBesideRows() async throws {
+        let folder = try TemporaryFolder()
+        let receipt = try Self.receipt("auto-renewable")
+        // The receipt states the first purchase, and not the second.
+        let ids = ["530001234567000", "530009000000001"]
+        func table(_ user: String) -> String {
+            "user_id,product_id,transaction_id,purchase_date_ms,receipt\n"
+                + ids.map { "\(user),com.example.orchard.coins,\($0),1700000000000,\(receipt)\n" }.joined()
+        }
+        let store = try Self.open(folder)
+        let path = try folder.write("rows.csv", table("u1"))
+        let first = try await StoreMigration(options: try Self.options()).run(inputs: [path], into: store)
+        #expect(first.records.migratedByKind == ["appReceipt": 2] && first.applied.unchanged == 0)
+        // In another run, only the second row is compared with what the store has.
+        let other = try folder.write("other.csv", table("u2"))
+        let second = try await StoreMigration(options: try Self.options()).run(inputs: [other], into: store)
+        #expect(second.records.migratedByKind == ["appReceipt": 2])
+        #expect(second.applied.changed == 0 && second.applied.unchanged == 1)
+        let users = try Self.rows(try await Self.export(store, folder), "customer_users")
+        #expect(Set(users.compactMap { $0["userId"]?.string }) == ["u1", "u2"])
+        try await store.close()
+    }
+
     @Test("migrate the quarantine again, and keep what is still not migrated")
     func retry() async throws {
         let folder = try TemporaryFolder()
