@@ -222,7 +222,7 @@ public struct StoreMigration: Sendable {
         list(inputs.map(Self.identity))
         list([migration.query?.sql ?? "", migration.query?.key ?? ""])
         list([migration.recordFormat.rawValue, "\(migration.limits.maximumSize)", "\(migration.acceptsRecorded)"])
-        let receiptColumns = migration.receiptColumns.sorted()
+        let receiptColumns = Set(migration.receiptColumns).sorted()
         list([receiptColumns.first, options.userColumn].map { $0.map { "=\($0)" } ?? "" })
         if receiptColumns.count > 1 { list(Array(receiptColumns.dropFirst())) }
         list(options.carriedColumns.sorted())

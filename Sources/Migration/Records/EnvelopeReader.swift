@@ -37,18 +37,17 @@ struct EnvelopeReader {
     /// - Parameter wanted: the only columns to read; empty for all.
     mutating func read(only wanted: [String] = []) throws(JSONReadingError) -> Recognition {
         if !wanted.isEmpty {
+            let named = Set(wanted.compactMap { name in object.columns.firstIndex { $0.name == name } })
+            let found = named.filter { object.columns[$0].kind == .string || !object.isReply }
             // "receipt" is also a member of a reply; the reply then contains more than that member.
-            let found = wanted.compactMap { name in object.columns.firstIndex { $0.name == name } }
-                .filter { object.columns[$0].kind == .string || !object.isReply }
-            if !found.isEmpty {
-                for index in found.sorted() { examine(index, isNamed: true) }
-                leaveOutOthers()
-                return finish()
+            let isReplyNamed = named.subtracting(found).contains {
+                WireVocabulary.reply.contains(object.columns[$0].name)
             }
-            guard try takeOwn() else {
+            if found.isEmpty || isReplyNamed, try !takeOwn(), found.isEmpty {
                 let names = wanted.joined(separator: " and no member ")
                 return .unrecognized(.missingColumn, "The object has no member \(names).")
             }
+            for index in found.sorted() where fates[index] == nil { examine(index, isNamed: true) }
             leaveOutOthers()
             return finish()
         }

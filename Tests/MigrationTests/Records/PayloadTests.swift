@@ -509,6 +509,24 @@ struct PayloadTests {
         #expect(try one(#"{"receipt":"\#(Made.receipt(1))"}"#, options: options).payload.kind == "missingColumn")
     }
 
+    @Test("a reply that --column names by its receipt is read beside another named column")
+    func namedReply() throws {
+        let text = "{\"old\":\"\(Made.receipt())\"," + String(Made.reply.dropFirst())
+        for (columns, kinds) in [
+            (["old", "receipt"], ["reply", "receipt"]), (["receipt"], ["reply"]), (["old"], ["receipt"]),
+        ] {
+            let record = try one(text, options: InputOptions(receiptColumns: columns))
+            #expect(record.payload.documents.map(\.payload.kind) == kinds, "\(columns)")
+        }
+    }
+
+    @Test("a column that is named twice is read once")
+    func namedTwice() throws {
+        let text = "{\"mine\":\(quoted(Made.reply))}"
+        let record = try one(text, options: InputOptions(receiptColumns: ["mine", "mine"]))
+        #expect(record.payload.documents.map(\.payload.kind) == ["reply"])
+    }
+
     @Test("a document that --column leaves out is not copied, and the caller's own members in it are")
     func leftOutIsNotCarried() throws {
         let options = InputOptions(receiptColumns: ["receipt"])
