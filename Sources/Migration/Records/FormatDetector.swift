@@ -332,11 +332,13 @@ struct FormatDetector {
         let tables = DumpFramer.tables(in: head, dialect).filter { table in
             table.contains { ColumnNames.meaning(of: $0)?.isPayload == true || options.receiptColumns.contains($0) }
         }
-        let wanted = options.otherColumns + options.receiptColumns
         // A table may be beyond the window.
-        guard isWhole, !wanted.isEmpty, let first = tables.first else { return .dump(dialect) }
-        for column in wanted where !tables.contains(where: { $0.contains(column) }) {
-            throw columnNotFound("\(TableDetector.missing([column], first)).")
+        guard isWhole, let first = tables.first else { return .dump(dialect) }
+        // Each table can have another one of the columns with receipts.
+        let receipts = options.receiptColumns
+        let wanted = options.otherColumns.map { [$0] } + (receipts.isEmpty ? [] : [receipts])
+        for columns in wanted where !tables.contains(where: { table in columns.contains { table.contains($0) } }) {
+            throw columnNotFound("\(TableDetector.missing(columns, first)).")
         }
         return .dump(dialect)
     }

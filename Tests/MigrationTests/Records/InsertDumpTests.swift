@@ -83,6 +83,20 @@ struct InsertDumpTests {
         #expect(Reading(mysqldump, options: InputOptions(otherColumns: ["user id"])).records.count == 5)
     }
 
+    @Test("Of several named columns, a dump needs only one")
+    func severalColumns() {
+        let dumps = [("old", a), ("new", b), ("body", a)].map { column, receipt in
+            let table = "CREATE TABLE `r` (`user_id` text,`\(column)` longtext);\n"
+            let text = table + "INSERT INTO `r` VALUES ('u1','\(receipt)');\n"
+            return InputArgument.bytes(Array(text.utf8), name: "\(column).sql")
+        }
+        let options = InputOptions(receiptColumns: ["old", "new"])
+        let reading = Reading(Array(dumps.prefix(2)), options: options)
+        #expect(reading.errors.isEmpty && reading.receipts == [a, b])
+        let wrong = Reading(Array(dumps.suffix(1)), options: options)
+        #expect(wrong.errors.first?.message.contains("has no column old and no column new") == true)
+    }
+
     @Test("A column that no table of a long dump has stops at its end; in a folder, one dump with it is enough")
     func columnOfLongDump() {
         let padding = "-- " + String(repeating: "x", count: InputLimits.detectionWindow) + "\n"
