@@ -236,16 +236,17 @@ extension PurchaseHistory {
     ///   - spans: the periods that give access, the one that decides first.
     ///   - end: when the access ends; nil if it ends with the periods.
     private static func products(_ spans: [SubscriptionPeriodSpan], ends end: Int64? = nil) -> [SubscribedProduct] {
+        var ends: [String: Int64] = [:]
+        for span in spans {
+            guard let id = span.transaction.productId else { continue }
+            ends[id] = max(ends[id] ?? .min, end ?? span.end)
+        }
         var products: [SubscribedProduct] = []
         for span in spans {
-            guard let id = span.transaction.productId, !products.contains(where: { $0.productId == id }) else {
-                continue
-            }
-            let ends = spans.lazy.filter { $0.transaction.productId == id }.map(\.end).max()
+            guard let id = span.transaction.productId, let accessEnds = ends.removeValue(forKey: id) else { continue }
             products.append(
                 SubscribedProduct(
-                    productId: id, transactionId: span.transaction.transactionId,
-                    accessEnds: end ?? ends ?? span.end))
+                    productId: id, transactionId: span.transaction.transactionId, accessEnds: accessEnds))
         }
         return products
     }

@@ -114,12 +114,13 @@ package struct ReplyPurchases: Sendable {
         }
         // Each product has the state of its period that ends last. The resolver says which products have access.
         let deciding = history.standing(spans, at: now)
+        let withAccess = Set(deciding?.products.map(\.productId) ?? [])
         for (key, periods) in Dictionary(grouping: spans, by: { Key($0.transaction) }) {
             let last = periods.max { $0.end < $1.end }
             let isCancelled = last.map { $0.isRevoked || $0.transaction.isUpgraded == true } ?? false
             var state = isCancelled ? State.cancelled : .ended
-            if let deciding, deciding.products.contains(where: { $0.productId == key.productId }) {
-                state = deciding.status == .billingGracePeriod ? .grantedByGrace : .granted
+            if let product = key.productId, withAccess.contains(product) {
+                state = deciding?.status == .billingGracePeriod ? .grantedByGrace : .granted
             } else if let deciding, deciding.status == .revoked,
                 periods.contains(where: { $0.transaction.transactionId == deciding.transactionId })
             {

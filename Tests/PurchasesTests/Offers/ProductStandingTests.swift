@@ -86,6 +86,16 @@ struct ProductStandingTests {
         }
     }
 
+    @Test("Many current products of one subscription take little time")
+    func manyCurrentProducts() {
+        // A search among the others for each product would compare 10^9 pairs.
+        let periods = (0..<50_000).map { number in
+            Samples.period("product \(number)", 0, 1) { $0.transactionId = "\(number)" }
+        }
+        let standings = Samples.history(periods).subscriptions(at: Samples.month(0) + Samples.day)
+        #expect(standings.map(\.products.count) == [50_000])
+    }
+
     @Test("A refund ends the access and the subscription")
     func revoked() throws {
         let refunded = Samples.period(0, 1) { $0.revocationDate = Samples.month(0) + Samples.day }
