@@ -3,6 +3,7 @@ import AppStoreServer
 import AppStoreSync
 import ArgumentParser
 import Foundation
+import Purchases
 import TransactionStore
 
 struct AppStoreExtendCommand: AsyncParsableCommand {
