@@ -42,40 +42,30 @@ extension VerifyReceiptEndpoint {
         return knowledge
     }
 
-    /// The limit of query rounds. Each answer about one Apple Account can reveal further purchases of the same customer
-    /// under another account, which then need a query too.
-    private static let maximumRounds = 4
-
     /// Queries the App Store until all data of the answer is current.
     private func refresh(
         _ knowledge: inout Customer?, _ facts: FactSet, _ freshness: Freshness, _ exchange: Exchange
     ) async throws {
         let notBefore = exchange.now.subtractingSaturated(freshness.maximumAge)
-        var asked: [String: Int64] = [:]
-        var unknown: Set<String> = []
-        for round in 0...Self.maximumRounds {
+        try await RefreshedPurchases.collect(
+            about: &knowledge, identities: facts.identities, scope: facts.scope, notBefore: notBefore,
+            from: configuration.customerRefresher
+        ) { knowledge, answers in
+            let asked = answers.times
             let coverage = AppStoreCoverage(
                 facts, knowledge, countsRecorded: configuration.recordedFacts == .granting, asked: asked,
                 now: exchange.now)
-            let (unknownNow, stale) = coverage.stale(notBefore: notBefore).partitioned { unknown.contains($0) }
-            guard !stale.isEmpty else {
-                guard unknownNow.isEmpty else {
-                    throw UnknownPurchases(
-                        count: unknownNow.count, refusal: coverage.refusal(ofUnknown: unknownNow))
-                }
-                // The store takes no answer about an erased purchase (LeftHash), so the reply states it from the receipt.
-                guard asked.keys.allSatisfy({ knowledge?.hasPurchase($0) == true }) else { return }
-                if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
-                return
+            let (unknownNow, stale) = coverage.stale(notBefore: notBefore).partitioned { answers.unknown.contains($0) }
+            guard stale.isEmpty else { return stale }
+            guard unknownNow.isEmpty else {
+                throw UnknownPurchases(count: unknownNow.count, refusal: coverage.refusal(ofUnknown: unknownNow))
             }
-            guard round < Self.maximumRounds else { throw QueryError.tooManyRounds }
-            guard let refresher = configuration.customerRefresher else { throw QueryError.notConfigured }
-            let answered = try await refresher.refresh(
-                originalTransactionIds: stale, identities: knowledge?.identities ?? facts.identities,
-                scope: facts.scope, notBefore: notBefore)
-            asked.merge(answered.times, uniquingKeysWith: max)
-            unknown.formUnion(answered.unknown)
-            knowledge = try await readAgain(facts, after: knowledge, exchange)
+            // The store takes no answer about an erased purchase (LeftHash), so the reply states it from the receipt.
+            guard asked.keys.allSatisfy({ knowledge?.hasPurchase($0) == true }) else { return [] }
+            if let since = coverage.since { exchange.state(since: since, of: asked.isEmpty ? .store : .appStore) }
+            return []
+        } readAgain: { earlier in
+            try await readAgain(facts, after: earlier, exchange)
         }
     }
 
@@ -113,17 +103,6 @@ extension VerifyReceiptEndpoint {
         let count: Int
         /// The refusal if a current answer is required; nil if the App Store's data is sufficient.
         let refusal: StatusCondition?
-    }
-
-    private enum QueryError: Error, CustomStringConvertible {
-        case notConfigured, tooManyRounds
-
-        var description: String {
-            switch self {
-            case .notConfigured: "no App Store client is configured"
-            case .tooManyRounds: "each answer led to further purchases"
-            }
-        }
     }
 }
 

@@ -119,9 +119,6 @@ struct StoreSignatures {
         return current.eligibility == .eligible
     }
 
-    /// The maximum number of times that the App Store's answers may show purchases of another Apple Account of the customer.
-    private static let maximumRounds = 4
-
     /// The customer with what the App Store states now about every signed purchase.
     ///
     /// A purchase that the App Store does not know, of a deleted Apple Account for example, stays as it is, unless it is the
@@ -129,14 +126,20 @@ struct StoreSignatures {
     private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
         let notBefore = clock.now()
         let transactionId = try request.text("transactionId")
-        var customer = stored
-        var asked: Set<String> = []
-        var (known, unknown): (Set<String>, Set<String>) = ([], [])
-        for _ in 0..<Self.maximumRounds {
-            let redeeming = customer.purchase(of: transactionId).map { [$0] } ?? []
-            let open = customer.signedPurchases.union(redeeming).subtracting(asked).sorted()
-            guard !open.isEmpty else {
-                guard !known.isEmpty, unknown.isDisjoint(with: redeeming) else {
+        var current: Customer? = stored
+        do {
+            try await RefreshedPurchases.collect(
+                about: &current, identities: stored.identities, scope: stored.scope, notBefore: notBefore,
+                from: endpoint.customerRefresher
+            ) { customer, answers in
+                let customer = customer ?? stored
+                let redeeming = customer.purchase(of: transactionId).map { [$0] } ?? []
+                let known = Set(answers.times.keys).subtracting(answers.unknown)
+                let due = customer.signedPurchases.union(redeeming).filter { id in
+                    !answers.unknown.contains(id) && answers.times[id] ?? .min < notBefore
+                }
+                guard due.isEmpty else { return due.sorted() }
+                guard !known.isEmpty, answers.unknown.isDisjoint(with: redeeming) else {
                     throw LookUpRefusal.notEligible(
                         "The App Store does not know the transaction \(transactionId ?? "").")
                 }
@@ -145,26 +148,16 @@ struct StoreSignatures {
                     throw LookUpRefusal.notEligible(
                         "A purchase of the customer was erased, so it is not known what it was.")
                 }
-                return customer
+                return []
+            } readAgain: { earlier in
+                try await customer(request, app) ?? earlier
             }
-            guard let refresher = endpoint.customerRefresher else { break }
-            let answer: RefreshedPurchases
-            do {
-                answer = try await refresher.refresh(
-                    originalTransactionIds: open, identities: customer.identities, scope: customer.scope,
-                    notBefore: notBefore)
-            } catch let error as CancellationError {
-                throw error
-            } catch {
-                throw LookUpRefusal.notNow("The App Store could not be asked: \(error).")
-            }
-            asked.formUnion(open)
-            known.formUnion(answer.times.keys)
-            unknown.formUnion(answer.unknown)
-            known.subtract(unknown)
-            customer = try await self.customer(request, app) ?? customer
+        } catch let error where error is LookUpRefusal || error is CancellationError || error is TransactionStoreError {
+            throw error
+        } catch {
+            throw LookUpRefusal.notNow("The App Store could not be asked: \(error).")
         }
-        throw LookUpRefusal.notNow("The App Store could not be asked about every purchase of the customer.")
+        return current ?? stored
     }
 
     private func advancedCommerce(_ value: JSONValue) throws -> [UInt8] {
