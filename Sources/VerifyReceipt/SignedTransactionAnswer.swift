@@ -36,9 +36,7 @@ extension VerifyReceiptEndpoint {
         let fact = TransactionFact(payload, source: .signedTransaction)
         let origin = fact.origin
         let facts = Self.facts(fact)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
-            try await self.knowledge(of: $0, $1)
-        }
+        let knowledge = try await currentKnowledge(of: facts, app, exchange)
         let reply = SignedTransactionReply(
             payload: payload, origin: origin, text: request.receiptText, environment: exchange.environment,
             now: exchange.now,

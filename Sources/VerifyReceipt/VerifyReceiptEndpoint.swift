@@ -140,9 +140,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         let password = PasswordCheck(
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
         try password.check(hasAutoRenewable: receipt.inAppPurchases.contains { TransactionEntry($0).isAutoRenewable })
-        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
-            try await self.knowledge(of: $0, $1)
-        }
+        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange)
         let reply = AppReceiptReply(
             receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,
             environment: exchange.environment, now: exchange.now,
@@ -165,9 +163,7 @@ public final class VerifyReceiptEndpoint: Sendable {
                 password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets]
             ).check(hasAutoRenewable: true)
         }
-        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
-            try await self.knowledge(ofTransactionReceipt: $0, $1)
-        }
+        let knowledge = try await currentKnowledge(of: submission.facts, isTransactionReceipt: true, app, exchange)
         let reply = TransactionReceiptReply(
             receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: replyConfiguration,
             app: app, customer: submission.facts.flatMap { knowledge?.adding($0) },

@@ -4,11 +4,10 @@ internal import TransactionStore
 extension VerifyReceiptEndpoint {
     /// The customer's data for a submission, as current as the app's ``Freshness`` requires.
     ///
-    /// - Parameter read: stores the submission's facts and reads the customer from the store.
+    /// - Parameter isTransactionReceipt: whether the submission is a transaction receipt.
     /// - Throws: ``Refusal``
     func currentKnowledge(
-        of facts: FactSet?, _ app: ConfiguredApp?, _ exchange: Exchange,
-        read: (FactSet?, Exchange) async throws -> Customer?
+        of facts: FactSet?, isTransactionReceipt: Bool = false, _ app: ConfiguredApp?, _ exchange: Exchange
     ) async throws -> Customer? {
         let freshness = app?.freshness ?? configuration.freshness
         exchange.facts.source = .receipt
@@ -16,7 +15,9 @@ extension VerifyReceiptEndpoint {
             try await learnAlone(facts, exchange)
             return nil
         }
-        var knowledge = try await read(facts, exchange)
+        var knowledge =
+            try await isTransactionReceipt
+            ? self.knowledge(ofTransactionReceipt: facts, exchange) : self.knowledge(of: facts, exchange)
         if knowledge != nil { exchange.facts.source = .store }
         guard freshness.source == .appStore, let facts else { return knowledge }
         do {

@@ -73,9 +73,7 @@ extension VerifyReceiptEndpoint {
     ) async throws -> ValidationReply {
         _ = try configuredApp(
             receipt.bundleId, appleId: exchange.environment == .production ? receipt.appItemId : nil)
-        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
-            try await self.knowledge(of: $0, $1)
-        }
+        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange)
         let customer = submission.facts.flatMap { knowledge?.adding($0) }
         let reply = AppReceiptReply(
             receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,
@@ -97,9 +95,7 @@ extension VerifyReceiptEndpoint {
     ) async throws -> ValidationReply {
         let appleId = exchange.environment == .production ? receipt.appItemId.flatMap { Int64($0) } : nil
         _ = try configuredApp(receipt.bundleId, appleId: appleId)
-        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange) {
-            try await self.knowledge(ofTransactionReceipt: $0, $1)
-        }
+        let knowledge = try await currentKnowledge(of: submission.facts, isTransactionReceipt: true, app, exchange)
         let purchases = purchases(
             [TransactionEntry(receipt)], submission.facts.flatMap { knowledge?.adding($0) }, alone: submission.alone,
             app,
@@ -115,9 +111,7 @@ extension VerifyReceiptEndpoint {
     ) async throws -> ValidationReply {
         let fact = TransactionFact(payload, source: .signedTransaction)
         let facts = Self.facts(fact)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange) {
-            try await self.knowledge(of: $0, $1)
-        }
+        let knowledge = try await currentKnowledge(of: facts, app, exchange)
         let purchases = purchases(
             [TransactionEntry(StoredTransaction(payload, origin: fact.origin))],
             facts.flatMap { knowledge?.adding($0) }, alone: facts.flatMap { Customer(resolving: [$0]) }, app, exchange)
