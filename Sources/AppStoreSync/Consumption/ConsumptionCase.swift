@@ -60,23 +60,18 @@ package struct ConsumptionCase: Sendable {
             acknowledged = known.position
         }
         var cases: [ConsumptionCase] = []
-        var last: ConsumptionTask?
-        while true {
-            let page = try await store.openConsumptionTasks(after: last, limit: 1_000)
-            guard let end = page.last else { return cases }
-            last = end
-            for task in page where scope == nil || task.scope == scope {
-                if let date, task.deadline <= date { continue }
-                let identity = CustomerIdentity(.originalTransactionId, task.originalTransactionId)
-                let customer: Customer?
-                do {
-                    customer = try await store.customer([identity], in: task.scope)
-                } catch let error as TransactionStoreError where error.code == .corrupt {
-                    // One customer who cannot be read must not keep the answers to others from being sent.
-                    customer = nil
-                }
-                cases.append(ConsumptionCase(task, of: customer, acknowledged: acknowledged))
+        for task in try await store.allOpenConsumptionTasks() where scope == nil || task.scope == scope {
+            if let date, task.deadline <= date { continue }
+            let identity = CustomerIdentity(.originalTransactionId, task.originalTransactionId)
+            let customer: Customer?
+            do {
+                customer = try await store.customer([identity], in: task.scope)
+            } catch let error as TransactionStoreError where error.code == .corrupt {
+                // One customer who cannot be read must not keep the answers to others from being sent.
+                customer = nil
             }
+            cases.append(ConsumptionCase(task, of: customer, acknowledged: acknowledged))
         }
+        return cases
     }
 }

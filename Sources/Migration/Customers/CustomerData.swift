@@ -26,7 +26,7 @@ public struct CustomerData: Sendable {
     /// - Throws: `TransactionStoreError`.
     public init(_ search: CustomerSearch, in store: any CompleteTransactionStore, at url: StoreURL) async throws {
         let notifications = search.matches.isEmpty ? [] : try Self.notifications(about: search, url)
-        let tasks = search.matches.isEmpty ? [] : try await Self.openTasks(store)
+        let tasks = search.matches.isEmpty ? [] : try await store.allOpenConsumptionTasks()
         var parts: [Part] = []
         for (place, match) in search.matches.enumerated() {
             let customer = match.customer
@@ -66,15 +66,6 @@ public struct CustomerData: Sendable {
         }
         return found.map { notifications in
             notifications.sorted { ($0.signedDate, $0.notificationUUID) < ($1.signedDate, $1.notificationUUID) }
-        }
-    }
-
-    private static func openTasks(_ store: any ConsumptionTasks) async throws -> [ConsumptionTask] {
-        var tasks: [ConsumptionTask] = []
-        while true {
-            let page = try await store.openConsumptionTasks(after: tasks.last, limit: 1_000)
-            if page.isEmpty { return tasks }
-            tasks += page
         }
     }
 

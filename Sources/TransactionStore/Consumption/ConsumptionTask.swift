@@ -93,3 +93,15 @@ public protocol ConsumptionTasks: Sendable {
         _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
     ) async throws -> Int
 }
+
+extension ConsumptionTasks {
+    /// All open tasks, in the order of ``openConsumptionTasks(after:limit:)``.
+    package func allOpenConsumptionTasks() async throws -> [ConsumptionTask] {
+        var tasks: [ConsumptionTask] = []
+        while true {
+            let page = try await openConsumptionTasks(after: tasks.last, limit: 1_000)
+            if page.isEmpty { return tasks }
+            tasks += page
+        }
+    }
+}

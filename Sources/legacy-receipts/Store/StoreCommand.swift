@@ -128,7 +128,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
                 problems.append("ledger: \(error)")
             }
             do {
-                lines.append(("open consumption requests", try await store.openConsumptionTaskCount()))
+                lines.append(("open consumption requests", Int64(try await store.allOpenConsumptionTasks().count)))
             } catch let error as TransactionStoreError where error.code == .corrupt {
                 problems.append("consumption requests: \(error)")
             }

@@ -19,7 +19,7 @@ struct StoreStats {
             consumers.append((consumer, try await Self.hasUnread(consumer, in: store)))
         }
         self.consumers = consumers
-        openConsumptionRequests = try await store.openConsumptionTaskCount()
+        openConsumptionRequests = Int64(try await store.allOpenConsumptionTasks().count)
         unknownTransactions = try await store.unknownTransactionCount()
     }
 
@@ -68,20 +68,6 @@ struct StoreStats {
             }
         }
         return String(decoding: json, as: UTF8.self)
-    }
-}
-
-extension ConsumptionTasks {
-    /// The number of requests that are neither answered nor dismissed.
-    func openConsumptionTaskCount() async throws -> Int64 {
-        var count: Int64 = 0
-        var last: ConsumptionTask?
-        while true {
-            let page = try await openConsumptionTasks(after: last, limit: 1_000)
-            guard let end = page.last else { return count }
-            count += Int64(page.count)
-            last = end
-        }
     }
 }
 
