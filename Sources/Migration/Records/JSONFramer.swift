@@ -256,18 +256,6 @@ struct JSONFramer: RecordFramer {
     private func appendRest(of input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) {
         let problem = InputProblem(
             .invalidJSON, offset: 0, "Something follows the end of the JSON \(isDivided ? "object" : "array").")
-        try input.fill(upTo: limit + 1)
-        if input.count <= limit {
-            let rest = input.window
-            batch.append(rest, number: number, byteOffset: input.offset, problem: problem)
-            input.consume(rest.count)
-            return
-        }
-        var oversize = OversizeRecord(byteOffset: input.offset)
-        repeat {
-            oversize.absorb(input.window)
-            input.consume(input.count)
-        } while try input.fill()
-        batch.append(oversize, number: number, limit: limit)
+        try input.consumeRest(into: &batch, number: number, limit: limit, problem: problem)
     }
 }

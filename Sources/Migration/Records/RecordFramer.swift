@@ -28,19 +28,28 @@ struct FileFramer: RecordFramer {
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         guard !isDone else { return false }
         isDone = true
-        try input.fill(upTo: limit + 1)
-        guard input.count > limit else {
-            batch.append(input.window, number: 1, byteOffset: input.offset)
-            input.consume(input.count)
-            return true
-        }
-        var oversize = OversizeRecord(byteOffset: input.offset)
-        repeat {
-            oversize.absorb(input.window)
-            input.consume(input.count)
-        } while try input.fill()
-        batch.append(oversize, number: 1, limit: limit)
+        try input.consumeRest(into: &batch, number: 1, limit: limit)
         return true
+    }
+}
+
+extension InputBuffer {
+    /// Adds everything that is left as one record.
+    func consumeRest(
+        into batch: inout BatchBuilder, number: Int, limit: Int, problem: InputProblem? = nil
+    ) throws(InputError) {
+        try fill(upTo: limit + 1)
+        guard count > limit else {
+            batch.append(window, number: number, byteOffset: offset, problem: problem)
+            consume(count)
+            return
+        }
+        var oversize = OversizeRecord(byteOffset: offset)
+        repeat {
+            oversize.absorb(window)
+            consume(count)
+        } while try fill()
+        batch.append(oversize, number: number, limit: limit)
     }
 }
 
