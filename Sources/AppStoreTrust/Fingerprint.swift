@@ -15,18 +15,7 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads 64 hexadecimal digits. Colons and spaces between them are allowed. Nil for anything else.
     public init?(hex: String) {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for character in hex where character != ":" && character != " " {
-            guard let digit = character.hexDigitValue, character.isASCII else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | UInt8(digit))
-                high = nil
-            } else {
-                high = UInt8(digit)
-            }
-        }
-        guard high == nil, bytes.count == 32 else { return nil }
+        guard let bytes = [UInt8](hex: hex, separators: ": "), bytes.count == 32 else { return nil }
         words = bytes.withUnsafeBytes { Self.load($0) }
     }
 
@@ -65,5 +54,23 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
             }
             return 64
         }
+    }
+}
+
+extension [UInt8] {
+    /// Reads hexadecimal digits, two for each byte. Separators are allowed anywhere. Nil for anything else.
+    package init?(hex: String, separators: String) {
+        self = []
+        var high: UInt8?
+        for byte in hex.utf8 where !separators.utf8.contains(byte) {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
+            if let first = high {
+                append(first << 4 | UInt8(digit))
+                high = nil
+            } else {
+                high = UInt8(digit)
+            }
+        }
+        guard high == nil else { return nil }
     }
 }

@@ -1,3 +1,4 @@
+internal import AppStoreTrust
 internal import Crypto
 
 /// The identifier of the device for which a receipt was made (Reference.md V5.2 and V7.4).
@@ -16,18 +17,7 @@ public struct DeviceIdentifier: Hashable, Sendable {
     /// Reads a UUID such as `68753A44-4D6F-1226-9C60-0050E4C00067`, a MAC address such as `6c:40:08:b5:94:5e`, or the
     /// same digits without separators. Nil for anything else.
     public init?(_ text: String) {
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for byte in text.utf8 where byte != UInt8(ascii: ":") && byte != UInt8(ascii: "-") {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-            if let first = high {
-                bytes.append(first << 4 | UInt8(digit))
-                high = nil
-            } else {
-                high = UInt8(digit)
-            }
-        }
-        guard high == nil else { return nil }
+        guard let bytes = [UInt8](hex: text, separators: ":-") else { return nil }
         self.init(bytes: bytes)
     }
 }
