@@ -8,17 +8,7 @@ extension Customer {
     /// It changes if a document gives the customer a smaller identity, or merges two customers. Keep ``Customer/identities``
     /// with your own accounts, not this key.
     public var key: String {
-        var writer = JSONWriter(reservingCapacity: 256)
-        // JSON keeps the parts apart, whatever characters they contain.
-        writer.beginArray()
-        writer.string(scope.environment.rawValue)
-        writer.string(scope.bundleId)
-        if let identity = identities.first {
-            writer.integer(identity.kind.rawValue)
-            writer.string(identity.value)
-        }
-        writer.endArray()
-        return String(Fingerprint(of: writer.finish()).description.prefix(32))
+        String(Fingerprint(of: scope.joined(with: identities.first)).description.prefix(32))
     }
 
     /// The date of the newest document about the customer, in milliseconds since 1970-01-01T00:00:00Z; nil if no document
@@ -28,6 +18,23 @@ extension Customer {
             transactions.flatMap(\.origins) + renewalInfos.flatMap(\.origins) + (appTransaction?.origins ?? [])
         let receipts = [newestAppReceipt, newestTransactionReceipt].compactMap { $0?.signedDate }
         return ([origins.newestDate].compactMap { $0 } + receipts).max()
+    }
+}
+
+extension StoreScope {
+    /// The environment, the app and an identity as JSON, which keeps the parts apart, whatever characters they contain. Hashes
+    /// in stores and exports are computed from it: never change it.
+    package func joined(with identity: CustomerIdentity?) -> [UInt8] {
+        var writer = JSONWriter(reservingCapacity: 256)
+        writer.beginArray()
+        writer.string(environment.rawValue)
+        writer.string(bundleId)
+        if let identity {
+            writer.integer(identity.kind.rawValue)
+            writer.string(identity.value)
+        }
+        writer.endArray()
+        return writer.finish()
     }
 }
 

@@ -1,4 +1,3 @@
-internal import AppStoreModels
 internal import Crypto
 public import Purchases
 
@@ -23,15 +22,8 @@ public struct LeftHash: Hashable, Sendable {
 
     /// The hash of an identity.
     public init(of identity: CustomerIdentity, in scope: StoreScope, secret: [UInt8]) {
-        var writer = JSONWriter(reservingCapacity: 256)
-        // JSON keeps the parts apart, whatever characters they contain.
-        writer.beginArray()
-        writer.string(scope.environment.rawValue)
-        writer.string(scope.bundleId)
-        writer.integer(identity.kind.rawValue)
-        writer.string(identity.value)
-        writer.endArray()
-        let code = HMAC<SHA256>.authenticationCode(for: writer.finish(), using: SymmetricKey(data: secret))
+        let code = HMAC<SHA256>.authenticationCode(
+            for: scope.joined(with: identity), using: SymmetricKey(data: secret))
         self.init(scope: scope, secret: secret, hash: Array(code))
     }
 
