@@ -18,9 +18,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             ON e.transaction_id = known.transaction_id AND e.scope = known.scope AND e.purchase = known.purchase
         """)
 
-    /// Reads entries with the facts of their transactions, in the order of the positions. Finds the event before with the rule
-    /// of `LedgerEntry.Event.decidingEvent(after:)`: the last state (1 to 4), or a later event about billing or expiry (7 to
-    /// 11, 15), unless that state is `revoked` (2) or `upgraded` (3).
+    /// Reads entries with the facts of their transactions, in the order of the positions.
     /// - Parameter entries: a query of rows of the ledger.
     private static func reading(_ name: String, _ entries: String) -> Statement {
         Statement(
@@ -32,15 +30,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                         SELECT FROM ledger AS u
                         WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event IN (2, 3))::int4,
                     coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
-                    coalesce((
-                        SELECT b.event FROM ledger AS b
-                        WHERE b.transaction_id = l.transaction_id AND b.scope = l.scope AND b.number < l.number
-                            AND (b.event <= 4 OR b.event IN (7, 8, 9, 10, 11, 15) AND (
-                                SELECT d.event FROM ledger AS d
-                                WHERE d.transaction_id = b.transaction_id AND d.scope = b.scope
-                                    AND d.number < b.number AND d.event <= 4
-                                ORDER BY d.number DESC LIMIT 1) NOT IN (2, 3))
-                        ORDER BY b.number DESC LIMIT 1), 0)::int2
+                    \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope"))::int2
                 FROM (\(entries)) AS l
                 JOIN scopes AS s ON s.id = l.scope
                 JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id

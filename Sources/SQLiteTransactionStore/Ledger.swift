@@ -91,8 +91,6 @@ extension SQLiteTransactionStore: DeliveryLedger {
         }
     }
 
-    /// Finds the event before with the rule of `LedgerEntry.Event.decidingEvent(after:)`: the last state (1 to 4), or a
-    /// later event about billing or expiry (7 to 11, 15), unless that state is `revoked` (2) or `upgraded` (3).
     private static func rows(
         _ db: Database, from tables: String, bind: (SQLStatement) throws -> Void
     ) throws -> [Row] {
@@ -105,15 +103,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     SELECT 1 FROM ledger u
                     WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event IN (2, 3)),
                 l.seat_claim_id, l.recorded_at,
-                COALESCE((
-                    SELECT b.event FROM ledger b
-                    WHERE b.scope_id = l.scope_id AND b.transaction_id = l.transaction_id AND b.number < l.number
-                        AND (b.event <= 4 OR b.event IN (7, 8, 9, 10, 11, 15) AND (
-                            SELECT d.event FROM ledger d
-                            WHERE d.scope_id = b.scope_id AND d.transaction_id = b.transaction_id
-                                AND d.number < b.number AND d.event <= 4
-                            ORDER BY d.number DESC LIMIT 1) NOT IN (2, 3))
-                    ORDER BY b.number DESC LIMIT 1), 0)
+                \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope_id"))
             FROM \(tables)
             """)
         try bind(list)

@@ -193,6 +193,26 @@ public struct LedgerEntry: Sendable {
     }
 }
 
+extension LedgerEntry.Event {
+    /// SQL for the raw value of ``LedgerEntry/eventBefore`` of the row `l` of the table `ledger`; 0 if there is none. It follows
+    /// ``decidingEvent(after:)``: the last state (1 to 4) decides, or a later event about billing or expiry (7 to 11, 15),
+    /// unless that state is `revoked` (2) or `upgraded` (3).
+    /// - Parameter scope: the column with the app and the environment.
+    package static func sqlOfEventBefore(scope: String) -> String {
+        """
+        COALESCE((
+            SELECT b.event FROM ledger AS b
+            WHERE b.\(scope) = l.\(scope) AND b.transaction_id = l.transaction_id AND b.number < l.number
+                AND (b.event <= 4 OR b.event IN (7, 8, 9, 10, 11, 15) AND (
+                    SELECT d.event FROM ledger AS d
+                    WHERE d.\(scope) = b.\(scope) AND d.transaction_id = b.transaction_id
+                        AND d.number < b.number AND d.event <= 4
+                    ORDER BY d.number DESC LIMIT 1) NOT IN (2, 3))
+            ORDER BY b.number DESC LIMIT 1), 0)
+        """
+    }
+}
+
 /// The limits of the arguments of a ``DeliveryLedger``, which are the same for all engines.
 public enum LedgerLimits {
     /// The number of entries to read for `limit`: 1 to 10,000.
