@@ -79,8 +79,7 @@ extension PostgreSQLTransactionStore {
             let last: LookDates? =
                 rows.isNull(row, 3)
                 ? nil : LookDates(beginning: try rows.integer(row, 3), date: try rows.integer(row, 4))
-            let scope = StoreScope(
-                environment: .init(rawValue: try rows.text(row, 1)), bundleId: try rows.text(row, 2))
+            let scope = try rows.scope(row, 1)
             if catalogs.contains(scope) {
                 looks.append(TermLook(scopeId: try rows.integer(row, 0), scope: scope, last: last))
             }

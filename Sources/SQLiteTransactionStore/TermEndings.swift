@@ -95,7 +95,7 @@ extension SQLiteTransactionStore {
         let looks = try find.rows { row in
             TermLook(
                 scopeId: row.integer(0),
-                scope: StoreScope(environment: .init(rawValue: row.text(1)), bundleId: row.text(2)),
+                scope: row.scope(1),
                 last: row.integer(3) == 0 ? nil : LookDates(beginning: row.integer(4), date: row.integer(5)))
         }
         return looks.filter { catalogs.contains($0.scope) }
