@@ -69,7 +69,7 @@ struct LedgerReadCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let products = try CatalogArguments.catalog(selection.catalog)
+        let products = try selection.terms.products
         try await StoreOpener.withExisting(store.url) { store in
             var position = after ?? 0
             if let consumer { position = try await store.acknowledgedPosition(of: consumer) }

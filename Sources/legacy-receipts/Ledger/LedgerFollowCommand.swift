@@ -87,7 +87,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let catalog = try CatalogArguments.catalog(selection.catalog)
+        let catalog = try selection.terms.products
         let interruption = Interruption()
         do {
             try await interruption.run { [self] in

@@ -14,17 +14,26 @@ struct LedgerSelection: ParsableArguments {
         completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
     var environment: Environment?
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
-        completion: .file())
-    var catalog: [String] = []
+    @OptionGroup var terms: TermCatalogOption
 
     var isFiltered: Bool { bundleId != nil || environment != nil }
 
     func includes(_ scope: StoreScope) -> Bool {
         (bundleId ?? scope.bundleId) == scope.bundleId && (environment ?? scope.environment) == scope.environment
     }
+}
+
+/// The length of non-renewing subscriptions.
+struct TermCatalogOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
+        completion: .file())
+    var catalog: [String] = []
+
+    /// The catalog; nil without files.
+    /// - Throws: `CommandFailure` with the file and the line of the mistake.
+    var products: ProductCatalog? { get throws { try CatalogArguments.catalog(catalog) } }
 }
 
 /// The entries of a ledger as NDJSON.

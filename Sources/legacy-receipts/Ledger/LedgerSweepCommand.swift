@@ -25,11 +25,7 @@ struct LedgerSweepCommand: AsyncParsableCommand {
         help: ArgumentHelp("How long after an end a document may still come, 0 to 86400.", valueName: "seconds"))
     var delaySeconds = 300
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
-        completion: .file())
-    var catalog: [String] = []
+    @OptionGroup var terms: TermCatalogOption
 
     func validate() throws {
         guard (0...86_400).contains(delaySeconds) else {
@@ -38,7 +34,7 @@ struct LedgerSweepCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let catalogs = TermCatalogs(other: try CatalogArguments.catalog(catalog))
+        let catalogs = TermCatalogs(other: try terms.products)
         let date = ServerClock.system.now() - Int64(delaySeconds) * 1_000
         try await StoreOpener.withExisting(store.url) { store in
             let found = try await store.recordAllEndings(by: date, catalogs: catalogs)
