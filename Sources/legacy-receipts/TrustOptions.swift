@@ -34,7 +34,8 @@ struct TrustOptions: ParsableArguments {
     }
 
     /// The certificate of a DER file, or all those of a PEM file.
-    private static func certificates(_ path: String) throws -> [[UInt8]] {
+    /// - Throws: ``CommandFailure`` that names the file that is no certificate.
+    static func certificates(_ path: String) throws -> [[UInt8]] {
         let bytes = try InputFile.read(path)
         do throws(ReceiptError) {
             let certificates = try PEM.certificates(bytes) ?? [bytes]

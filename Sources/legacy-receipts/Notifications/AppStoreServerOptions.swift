@@ -86,16 +86,9 @@ struct SignedDataTrustOptions: ParsableArguments {
 
     /// - Throws: `CommandFailure` for a file that is no certificate.
     func verifier() throws -> SignedDataVerifier {
-        do {
-            let certificates = try roots.flatMap { path in
-                let bytes = try InputFile.read(path)
-                return try PEM.certificates(bytes) ?? [bytes]
-            }
-            return try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: certificates))
-        } catch let failure as CommandFailure {
-            throw failure
-        } catch {
-            throw CommandFailure("Cannot use --trust-root: it is not an X.509 certificate in DER or PEM.")
+        let certificates = try roots.flatMap(TrustOptions.certificates)
+        return try CommandFailure.naming("--trust-root cannot be used") {
+            try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: certificates))
         }
     }
 }
