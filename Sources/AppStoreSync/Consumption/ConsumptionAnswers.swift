@@ -158,14 +158,9 @@ package struct ConsumptionAnswers: Sendable {
         _ request: ConsumptionRequest, about id: String, in scope: StoreScope, _ client: AppStoreServerAPIClient,
         closingRequestsIn store: any ConsumptionTasks, now: Int64
     ) async throws -> (notificationUUIDs: [String], storeError: TransactionStoreError?) {
-        var uuids: [String] = []
-        var last: ConsumptionTask?
-        repeat {
-            let page = try await store.openConsumptionTasks(after: last, limit: 1_000)
-            let own = page.filter { $0.scope == scope && $0.transactionId == id && $0.deadline > now }
-            uuids += own.map(\.notificationUUID)
-            last = page.last
-        } while last != nil
+        let uuids = try await store.allOpenConsumptionTasks()
+            .filter { $0.scope == scope && $0.transactionId == id && $0.deadline > now }
+            .map(\.notificationUUID)
         return (uuids, try await send(request, about: id, client, closing: uuids, in: store))
     }
 
