@@ -138,7 +138,9 @@ struct RecordMigrator: Sendable {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
                 return quarantine(record, reason, known.kind, into: &output)
             }
-            let row = row(of: record) { try? ReceiptDecoder(limits: options.limits).decode(keyed.container).payload }
+            let row = row(of: record, in: &output.counts) {
+                try? ReceiptDecoder(limits: options.limits).decode(keyed.container).payload
+            }
             return file(row, of: record, beside: known, filing, into: &output)
         }
         let receipt = try genuine(keyed.container)
@@ -158,13 +160,33 @@ struct RecordMigrator: Sendable {
             key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
         output.additions.receipts.append(known)
-        file(row(of: record) { receipt.payload }, of: record, beside: known, filing, into: &output)
+        let row = row(of: record, in: &output.counts) { receipt.payload }
+        file(row, of: record, beside: known, filing, into: &output)
     }
 
-    /// The row beside a receipt; nil if the receipt states its purchase.
-    private func row(of record: InputRecord, besideReceipt receipt: () -> LegacyReceipt?) -> RowBeside? {
-        guard let row = RowBeside(record.carried), receipt()?.states(row.transactionId) != true else { return nil }
-        return row
+    /// The row beside a receipt; nil if the receipt states its purchase, or if it is not read.
+    private func row(
+        of record: InputRecord, in counts: inout BatchCounts, besideReceipt receipt: () -> LegacyReceipt?
+    ) -> RowBeside? {
+        guard let row = RowBeside(record.carried) else { return nil }
+        let receipt = receipt()
+        guard receipt?.states(row.transactionId) != true else { return nil }
+        return isRead(row, besideSubscriptionsOf: receipt?.subscriptionProducts ?? [], &counts) ? row : nil
+    }
+
+    /// Whether a row is read that no document beside it states. Counts one that is not.
+    /// - Parameter products: those of the subscription periods that the documents state.
+    private func isRead(
+        _ row: RowBeside, besideSubscriptionsOf products: Set<String>, _ counts: inout BatchCounts
+    ) -> Bool {
+        if !options.acceptsRecorded {
+            counts.note("recordedRowsLeftOut")
+        } else if row.mayContinue(subscriptionsOf: products) {
+            counts.note("rowNotRead")
+        } else {
+            return true
+        }
+        return false
     }
 
     /// Stores what stands beside a receipt that the store has: the user, and the row.
@@ -433,13 +455,15 @@ struct RecordMigrator: Sendable {
         let signed = read.receipts.map { (carried: $0.carried, receipt: Optional($0)) }
         let recorded = read.recorded.flatMap(\.documents).map { (carried: $0.carried, receipt: ReadReceipt?.none) }
         var seen: Set<[UInt8]> = []
-        var known: Set<String>?
+        var known: (ids: Set<String>, subscriptions: Set<String>)?
         for (carried, receipt) in signed + recorded {
             guard let row = RowBeside(record.carried + carried), seen.insert(JSONValue.object(row.object).json).inserted
             else { continue }
-            let ids = known ?? read.transactionIds
-            known = ids
-            guard !ids.contains(row.transactionId) else { continue }
+            let found = known ?? (ids: read.transactionIds, subscriptions: read.subscriptionProducts)
+            known = found
+            guard !found.ids.contains(row.transactionId),
+                isRead(row, besideSubscriptionsOf: found.subscriptions, &counts)
+            else { continue }
             self.read(row, carried, of: record, into: &read, &counts) { stated in
                 guard let receipt else { return }
                 stated.complete(
@@ -457,7 +481,6 @@ struct RecordMigrator: Sendable {
         _ row: RowBeside, _ carried: [CarriedColumn], of record: InputRecord, into read: inout ReadDocuments,
         _ counts: inout BatchCounts, completing complete: (inout RecordedSurroundings) -> Void
     ) {
-        guard options.acceptsRecorded else { return counts.note("recordedRowsLeftOut") }
         let document = InputDocument(
             payload: .transactions(.object(row.object)), path: "", carried: carried, text: [])
         var stated = surroundings(of: document, in: record, &counts)
@@ -790,6 +813,14 @@ extension LegacyReceipt {
         case .transaction(let receipt): receipt.transactionId == transactionId
         }
     }
+
+    /// The products of the subscription periods that the receipt states.
+    fileprivate var subscriptionProducts: Set<String> {
+        switch self {
+        case .app(let receipt): Set(receipt.inAppPurchases.filter { $0.expiresDate != nil }.map(\.productId))
+        case .transaction(let receipt): receipt.expiresDate == nil ? [] : [receipt.productId]
+        }
+    }
 }
 
 private struct RefusedReceipt: Error {
@@ -864,10 +895,17 @@ private struct ReadDocuments {
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
     }
 
-    /// The ids of the transactions that the documents state.
-    var transactionIds: Set<String> {
-        let transactions = receipts.flatMap(\.verified.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
-        return Set(transactions.compactMap(\.payload.transactionId))
+    /// The transactions that the documents state.
+    private var transactions: [MappedTransaction] {
+        receipts.flatMap(\.verified.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
+    }
+
+    /// Their ids.
+    var transactionIds: Set<String> { Set(transactions.compactMap(\.payload.transactionId)) }
+
+    /// The products of the subscription periods among them.
+    var subscriptionProducts: Set<String> {
+        Set(transactions.filter { $0.payload.expiresDate != nil }.compactMap(\.payload.productId))
     }
 
     /// The kind of the recorded document, because it contains the receipts; except for decoded JSON, which is beside

@@ -6,6 +6,9 @@ import Purchases
 struct RowBeside {
     let transactionId: String
     let object: JSONObject
+    private let productId: String
+    private let hasOriginalId: Bool
+    private let hasExpiry: Bool
 
     private static let id = "transaction_id"
 
@@ -19,14 +22,26 @@ struct RowBeside {
         let container = id.name.dropLast(Self.id.count)
         var names: Set<String> = []
         var members: [JSONObject.Member] = []
+        var product: String?
         for column in columns where column.name.hasPrefix(container) {
             let name = String(column.name.dropFirst(container.count))
             guard let value = column.stated, names.insert(name).inserted else { continue }
             members.append(JSONObject.Member(key: name, value: value))
+            if name == "product_id" { product = column.content }
         }
-        guard names.contains("product_id"), !OtherStore.isNamed(in: JSONObject(members: members)) else { return nil }
+        guard let product, !OtherStore.isNamed(in: JSONObject(members: members)) else { return nil }
         self.transactionId = transactionId
+        productId = product
+        hasOriginalId = names.contains("original_transaction_id")
+        hasExpiry = names.contains { $0.hasPrefix("expires_date") }
         object = JSONObject(members: members.filter { WireVocabulary.row.contains($0.key) })
+    }
+
+    /// Whether the purchase may be a period of a subscription that the documents state. Without its original transaction id, it
+    /// would be another subscription, and a refund of the stated one would not end it.
+    /// - Parameter products: those of the subscription periods that the documents state.
+    func mayContinue(subscriptionsOf products: Set<String>) -> Bool {
+        !hasOriginalId && (products.contains(productId) || hasExpiry && !products.isEmpty)
     }
 
     private static func isId(_ text: String) -> Bool {

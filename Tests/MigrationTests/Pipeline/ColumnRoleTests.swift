@@ -109,6 +109,18 @@ struct ColumnRoleTests {
         #expect(try Self.purchases(files)["u1"]?.contains(ids[0]) == true)
     }
 
+    @Test("A row beside a receipt that may be a period of its subscription is not stored as another subscription")
+    func periodBesideReceipt() async throws {
+        let product = "com.example.orchard.premium.monthly"
+        let table = "user_id,product_id,transaction_id,purchase_date_ms,receipt\n"
+        let row = "u1,\(product),530009000000001,1700000000000,\(try Self.receipt())\n"
+        // The second receipt is known.
+        let (summary, files) = try await Self.migrated(table + row + row, name: "rows.csv", try Self.migration())
+        #expect(summary.records.migratedByKind == ["appReceipt": 2] && summary.records.notes["rowNotRead"] == 2)
+        let subscriptions = try StoreMigrationTests.rows(files, "subscriptions")
+        #expect(subscriptions.compactMap { $0["originalTransactionId"]?.string } == ["530001234567000"])
+    }
+
     @Test("A retry without options reads all columns that had receipts, and no other")
     func retryOfSeveralColumns() async throws {
         let table = """

@@ -226,6 +226,29 @@ struct ConfirmationTests {
         #expect(refused.transactions.isEmpty && refused.summary.quarantined == 1)
     }
 
+    @Test("A row that may be a period of the receipt's subscription is read only with its original transaction id")
+    func periodBeside() async throws {
+        let month = ForgedPurchase(.autoRenewable, product: "month", id: "530000000000001", at: Self.bought).with {
+            $0.expiresDate = .seconds(ForgedInstant(2023, 9, 1))
+        }
+        let receipt = try Self.receipt([month])
+        let original = ["original_transaction_id": "530000000000001"]
+        let expiry = ["expires_date_ms": "1696118400000"]
+        let cases: [(product: String, changes: [String: String], isRead: Bool)] = [
+            ("month", [:], false), ("month", original, true), ("year", expiry, false),
+            ("year", expiry.merging(original) { $1 }, true), ("gems", [:], true),
+        ]
+        for (product, changes, isRead) in cases {
+            let row: [String: Any] = [
+                "product_id": product, "transaction_id": "530000000000009", "purchase_date_ms": "1693526400000",
+                "receipt": receipt,
+            ]
+            let result = try await migrate(row.merging(changes as [String: Any]) { $1 })
+            #expect(result.transactions.count == (isRead ? 2 : 1), "\(product) \(changes)")
+            #expect(result.summary.notes["rowNotRead"] == (isRead ? nil : 1), "\(product) \(changes)")
+        }
+    }
+
     @Test("A reply cannot move a signed purchase to another app or environment")
     func otherApp() async throws {
         let result = try await migrate(
