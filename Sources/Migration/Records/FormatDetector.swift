@@ -121,6 +121,8 @@ struct FormatDetector {
     /// may lack a member, so its absence alone proves nothing.
     private func nameLike(_ column: String, _ framing: InputFraming) -> String? {
         let isReceipt = options.receiptColumns.contains(column)
+        // A member that another option names is no other spelling of this one: `tag1` and `tag2`.
+        let named = options.receiptColumns + options.otherColumns
         var names: [String] = []
         for record in firstRecords(framing) {
             let text = Array(head[record])[...]
@@ -138,7 +140,7 @@ struct FormatDetector {
             }
             for name in others where !names.contains(name) && names.count < 1_000 { names.append(name) }
         }
-        return names.first { SimilarNames.differByTyping(column, $0) }
+        return names.first { !named.contains($0) && SimilarNames.differByTyping(column, $0) }
     }
 
     /// The records at the beginning that can be JSON objects and are complete; none of a table or a single record.

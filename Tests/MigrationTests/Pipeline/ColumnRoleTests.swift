@@ -407,6 +407,10 @@ struct ColumnRoleTests {
             let error = await #expect(throws: MigrationError.self) { try await Self.migrated(records, migration) }
             #expect(error?.message.contains("but the member \(name)") == true)
         }
+        // What another option names is there, and no mistake for this one.
+        let tagged = records.replacing("country", with: "tag1")
+        let (tags, _) = try await Self.migrated(tagged, try Self.migration(carry: ["tag1", "tag2"]))
+        #expect(tags.records.migrated == 3)
         // A member that only later records have is no mistake. The summary names what no record has.
         let (summary, _) = try await Self.migrated(records, try Self.migration(user: "konto"))
         #expect(summary.records.migrated == 3 && summary.records.missing(["konto", "country"]) == ["konto"])
