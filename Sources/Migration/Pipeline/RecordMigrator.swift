@@ -138,7 +138,7 @@ struct RecordMigrator: Sendable {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
                 return quarantine(record, reason, known.kind, into: &output)
             }
-            let row = row(of: record, in: &output.counts) {
+            let row = unstatedRow(of: record, in: &output.counts) {
                 try? ReceiptDecoder(limits: options.limits).decode(keyed.container).payload
             }
             return file(row, of: record, beside: known, filing, into: &output)
@@ -160,16 +160,16 @@ struct RecordMigrator: Sendable {
             key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
         filing.verified.add(known)
         output.additions.receipts.append(known)
-        let row = row(of: record, in: &output.counts) { receipt.payload }
+        let row = unstatedRow(of: record, in: &output.counts) { receipt.payload }
         file(row, of: record, beside: known, filing, into: &output)
     }
 
     /// The row beside a receipt; nil if the receipt states its purchase, or if it is not read.
-    private func row(
-        of record: InputRecord, in counts: inout BatchCounts, besideReceipt receipt: () -> LegacyReceipt?
+    private func unstatedRow(
+        of record: InputRecord, in counts: inout BatchCounts, besideReceipt decoded: () -> LegacyReceipt?
     ) -> RowBeside? {
         guard let row = RowBeside(record.carried) else { return nil }
-        let receipt = receipt()
+        let receipt = decoded()
         guard receipt?.states(row.transactionId) != true else { return nil }
         return isRead(row, besideSubscriptionsOf: receipt?.subscriptionProducts ?? [], &counts) ? row : nil
     }
@@ -198,9 +198,9 @@ struct RecordMigrator: Sendable {
         output.counts.migrated(receipt.kind, receipt.scope.environment)
         guard let row else { return }
         var read = ReadDocuments()
-        self.read(row, [], of: record, into: &read, &output.counts) { stated in
-            stated.complete(bundleId: receipt.scope.bundleId, environment: receipt.scope.environment, "")
-        }
+        let beside = PlaceOfRow(
+            carried: [], bundleId: receipt.scope.bundleId, environment: receipt.scope.environment, path: "")
+        self.read(row, beside, of: record, into: &read, &output.counts)
         exclude(from: &read)
         file(&read, of: record, filing, into: &output)
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
@@ -452,39 +452,30 @@ struct RecordMigrator: Sendable {
     private func readRowsBeside(
         of record: InputRecord, into read: inout ReadDocuments, _ counts: inout BatchCounts
     ) {
-        let signed = read.receipts.map { (carried: $0.carried, receipt: Optional($0)) }
-        let recorded = read.recorded.flatMap(\.documents).map { (carried: $0.carried, receipt: ReadReceipt?.none) }
         var seen: Set<[UInt8]> = []
         var known: (ids: Set<String>, subscriptions: Set<String>)?
-        for (carried, receipt) in signed + recorded {
-            guard let row = RowBeside(record.carried + carried), seen.insert(JSONValue.object(row.object).json).inserted
+        for beside in read.placesOfRows {
+            guard let row = RowBeside(record.carried + beside.carried),
+                seen.insert(JSONValue.object(row.object).json).inserted
             else { continue }
             let found = known ?? (ids: read.transactionIds, subscriptions: read.subscriptionProducts)
             known = found
             guard !found.ids.contains(row.transactionId),
                 isRead(row, besideSubscriptionsOf: found.subscriptions, &counts)
             else { continue }
-            self.read(row, carried, of: record, into: &read, &counts) { stated in
-                guard let receipt else { return }
-                stated.complete(
-                    bundleId: receipt.verified.bundleId, environment: receipt.verified.environment,
-                    receipt.document?.path)
-            }
+            self.read(row, beside, of: record, into: &read, &counts)
         }
     }
 
     /// Reads a row beside a document as a recorded document.
-    /// - Parameters:
-    ///   - carried: the columns beside the document alone.
-    ///   - complete: adds what the document states.
     private func read(
-        _ row: RowBeside, _ carried: [CarriedColumn], of record: InputRecord, into read: inout ReadDocuments,
-        _ counts: inout BatchCounts, completing complete: (inout RecordedSurroundings) -> Void
+        _ row: RowBeside, _ beside: PlaceOfRow, of record: InputRecord, into read: inout ReadDocuments,
+        _ counts: inout BatchCounts
     ) {
         let document = InputDocument(
-            payload: .transactions(.object(row.object)), path: "", carried: carried, text: [])
+            payload: .transactions(.object(row.object)), path: "", carried: beside.carried, text: [])
         var stated = surroundings(of: document, in: record, &counts)
-        complete(&stated)
+        stated.complete(from: beside)
         do throws(RecordedReplyError) {
             let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
             // Columns of the caller's own can have Apple's names.
@@ -828,6 +819,17 @@ private struct RefusedReceipt: Error {
     let error: ReceiptError
 }
 
+/// A document beside which the columns can be a row.
+private struct PlaceOfRow {
+    /// The columns beside the document alone.
+    let carried: [CarriedColumn]
+    /// The app and the environment that the document states.
+    let bundleId: String?
+    let environment: Environment?
+    /// The place of the document in the record; nil if it is inside another one.
+    let path: String?
+}
+
 /// The recognized documents of one record.
 private struct ReadDocuments {
     /// The verified receipts, including those inside recorded documents.
@@ -893,6 +895,25 @@ private struct ReadDocuments {
         receipts = different
         // The order of the documents in the record does not matter.
         receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
+    }
+
+    /// The documents beside which a row can be, the signed ones first.
+    var placesOfRows: [PlaceOfRow] {
+        let signed = receipts.map { receipt in
+            PlaceOfRow(
+                carried: receipt.carried, bundleId: receipt.verified.bundleId,
+                environment: receipt.verified.environment, path: receipt.document?.path)
+        }
+        let unsigned = recorded.flatMap { recorded -> [PlaceOfRow] in
+            // Decoded transactions of several apps can be in one record.
+            let mapping = recorded.owned.isEmpty ? recorded.mapping : nil
+            return recorded.documents.map { document in
+                PlaceOfRow(
+                    carried: document.carried, bundleId: mapping?.statedBundleId, environment: mapping?.environment,
+                    path: document.path)
+            }
+        }
+        return signed + unsigned
     }
 
     /// The transactions that the documents state.
@@ -1071,14 +1092,11 @@ private struct RefusedDocument {
 }
 
 extension RecordedSurroundings {
-    /// Adds the app and the environment that a signed document in the same record states.
-    /// - Parameter path: the place of the document; nil if it is inside another one.
-    fileprivate mutating func complete(
-        bundleId signedBundleId: String?, environment signedEnvironment: Environment?, _ path: String?
-    ) {
-        let name = path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
-        if bundleId == nil { bundleId = signedBundleId.map { Column($0, name) } }
-        if environment == nil { environment = signedEnvironment.map { Column($0, name) } }
+    /// Adds the app and the environment that the document beside a row states.
+    fileprivate mutating func complete(from document: PlaceOfRow) {
+        let name = document.path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
+        if bundleId == nil { bundleId = document.bundleId.map { Column($0, name) } }
+        if environment == nil { environment = document.environment.map { Column($0, name) } }
     }
 }
 

@@ -109,6 +109,22 @@ struct ColumnRoleTests {
         #expect(try Self.purchases(files)["u1"]?.contains(ids[0]) == true)
     }
 
+    @Test("A row beside a reply is of the app and the environment that the reply states")
+    func rowBesideReply() async throws {
+        let stated = #"{"transaction_id":"530009000000002","product_id":"gems","purchase_date_ms":"1700000000000"}"#
+        let record = """
+            {"user_id":"u1","product_id":"coins","transaction_id":"530009000000001","purchase_date_ms":"1700000000000",\
+            "reply":{"status":0,"environment":"Production","receipt":{"bundle_id":"\(Self.appId)","in_app":[\(stated)]}}}
+            """
+        let (summary, files) = try await Self.migrated(record, try Self.migration())
+        #expect(summary.records.migratedByKind == ["verifyReceiptReply": 1])
+        #expect(try StoreMigrationTests.rows(files, "quarantine").isEmpty)
+        let transactions = try StoreMigrationTests.rows(files, "transactions")
+        #expect(
+            Set(transactions.compactMap { $0["transactionId"]?.string }) == ["530009000000001", "530009000000002"])
+        #expect(transactions.allSatisfy { $0["bundleId"]?.string == Self.appId })
+    }
+
     @Test("A row beside a receipt that may be a period of its subscription is not stored as another subscription")
     func periodBesideReceipt() async throws {
         let product = "com.example.orchard.premium.monthly"
