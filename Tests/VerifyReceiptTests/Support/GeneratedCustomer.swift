@@ -150,6 +150,8 @@ struct GeneratedCustomer {
     }
 
     static let start = ForgedInstant(2022, 10, 3, 4, 5, 6)
+    /// The certificate that signs the newest iOS 6 receipts has expired then.
+    private static let oldReceiptsEnd = ForgedInstant(2023, 2, 7)
     static let day: Int64 = 86_400
     static let hour: Int64 = 3_600
 
@@ -417,8 +419,10 @@ struct GeneratedCustomer {
             Int64.random(in: 0...today, using: &generator)
         }
         for date in dates.sorted() + [today] { receipts.append(try receipt(at: date)) }
-        if generator.chance(10),
-            let purchase = purchases.filter({ $0.isInOldReceipts }).randomElement(using: &generator)
+        if generator.chance(15),
+            let purchase = purchases.filter({
+                $0.isInOldReceipts && Self.start.adding(seconds: $0.start) < Self.oldReceiptsEnd
+            }).randomElement(using: &generator)
         {
             oldReceipt = (try receipt(of: purchase), purchase)
         }
@@ -527,7 +531,7 @@ struct GeneratedCustomer {
             $0.isTrialPeriod = purchase.isTrial
             $0.isInIntroOfferPeriod = false
         }
-        return try ForgedTransactionSignature.version2(at: date).signed(receipt)
+        return try ForgedTransactionSignature.version3().signed(receipt)
     }
 
     /// The transaction as the App Store signs it two hours after a time. It states what happened until then: the App Store never
