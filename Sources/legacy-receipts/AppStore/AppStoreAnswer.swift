@@ -76,11 +76,7 @@ enum AppStoreText {
 
     private static func cell(_ path: [String], _ row: JSONValue) -> String {
         guard let value = value(path, row) else { return "-" }
-        // Apple's dates are numbers of milliseconds (Reference.md S5); none has another name.
-        if let number = value.integer {
-            let isDate = path.last?.hasSuffix("Date") ?? false
-            return isDate && (0..<253_402_300_800_000).contains(number) ? DateText.iso(number) : String(number)
-        }
+        if let number = value.integer { return DateText.iso(number, of: path.last ?? "") ?? String(number) }
         return value.string.map { Printable.text($0) } ?? AppStoreAnswer.line(value)
     }
 

@@ -125,9 +125,7 @@ enum DocumentInspectionText {
             return text.utf8.count > longestText ? "(\(text.utf8.count) bytes)" : Printable.text(text)
         }
         if let number = value.integer {
-            // Apple's dates are numbers of milliseconds (Reference.md S5); none has another name.
-            let isDate = name.hasSuffix("Date") && (0..<253_402_300_800_000).contains(number)
-            return isDate ? "\(number) (\(DateText.iso(number)))" : String(number)
+            return DateText.iso(number, of: name).map { "\(number) (\($0))" } ?? String(number)
         }
         let json = String(decoding: value.json, as: UTF8.self)
         return json.utf8.count > longestText ? "(\(json.utf8.count) bytes of JSON)" : Printable.text(json)

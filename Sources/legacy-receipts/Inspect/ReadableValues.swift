@@ -10,6 +10,12 @@ enum DateText {
         let fraction = milliseconds % 1_000 == 0 ? "" : "." + civil.fraction
         return "\(civil.date)T\(civil.time)\(fraction)Z"
     }
+
+    /// A number of Apple's JSON, if its name says that it is a date. Apple's dates are numbers of milliseconds (Reference.md
+    /// S5), and no other number has such a name.
+    static func iso(_ number: Int64, of name: String) -> String? {
+        name.hasSuffix("Date") && PacificTime.range.contains(number) ? iso(number) : nil
+    }
 }
 
 extension RawAttribute {
