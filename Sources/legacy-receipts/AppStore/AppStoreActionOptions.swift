@@ -88,10 +88,14 @@ enum AppStoreErrorText {
         return text
     }
 
-    /// For a run that the error ended: what it was, and what to check if the App Store does not accept the app or its key.
-    static func end(of error: AppStoreServerAPIError) -> String {
-        "Stopped, run the same command to go on. \(text(error))"
-            + (error.concernsApp ? " \(whatToCheck(in: error.environment))" : "")
+    /// Ends a command whose run an error ended. Prints what it was, and what to check if the App Store does not accept the app or
+    /// its key.
+    static func end(after error: AppStoreServerAPIError?) throws {
+        guard let error else { return }
+        Terminal.error(
+            "Stopped, run the same command to go on. \(text(error))"
+                + (error.concernsApp ? " \(whatToCheck(in: error.environment))" : ""))
+        throw ExitStatus.usageOrIO
     }
 
     /// What to check if the App Store does not accept an app or its key.

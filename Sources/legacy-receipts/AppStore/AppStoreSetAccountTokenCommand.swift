@@ -82,10 +82,7 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
             Terminal.error("Every refusal is in \(done.path).")
         }
         try Terminal.output(options.json ? outcome.json(session.client.environment) : outcome.text)
-        if let stopped = outcome.stopped {
-            Terminal.error(AppStoreErrorText.end(of: stopped))
-            throw ExitStatus.usageOrIO
-        }
+        try AppStoreErrorText.end(after: outcome.stopped)
         if outcome.refused + outcome.failed > 0 { throw ExitStatus.refusedByAppStore }
     }
 }

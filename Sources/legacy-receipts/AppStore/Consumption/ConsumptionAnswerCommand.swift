@@ -72,10 +72,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
             options.json ? try outcome.json(environment) : try outcome.text(isDryRun: dryRun))
         for (id, problem) in outcome.problems { Terminal.error("\(Printable.text(id)): \(problem.text)") }
         if let error = outcome.storeError { Terminal.error(Self.stillOpen(error)) }
-        if let stopped = outcome.stopped {
-            Terminal.error(AppStoreErrorText.end(of: stopped))
-            throw ExitStatus.usageOrIO
-        }
+        try AppStoreErrorText.end(after: outcome.stopped)
         if outcome.storeError != nil { throw ExitStatus.usageOrIO }
         guard outcome.problems.isEmpty else { throw ExitStatus.notOpen }
     }
