@@ -9,17 +9,7 @@ enum Base64 {
 
     /// The alphabet for URLs without padding, as JWS requires (RFC 7515, section 2).
     static func url(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        for byte in Data(bytes).base64EncodedData() {
-            switch byte {
-            case UInt8(ascii: "+"): text.append(UInt8(ascii: "-"))
-            case UInt8(ascii: "/"): text.append(UInt8(ascii: "_"))
-            case UInt8(ascii: "="): break
-            default: text.append(byte)
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        standard(bytes).replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 
     /// Decodes standard base64. Line ends and other characters outside the alphabet are skipped.
