@@ -48,13 +48,7 @@ extension PurchaseHistory {
 
     /// The last known period of each of the customer's own subscriptions. Two Apple Accounts of one customer have one each.
     private func lastPeriods(_ timeline: SubscriptionTimeline, at now: Int64) -> [SubscriptionPeriodSpan] {
-        var last: [String: SubscriptionPeriodSpan] = [:]
-        for span in timeline.own where span.start <= now {
-            guard let id = span.entry.subscriptionId else { continue }
-            if let known = last[id], known.end > span.end { continue }
-            last[id] = span
-        }
-        return last.sorted { $0.key < $1.key }.map(\.value)
+        timeline.own.last(begunBy: now, by: \.entry.subscriptionId).sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// The last known period of a subscription that may have been renewed since.

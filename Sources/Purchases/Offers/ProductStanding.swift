@@ -111,7 +111,8 @@ extension PurchaseHistory {
         for standing in subscriptions { add(standing, standing.productId, standing.transactionId) }
         let statuses = Dictionary(
             subscriptions.map { ($0.subscriptionId, $0.status) }, uniquingKeysWith: { first, _ in first })
-        for (product, span) in lastSpans(at: now) where found[product] == nil {
+        let spans = SubscriptionTimeline.all(of: self).flatMap(\.spans)
+        for (product, span) in spans.last(begunBy: now, by: \.transaction.productId) where found[product] == nil {
             let status: SubscriptionStatus = span.isRevoked ? .revoked : .expired
             found[product] = ProductStanding(
                 productId: product, type: .autoRenewableSubscription, status: status,
@@ -142,16 +143,5 @@ extension PurchaseHistory {
                 renewalInfo: nil)
         }
         return found.values.sorted { $0.productId < $1.productId }
-    }
-
-    /// For each subscription product, the period that ends last of those that have begun.
-    private func lastSpans(at now: Int64) -> [String: SubscriptionPeriodSpan] {
-        var last: [String: SubscriptionPeriodSpan] = [:]
-        for span in SubscriptionTimeline.all(of: self).flatMap(\.spans) where span.start <= now {
-            guard let product = span.transaction.productId else { continue }
-            if let known = last[product], known.end > span.end { continue }
-            last[product] = span
-        }
-        return last
     }
 }

@@ -18,6 +18,19 @@ struct SubscriptionPeriodSpan {
     var isRevoked: Bool { transaction.isRevoked }
 }
 
+extension [SubscriptionPeriodSpan] {
+    /// For each value of a key, the period that ends last of those that have begun at a time.
+    func last(begunBy now: Int64, by key: (SubscriptionPeriodSpan) -> String?) -> [String: SubscriptionPeriodSpan] {
+        var last: [String: SubscriptionPeriodSpan] = [:]
+        for span in self where span.start <= now {
+            guard let value = key(span) else { continue }
+            if let known = last[value], known.end > span.end { continue }
+            last[value] = span
+        }
+        return last
+    }
+}
+
 /// The seats of a period of a multiseat subscription (App Store Server API 1.23).
 ///
 /// A period can have several transactions, none of which replaces another. Its seats are the sum of their `quantity` less
