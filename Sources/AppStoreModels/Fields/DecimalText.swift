@@ -3,6 +3,17 @@ extension StringProtocol {
     package var isDecimal: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
+extension Int64 {
+    /// A price in units of the currency, with two decimals or three: `9.99`. The number is in thousandths of the unit, as
+    /// Apple states prices.
+    package var priceText: String {
+        let (units, rest) = magnitude.quotientAndRemainder(dividingBy: 1_000)
+        var decimals = String(1_000 + rest).dropFirst()
+        if decimals.last == "0" { decimals.removeLast() }
+        return "\(self < 0 ? "-" : "")\(units).\(decimals)"
+    }
+}
+
 extension UInt8 {
     /// Whether the byte is a letter or a digit in ASCII.
     package var isASCIIAlphanumeric: Bool {

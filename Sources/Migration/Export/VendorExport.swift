@@ -117,13 +117,13 @@ public struct VendorExport: Sendable {
     /// The row of a purchase, for the formats that contain the receipt beside the price.
     private func row(_ purchase: PricedPurchase, user: String, receipt: String) -> Row {
         let (price, product) = (purchase.price, purchase.newest?.productId ?? "")
-        let amount = price.map { Self.decimal($0.amount) } ?? ""
+        let amount = price?.amount.priceText ?? ""
         let currency = price?.currency ?? ""
         let fields =
             vendor == .qonversion
             ? [
                 user, receipt, product, purchase.id, amount,
-                purchase.introductoryPrice.map { Self.decimal($0) } ?? "", currency,
+                purchase.introductoryPrice?.priceText ?? "", currency,
             ] : [user, receipt, product, amount, currency, purchase.newest?.storefront ?? ""]
         return Row(fields: fields, lacksPrice: price == nil)
     }
@@ -155,15 +155,6 @@ public struct VendorExport: Sendable {
             return field.utf8.dropFirst().allSatisfy { $0.isASCIIAlphanumeric || "_-".utf8.contains($0) }
         default: return true
         }
-    }
-
-    /// A price in units of the currency, with two decimals or three: `9.99`.
-    /// - Parameter milliunits: thousandths of the currency's unit, as Apple states prices.
-    private static func decimal(_ milliunits: Int64) -> String {
-        let (units, rest) = milliunits.magnitude.quotientAndRemainder(dividingBy: 1_000)
-        var decimals = String(1_000 + rest).dropFirst()
-        if decimals.last == "0" { decimals.removeLast() }
-        return "\(milliunits < 0 ? "-" : "")\(units).\(decimals)"
     }
 }
 

@@ -88,10 +88,6 @@ enum ConsumptionCaseText {
 
     private static func money(_ amounts: ConsumptionCase.Amounts) -> String {
         guard !amounts.isEmpty else { return "-" }
-        return amounts.sorted { $0.key < $1.key }.map { currency, amount in
-            let thousandths = String(amount % 1_000)
-            let fraction = String(repeating: "0", count: 3 - thousandths.count) + thousandths
-            return "\(amount / 1_000).\(fraction.hasSuffix("0") ? String(fraction.prefix(2)) : fraction) \(currency)"
-        }.joined(separator: " + ")
+        return amounts.sorted { $0.key < $1.key }.map { "\($0.value.priceText) \($0.key)" }.joined(separator: " + ")
     }
 }
