@@ -175,18 +175,13 @@ public struct ParityReport: Sendable {
     }
 
     private func writeStatuses(to writer: inout JSONWriter) {
-        writer.key("statuses")
-        writer.beginArray()
         let sorted = statuses.sorted {
             ($0.key.apples ?? -1, $0.key.ours ?? -1) < ($1.key.apples ?? -1, $1.key.ours ?? -1)
         }
-        for (statuses, count) in sorted {
-            writer.beginObject()
-            writer.member("apple", statuses.apples)
-            writer.member("ours", statuses.ours)
-            writer.member("pairs", count)
-            writer.endObject()
+        writer.objects("statuses", sorted) { writer, entry in
+            writer.member("apple", entry.key.apples)
+            writer.member("ours", entry.key.ours)
+            writer.member("pairs", entry.value)
         }
-        writer.endArray()
     }
 }

@@ -26,41 +26,29 @@ package struct EncodedFactSet: Sendable {
         writer.beginObject()
         writer.member("environment", set.scope.environment.rawValue)
         writer.member("bundleId", set.scope.bundleId)
-        writer.key("identities")
-        writer.beginArray()
-        for identity in set.identities {
-            writer.beginObject()
+        writer.objects("identities", set.identities) { writer, identity in
             writer.member("kind", identity.kind.rawValue)
             writer.member("value", identity.value)
-            writer.endObject()
         }
-        writer.endArray()
-        writer.key("transactions")
-        writer.beginArray()
-        for fact in set.transactions {
+        writer.array("transactions", set.transactions) { writer, fact in
             encoder.encode(fact)
             Self.write(encoder, fact.origin, to: &writer)
         }
-        writer.endArray()
-        writer.key("renewalInfos")
-        writer.beginArray()
-        for fact in set.renewalInfos {
+        writer.array("renewalInfos", set.renewalInfos) { writer, fact in
             encoder.encode(fact)
             Self.write(encoder, fact.origin, to: &writer)
         }
-        writer.endArray()
         if let fact = set.appTransaction {
             encoder.encode(fact)
             writer.key("appTransaction")
             Self.write(encoder, fact.origin, to: &writer)
         }
         if let receipt = set.receipt {
-            writer.key("receipt")
-            writer.beginObject()
-            writer.member("form", receipt.form.rawValue)
-            writer.member("signedDate", receipt.signedDate)
-            writer.member("sha256", receiptDigest)
-            writer.endObject()
+            writer.object("receipt") { writer in
+                writer.member("form", receipt.form.rawValue)
+                writer.member("signedDate", receipt.signedDate)
+                writer.member("sha256", receiptDigest)
+            }
         }
         writer.endObject()
         facts = writer.finish()

@@ -63,8 +63,7 @@ struct StoreStats {
                 let (consumer, hasUnread) = entry
                 writer.member("name", consumer.name)
                 writer.member("position", consumer.position)
-                writer.key("hasUnread")
-                writer.boolean(hasUnread)
+                writer.member("hasUnread", hasUnread)
             }
         }
         return String(decoding: json, as: UTF8.self)
