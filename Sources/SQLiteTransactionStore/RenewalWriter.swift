@@ -23,13 +23,7 @@ struct RenewalWriter {
             ) t CROSS JOIN ledger l ON l.scope_id = ?1 AND l.transaction_id = t.transaction_id
             ORDER BY l.transaction_id, l.number
             """)
-        append = try SQLStatement(
-            db,
-            """
-            INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id, recorded_at)
-            SELECT ?1, ?2, MAX(number) + 1, ?3, ?4, \(SQLiteTransactionStore.now)
-            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
-            """)
+        append = try SQLStatement(db, SQLiteTransactionStore.appendEvent)
     }
 
     /// - Parameter event: the event of the set's notification, if it is about this purchase.
@@ -82,4 +76,13 @@ struct RenewalWriter {
     private func append(_ entries: [RenewalEntries.Entry], _ original: String, _ scopeId: Int64) throws {
         for entry in entries { try append.run(scopeId, entry.transactionId, entry.event.rawValue, original) }
     }
+}
+
+extension SQLiteTransactionStore {
+    /// Appends an event of a transaction that has entries: the scope, the transaction, the event, the original id.
+    static let appendEvent = """
+        INSERT INTO ledger (scope_id, transaction_id, number, event, original_transaction_id, recorded_at)
+        SELECT ?1, ?2, MAX(number) + 1, ?3, ?4, \(now)
+        FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
+        """
 }

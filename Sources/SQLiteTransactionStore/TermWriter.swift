@@ -11,10 +11,10 @@ struct TermWriter {
     private let findBases: SQLStatement
     private let delete: SQLStatement
     private let insert: SQLStatement
-    private let append: SQLStatement
+    private let db: Database
 
-    /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
-    init(_ db: Database, hasDates: Bool = true) throws {
+    init(_ db: Database) throws {
+        self.db = db
         findOriginals = try SQLStatement(
             db,
             """
@@ -35,15 +35,6 @@ struct TermWriter {
             db,
             """
             INSERT INTO term_bases (scope_id, original_transaction_id, transaction_id, basis) VALUES (?1, ?2, ?3, ?4)
-            """)
-        append = try SQLStatement(
-            db,
-            """
-            INSERT INTO ledger
-                (scope_id, transaction_id, number, event, original_transaction_id\(hasDates ? ", recorded_at" : ""))
-            SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.termMoved.rawValue), ?3
-                \(hasDates ? ", \(SQLiteTransactionStore.now)" : "")
-            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
             """)
     }
 
@@ -75,7 +66,12 @@ struct TermWriter {
         for (id, basis) in changes.bases where known[id] != basis {
             try insert.run(scopeId, transactions[id]?.original ?? id, id, basis)
         }
-        for id in changes.moved { try append.run(scopeId, id, transactions[id]?.original ?? id) }
+        guard !changes.moved.isEmpty else { return }
+        // Not prepared before: the ledger of a schema before 6 has no dates, and no terms move there.
+        let append = try SQLStatement(db, SQLiteTransactionStore.appendEvent)
+        for id in changes.moved {
+            try append.run(scopeId, id, LedgerEntry.Event.termMoved.rawValue, transactions[id]?.original ?? id)
+        }
     }
 
     /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
