@@ -62,8 +62,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     public let accessEnds: Int64
     /// When the status changes if no purchase, refund or renewal happens first; nil if time alone does not change it.
     public let changesAt: Int64?
-    /// The products that the subscription gives access to, the one that decides first. Only after a reversed refund there are
-    /// several. Empty without access.
+    /// The products that the subscription gives access to, the one that decides first. There are several only after a reversed
+    /// refund, and after an upgrade that only unsigned documents state. Empty without access.
     package let products: [SubscribedProduct]
     /// What was last stated about the renewal of the period; nil if nothing was.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
