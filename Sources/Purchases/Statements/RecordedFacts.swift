@@ -9,12 +9,14 @@ extension [FactSet] {
     /// without one, as in a reply, the digest of the statement does. The date and the user count too if the statement has no
     /// date of its own, because many customers can have the same version of the app.
     ///
-    /// The date of the facts is that of `RecordedMapping/asOf`, but not later than `importedAt`, in milliseconds since
-    /// 1970-01-01T00:00:00Z. The result leaves out purchases without an app or a known environment, of Xcode, and
-    /// without a valid transaction id, which is a decimal number. It also leaves out renewal information that fits none of
-    /// the document's scopes, or several, and an app transaction that states neither when nor in which version the app was
-    /// obtained. It can be empty.
-    /// - Parameter userId: the caller's user whose document it is, if that is known.
+    /// The date of the facts is that of `RecordedMapping/asOf`, but not later than `importedAt`. The result leaves out
+    /// purchases without an app or a known environment, of Xcode, and without a valid transaction id, which is a decimal
+    /// number. It also leaves out renewal information that fits none of the document's scopes, or several, and an app
+    /// transaction that states neither when nor in which version the app was obtained. It can be empty.
+    /// - Parameters:
+    ///   - mapping: what the document states.
+    ///   - importedAt: the date of the import, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - userId: the caller's user whose document it is, if that is known.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max, userId: String? = nil) {
         self.init(recorded: mapping, wasReceived: false, notBefore: nil, importedAt: importedAt, userId: userId)
     }
