@@ -140,11 +140,29 @@ enum CopyRule {
 }
 
 extension [StoredTransaction] {
-    /// One transaction of each purchase, where prices or refunds are counted: the customer paid once for all copies. Of copies,
-    /// the first one with a price.
+    /// One transaction of each purchase, where prices or refunds are counted: the customer paid once for all copies.
     package var onePerPurchase: [StoredTransaction] {
-        CopyRule.purchases(among: self).compactMap { places in
-            (places.first { self[$0].payload.price != nil } ?? places.first).map { self[$0] }
+        CopyRule.purchases(among: self).compactMap { places -> StoredTransaction? in
+            // Unsigned documents decide nothing about a signed purchase.
+            let signed = places.filter { self[$0].isSigned }
+            let deciding = signed.isEmpty ? places : signed
+            guard let place = deciding.first(where: { self[$0].payload.price != nil }) ?? deciding.first
+            else { return nil }
+            var one = self[place]
+            // A refund is stated about one copy, also when another copy states an upgrade.
+            let refunded = places.first {
+                self[$0].payload.isRevoked && (signed.isEmpty || self[$0].revocationIsProven)
+            }
+            if one.payload.isUpgraded == true, let refunded {
+                one.payload.isUpgraded = nil
+                one.removeRevocation()
+                one.takeRevocation(of: self[refunded])
+            }
+            if one.payload.price == nil, let priced = places.first(where: { self[$0].payload.price != nil }) {
+                one.payload.price = self[priced].payload.price
+                one.payload.currency = self[priced].payload.currency
+            }
+            return one
         }
     }
 }

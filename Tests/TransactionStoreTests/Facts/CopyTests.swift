@@ -108,6 +108,13 @@ struct CopyTests {
         #expect(try upgraded(cancelled, period("3", at: 9), anew) == ["2", "3"])
     }
 
+    /// What the customer paid and got back.
+    @inline(never)
+    private func paid(by facts: [TransactionFact]) throws -> LifetimeAmounts {
+        let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+        return LifetimeAmounts(customer.transactions.onePerPurchase.map(\.payload))
+    }
+
     @Test("Copies of a purchase were paid once and refunded once, also if documents state the refund of each")
     func amounts() throws {
         func copy(_ id: String, order: String = "900", price: Int64?) -> TransactionFact {
@@ -118,14 +125,45 @@ struct CopyTests {
         }
         let facts = [copy("2", price: 5_000), copy("3", price: nil), copy("4", price: 5_000)]
         let renewal = copy("5", order: "901", price: 5_000)
-        func amounts(_ facts: [TransactionFact]) throws -> LifetimeAmounts {
-            let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
-            return LifetimeAmounts(customer.transactions.onePerPurchase.map(\.payload))
-        }
-        let once = try amounts(facts)
+        let once = try paid(by: facts)
         #expect(once.purchased == ["USD": 5_000] && once.refunded == once.purchased && once.refunds == 1)
-        let both = try amounts(facts + [renewal])
+        let both = try paid(by: facts + [renewal])
         #expect(both.purchased == ["USD": 10_000] && both.refunded == both.purchased && both.refunds == 2)
+    }
+
+    @Test("A refund of one copy of a period counts, whichever copy states the upgrade of the period or the price")
+    func amountsOfUpgradedCopy() throws {
+        for (refunded, upgraded) in [("2", "3"), ("3", "2")] {
+            for priced in ["2", "3"] {
+                func pay(_ payload: inout JWSTransactionDecodedPayload, _ id: String) {
+                    payload.price = id == priced ? 5_000 : nil
+                    payload.currency = "USD"
+                }
+                let amounts = try paid(by: [
+                    period(refunded, .notificationV2, at: 2, revoked: Self.refund) { pay(&$0, refunded) },
+                    period(upgraded, .notificationV2, at: 1) {
+                        pay(&$0, upgraded)
+                        $0.isUpgraded = true
+                    },
+                ])
+                #expect(amounts.purchased == ["USD": 5_000] && amounts.refunded == amounts.purchased)
+                #expect(amounts.refunds == 1)
+            }
+        }
+    }
+
+    @Test("An unsigned refund of one copy does not count if another copy is signed, whichever has the greater id")
+    func amountsOfSignedCopy() throws {
+        for (recorded, signed) in [("2", "3"), ("3", "2")] {
+            let amounts = try paid(by: [
+                period(recorded, .recordedReply, at: 2, revoked: Self.refund) {
+                    $0.price = 5_000
+                    $0.currency = "USD"
+                },
+                period(signed, at: 1),
+            ])
+            #expect(amounts.purchased == ["USD": 5_000] && amounts.refunded.isEmpty && amounts.refunds == 0)
+        }
     }
 
     @Test("Other periods, other products and added seats are no copies, and an upgraded period is not revoked")
