@@ -87,7 +87,7 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             about purchases that are shared with a family or assigned by an organization.
 
             --store names the store that keeps the request, and the answer closes it there. Without it, a request in a \
-            store stays open.
+            store stays open until you dismiss it.
             """,
             example: """
                 consumption 1000000831360853 --customer-consented \\
@@ -152,7 +152,7 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             return try await options.run { session, answer in
                 try await session.client.sendConsumptionInformation(argument.id, request)
                 try add(request, to: &answer)
-                answer.say("If a store keeps the request, it is still open there: --store closes it.")
+                answer.say("If a store keeps the request, dismiss it there: it is still open.")
             }
         }
         let storeError = try await StoreOpener.withExisting(store) { store in
