@@ -120,7 +120,8 @@ struct LedgerFollowKillTests {
                 StoredPurchases.set([StoredPurchases.fact("\($0)", original: "\($0)", 0, 1)])
             })
         let last = try unwrap(try await store.changes(after: 0, limit: 100).last).position
-        // The second batch is delivered, and not acknowledged, until it is told to end. It ends with the folder too.
+        // The command of the second batch runs until the file `free` exists, so the batch is not acknowledged before. It also ends
+        // when the folder is removed.
         try folder.write("got", "")
         try folder.write(
             "deliver",

@@ -1011,7 +1011,7 @@ private struct SignedApp {
     /// The user whose document it is; nil if no column states it.
     let userId: String?
 
-    /// Whether the unsigned app transaction of a document beside it says nothing else, about nobody else.
+    /// Whether the unsigned app transaction of a document beside it has the same user and contradicts nothing.
     func states(_ recorded: FactSet, of userId: String?) -> Bool {
         guard let other = recorded.appTransaction?.payload, recorded.scope == scope, userId == self.userId else {
             return false

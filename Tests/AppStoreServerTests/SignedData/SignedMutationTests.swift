@@ -7,7 +7,7 @@ import TestTraits
 import Testing
 
 /// Mutations of genuine transactions. None may be accepted with other content, and none may trap.
-@Suite("No mutation of a JWS is believed", .computing)
+@Suite("A changed JWS is rejected", .computing)
 struct SignedMutationTests {
     // Without optimization a round takes ten times as long.
     private static let rounds = librariesAreOptimized ? 104_000 : 13_000

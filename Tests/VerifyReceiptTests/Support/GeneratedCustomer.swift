@@ -308,7 +308,7 @@ struct GeneratedCustomer {
         var date = first
         for place in 0..<Int.random(in: 1...3, using: &generator) {
             let end = date + Shelf.team.days * Self.day
-            // Nobody adds seats to a refunded period.
+            // A refunded period gets no more seats.
             var last = end - 1
             for addition in 0...Int.random(in: 0...1, using: &generator) {
                 let start = addition == 0 ? date : Int64.random(in: date + 1..<last, using: &generator)
