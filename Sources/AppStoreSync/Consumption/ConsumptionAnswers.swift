@@ -113,8 +113,13 @@ package struct ConsumptionAnswers: Sendable {
         for (place, id) in ids.enumerated() {
             // The requests before it may have waited for the rate limit.
             let now = clock()
-            let open = (requests[id] ?? []).filter { !$0.isMissed(at: now) }
-            outcome.missed += (requests[id]?.count ?? 0) - open.count
+            let waiting = (requests[id] ?? []).filter { !$0.isMissed(at: now) }
+            outcome.missed += (requests[id]?.count ?? 0) - waiting.count
+            var open: [ConsumptionCase] = []
+            for one in waiting {
+                // A store that cannot be read must not make a request miss its deadline.
+                if (try? await Self.isOpen(one.task, in: store)) ?? true { open.append(one) }
+            }
             guard let one = open.first else { continue }
             let uuids = open.map(\.task.notificationUUID)
             do {
@@ -148,6 +153,20 @@ package struct ConsumptionAnswers: Sendable {
             }
         }
         return outcome
+    }
+
+    /// Whether a request is still open: while others were answered, a person may have answered or dismissed it.
+    private static func isOpen(_ task: ConsumptionTask, in store: any ConsumptionTasks) async throws -> Bool {
+        // Comes before all tasks of the same date.
+        var last = ConsumptionTask(
+            notificationUUID: "", scope: task.scope, originalTransactionId: task.originalTransactionId,
+            transactionId: task.transactionId, reason: nil, requestedDate: task.requestedDate, purchasedPosition: nil)
+        while true {
+            let page = try await store.openConsumptionTasks(after: last, limit: 10)
+            if page.contains(where: { $0.notificationUUID == task.notificationUUID }) { return true }
+            guard let end = page.last, end.requestedDate <= task.requestedDate else { return false }
+            last = end
+        }
     }
 
     /// Sends an answer that the caller decided on, and closes the requests about the transaction that it answers.

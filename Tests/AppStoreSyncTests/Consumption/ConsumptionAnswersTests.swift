@@ -11,6 +11,8 @@ import TransactionStore
 @Suite struct ConsumptionAnswersTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.orchard")
     private static let now: Int64 = 1_700_000_000_000
+    /// The tasks of all tests, which ``Tasks`` lists until they are closed in it.
+    private static let created = Mutex<[ConsumptionTask]>([])
 
     /// Takes every answer. Each request takes so long on the clock.
     private final class API: APITransport {
@@ -82,7 +84,14 @@ import TransactionStore
 
         init(isFull: Bool = false) { self.isFull = isFull }
 
-        func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] { [] }
+        func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
+            let done = closed.withLock { Set($0) }
+            let last = (task?.requestedDate ?? .min, task?.notificationUUID ?? "")
+            let open = ConsumptionAnswersTests.created.withLock { $0 }.filter {
+                !done.contains($0.notificationUUID) && ($0.requestedDate, $0.notificationUUID) > last
+            }.sorted { ($0.requestedDate, $0.notificationUUID) < ($1.requestedDate, $1.notificationUUID) }
+            return Array(open.prefix(limit))
+        }
         func closeConsumptionTasks(
             _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
         ) async throws -> Int {
@@ -114,6 +123,7 @@ import TransactionStore
             notificationUUID: uuid ?? "uuid-\(id)", scope: scope, originalTransactionId: id, transactionId: id,
             reason: nil,
             requestedDate: now + deadline - ConsumptionTask.answerTime, purchasedPosition: nil)
+        created.withLock { $0.append(task) }
         return ConsumptionCase(task, of: Customer(resolving: [set]), acknowledged: nil)
     }
 
@@ -205,6 +215,24 @@ import TransactionStore
         #expect(outcome.stopped != nil && outcome.left == 2 && outcome.answered.isEmpty && outcome.problems.isEmpty)
         #expect(api.sent.withLock { $0 } == ["1"])
         #expect(tasks.closed.withLock { $0 }.isEmpty)
+    }
+
+    @Test("A request that a person answers or dismisses during a run is not answered by the run")
+    func closedMeanwhile() async throws {
+        let tasks = Tasks()
+        let api = SlowAPI {
+            tasks.closed.withLock { $0.append("uuid-2") }
+            return true
+        }
+        let outcome = try await Self.answers(api, tasks) { Self.now }.answer([
+            Self.open("1", deadline: 30_000), Self.open("2", deadline: 30_000),
+            Self.open("2", deadline: 40_000, uuid: "again"), Self.open("4", deadline: 50_000),
+        ])
+        #expect(outcome.answered.map(\.transactionId) == ["1", "2", "4"])
+        #expect(outcome.answered.map(\.notificationUUIDs) == [["uuid-1"], ["again"], ["uuid-4"]])
+        #expect(outcome.missed == 0 && outcome.left == 0 && outcome.problems.isEmpty)
+        let alone = try await Self.answers(api, tasks) { Self.now }.answer([Self.open("2", deadline: 30_000)])
+        #expect(alone.answered.isEmpty && api.sent.withLock { $0 } == ["1", "2", "4"])
     }
 
     @Test("An app whose App Store is slow keeps no other app waiting", .timeLimit(.minutes(5)))
