@@ -120,6 +120,7 @@ package struct ConsumptionAnswers: Sendable {
                 // A store that cannot be read must not make a request miss its deadline.
                 if (try? await Self.isOpen(one.task, in: store)) ?? true { open.append(one) }
             }
+            requests[id] = open
             guard let one = open.first else { continue }
             let uuids = open.map(\.task.notificationUUID)
             do {

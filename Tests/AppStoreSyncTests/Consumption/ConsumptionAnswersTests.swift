@@ -217,6 +217,23 @@ import TransactionStore
         #expect(tasks.closed.withLock { $0 }.isEmpty)
     }
 
+    @Test("A request that is missed when its turn comes does not count as left too")
+    func missedIsNotLeft() async throws {
+        let calls = Mutex(0)
+        let cases = try [
+            Self.open("2", deadline: 50_000, uuid: "first"), Self.open("2", deadline: 90_000, uuid: "second"),
+        ]
+        let outcome = try await Self.answers(API(status: 401), Tasks()) {
+            // The deadlines are looked at for both requests, and again when their turn comes.
+            let call = calls.withLock { count in
+                count += 1
+                return count
+            }
+            return call <= 2 ? Self.now : Self.now + 60_000
+        }.answer(cases)
+        #expect(outcome.stopped != nil && outcome.missed == 1 && outcome.left == 1 && outcome.leftRequests == 1)
+    }
+
     @Test("A request that a person answers or dismisses during a run is not answered by the run")
     func closedMeanwhile() async throws {
         let tasks = Tasks()
