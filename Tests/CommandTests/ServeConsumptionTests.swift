@@ -101,7 +101,7 @@ struct ServeConsumptionTests {
         #expect(outcome.output == "0\n1\n", "\(outcome) \(log)")
     }
 
-    @Test("While the rules cannot be read, the metrics still state what is open, and until when")
+    @Test("While the rules cannot be read, the metrics and the log still state what is open")
     func unreadableRules() async throws {
         let folder = try Folder()
         let outcome = try await AppStoreShell.run(
@@ -118,6 +118,7 @@ struct ServeConsumptionTests {
         let log = try folder.text("log")
         #expect(outcome.output == "1\ndeadline\n", "\(outcome) \(log)")
         #expect(log.contains("consumption requests are not answered") && log.contains("rules.json"), "\(log)")
+        #expect(log.contains("\"unanswered\":"), "\(log)")
     }
 
     @Test("serve --check warns of what is wrong in the rules and the consents, without which a server starts")

@@ -50,7 +50,7 @@ final class ConsumptionRounds: Sendable {
         if let failure = round.failure {
             // An alert watches what is open, so its numbers go on.
             last.withLock { $0 = round }
-            return note(failure)
+            return note(failure, Self.metadata(of: round))
         }
         let before = last.withLock { last in
             defer { last = round }
@@ -58,17 +58,23 @@ final class ConsumptionRounds: Sendable {
         }
         // A round like the one before needs no line.
         guard round.answered > 0 || round != before else { return }
+        logger.log(
+            level: round.left > 0 ? .warning : .notice, "consumption requests", metadata: Self.metadata(of: round))
+    }
+
+    private static func metadata(of round: ConsumptionRound) -> Logger.Metadata {
         var metadata: Logger.Metadata = [
             "answered": .stringConvertible(round.answered), "unanswered": .stringConvertible(round.unanswered),
             "left": .stringConvertible(round.left), "missed": .stringConvertible(round.missed),
         ]
         if let problem = round.problem { metadata["problem"] = "\(problem)" }
-        logger.log(level: round.left > 0 ? .warning : .notice, "consumption requests", metadata: metadata)
+        return metadata
     }
 
-    /// Counts and logs a round that could not do all of its work.
-    private func note(_ failure: String) {
+    /// Counts and logs a round that could not do all of its work. Other apps may have been answered in it.
+    private func note(_ failure: String, _ numbers: Logger.Metadata = [:]) {
         metrics.consumptionRequests.add("failed")
-        logger.error("consumption requests are not answered", metadata: ["error": "\(failure)"])
+        logger.error(
+            "consumption requests are not answered", metadata: numbers.merging(["error": "\(failure)"]) { $1 })
     }
 }
