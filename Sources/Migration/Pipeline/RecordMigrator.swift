@@ -933,9 +933,8 @@ private struct ReadDocuments {
     /// its JWS.
     var kind: RecordKind {
         let main = receipts.first { !$0.verified.mapped.transactions.isEmpty } ?? receipts.first
-        return recorded.first { $0.kind != .storeKit2JSON && !$0.isRowBeside }?.kind ?? main?.verified.kind ?? recorded
-            .first?.kind
-            ?? .unrecognized
+        let document = recorded.first { $0.kind != .storeKit2JSON && !$0.isRowBeside }
+        return document?.kind ?? main?.verified.kind ?? recorded.first?.kind ?? .unrecognized
     }
 
     var environment: Environment? {

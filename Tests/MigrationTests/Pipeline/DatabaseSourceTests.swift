@@ -110,6 +110,19 @@ struct DatabaseSourceTests {
             return StoreMigration(options: options)
         }
 
+        /// Adds rows without a receipt.
+        func insert(_ ids: [Int]) throws {
+            for id in ids { try execute("INSERT INTO receipts VALUES (\(id), 'u', NULL, '')") }
+        }
+
+        /// Migrates the ids of the rows as transaction ids, by their key.
+        func migrateIds(
+            into store: SQLiteTransactionStore, startsOver: Bool = false
+        ) async throws -> StoreMigrationSummary {
+            let sql = "SELECT id, 1000000000000000 + id AS transaction_id FROM receipts"
+            return try await migration(sql, key: "id", startsOver: startsOver).run(inputs: [address], into: store)
+        }
+
         func openStore(_ name: String = "store") throws -> SQLiteTransactionStore {
             try SQLiteTransactionStore.open(path: folder.file("\(name).sqlite"), options: .init(durability: .normal))
         }
@@ -258,28 +271,20 @@ struct DatabaseSourceTests {
     )
     func addedBefore(_ engine: Engine) async throws {
         let database = try Database(engine)
-        func insert(_ ids: [Int]) throws {
-            for id in ids { try database.execute("INSERT INTO receipts VALUES (\(id), 'u', NULL, '')") }
-        }
-        func run(startsOver: Bool = false) async throws -> StoreMigrationSummary {
-            let sql = "SELECT id, 1000000000000000 + id AS transaction_id FROM receipts"
-            return try await database.migration(sql, key: "id", startsOver: startsOver)
-                .run(inputs: [database.address], into: store)
-        }
         let store = try database.openStore()
-        try insert([2, 4, 6, 8])
-        #expect(try await run().records.recordsRead == 4)
+        try database.insert([2, 4, 6, 8])
+        #expect(try await database.migrateIds(into: store).records.recordsRead == 4)
         try database.execute("DELETE FROM receipts WHERE id = 4")
-        try insert([10])
-        #expect(try await run().records.recordsRead == 5)
+        try database.insert([10])
+        #expect(try await database.migrateIds(into: store).records.recordsRead == 5)
         // As many rows as were read, but not the same.
-        try insert([3])
-        let error = await #expect(throws: MigrationError.self) { try await run() }
+        try database.insert([3])
+        let error = await #expect(throws: MigrationError.self) { try await database.migrateIds(into: store) }
         #expect(error?.code == .inputChanged)
         #expect(error?.message.contains("1 more than") == true, "\(error?.message ?? "")")
-        #expect(try await run(startsOver: true).records.recordsRead == 5)
-        try insert([12])
-        #expect(try await run().records.recordsRead == 6)
+        #expect(try await database.migrateIds(into: store, startsOver: true).records.recordsRead == 5)
+        try database.insert([12])
+        #expect(try await database.migrateIds(into: store).records.recordsRead == 6)
         try await store.close()
     }
 
@@ -288,26 +293,18 @@ struct DatabaseSourceTests {
         arguments: Engine.available)
     func hiddenByDeletion(_ engine: Engine) async throws {
         let database = try Database(engine)
-        func insert(_ ids: [Int]) throws {
-            for id in ids { try database.execute("INSERT INTO receipts VALUES (\(id), 'u', NULL, '')") }
-        }
-        func run(startsOver: Bool = false) async throws -> StoreMigrationSummary {
-            let sql = "SELECT id, 1000000000000000 + id AS transaction_id FROM receipts"
-            return try await database.migration(sql, key: "id", startsOver: startsOver)
-                .run(inputs: [database.address], into: store)
-        }
         let store = try database.openStore()
         func ids() async throws -> Set<String> {
             let lines = try await store.quarantine(after: nil, limit: 100).map { try JSONValue.parse($0.line[...]) }
             return Set(lines.compactMap { $0["record"]?["id"]?.string })
         }
-        try insert([2, 4, 6])
-        #expect(try await run().records.recordsRead == 3)
+        try database.insert([2, 4, 6])
+        #expect(try await database.migrateIds(into: store).records.recordsRead == 3)
         try database.execute("DELETE FROM receipts WHERE id = 2")
-        try insert([3, 8])
-        #expect(try await run().records.recordsRead == 4)
+        try database.insert([3, 8])
+        #expect(try await database.migrateIds(into: store).records.recordsRead == 4)
         #expect(try await ids() == ["2", "4", "6", "8"])
-        #expect(try await run(startsOver: true).records.recordsRead == 4)
+        #expect(try await database.migrateIds(into: store, startsOver: true).records.recordsRead == 4)
         #expect(try await ids().isSuperset(of: ["3", "4", "6", "8"]))
         try await store.close()
     }
