@@ -59,7 +59,7 @@ public struct MigrationSummary: Sendable, Equatable {
     public internal(set) var migratedByKind: [String: Int] = [:]
     public internal(set) var quarantinedByKind: [String: Int] = [:]
     /// Records by the objects in which clients sent their documents: `unity`, `requestBody`, `flutter`, `cordova`, `expo`,
-    /// `reactNativeIAP` and `capacitor`, by the names of members. A record can count for several, and most count for none.
+    /// `reactNativeIAP`, `openIAP` and `capacitor`, by the names of members. A record can count for several, and most count for none.
     public internal(set) var wrappers: [String: Int] = [:]
     /// Migrated records by environment; `unknown` if a recorded document has none.
     public internal(set) var migratedByEnvironment: [String: Int] = [:]

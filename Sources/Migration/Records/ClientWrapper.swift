@@ -1,7 +1,7 @@
 /// The objects in which clients send a document to their server. The summary counts them. Documents are read under any name,
 /// so nothing else depends on them.
 enum ClientWrapper: String, Sendable, Hashable, CaseIterable {
-    case unity, requestBody, flutter, cordova, expo, reactNativeIAP, capacitor
+    case unity, requestBody, flutter, cordova, expo, reactNativeIAP, openIAP, capacitor
 
     /// The name of the member with the document, and of members that are beside it. The first form that fits counts.
     /// Documentation/Migrate.md has the same table.
@@ -15,6 +15,8 @@ enum ClientWrapper: String, Sendable, Hashable, CaseIterable {
         (.expo, "transactionReceipt", ["originalOrderId"]),
         (.reactNativeIAP, "transactionReceipt", []),
         (.reactNativeIAP, "jwsRepresentationIos", []),
+        // Newer versions of react-native-iap, expo-iap and flutter_inapp_purchase send the same object.
+        (.openIAP, "purchaseToken", ["productId", "isAutoRenewing"]),
         (.capacitor, "jwsRepresentation", ["productIdentifier"]),
         (.capacitor, "receipt", ["productIdentifier"]),
         (.cordova, "jwsRepresentation", ["type", "id"]),

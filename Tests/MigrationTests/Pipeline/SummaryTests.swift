@@ -41,6 +41,8 @@ struct SummaryTests {
             #"{"transactionId":"1","jwsRepresentationIos":"\#(Made.jws)"}"#,
             #"{"productId":"p","purchaseState":1,"originalOrderId":"1","transactionReceipt":\#(receipt)}"#,
             #"{"purchase":{"productIdentifier":"p","transactionId":"1","receipt":\#(receipt)}}"#,
+            #"{"id":"1","productId":"p","platform":"ios","isAutoRenewing":true,"purchaseToken":"\#(Made.jws)"}"#,
+            #"{"id":"1","productId":"p","platform":"android","isAutoRenewing":true,"purchaseToken":"abc"}"#,
             #"{"user":1,"receipt":\#(receipt)}"#, #"{"type":"x","jwsRepresentation":"\#(Made.jws)"}"#,
         ]
         try folder.write("records.ndjson", Array(records.joined(separator: "\n").utf8))
@@ -50,7 +52,7 @@ struct SummaryTests {
         #expect(
             summary.wrappers == [
                 "unity": 2, "requestBody": 1, "flutter": 1, "cordova": 3, "reactNativeIAP": 2, "expo": 1,
-                "capacitor": 1,
+                "openIAP": 1, "capacitor": 1,
             ])
         let json = try JSONValue.parse(summary.json())
         #expect(json["wrappers"]?["cordova"]?.integer == 3)
