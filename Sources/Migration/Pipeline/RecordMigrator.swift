@@ -346,9 +346,7 @@ struct RecordMigrator: Sendable {
                 continue
             }
             var mapping = document.mapping
-            let rows = signed.resolve(mapping)
-            let contradicted = Set(
-                rows.indices.filter { if case .contradicted = rows[$0].confirmation { true } else { false } })
+            let contradicted = signed.contradictedRows(of: mapping)
             mapping.remove(rows: contradicted)
             if !contradicted.isEmpty {
                 read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)

@@ -56,6 +56,8 @@ package struct SignedTransactions {
     private var ids: Set<String> = []
     private var statements: [PurchaseStatement] = []
     private let transactions: [MappedTransaction]
+    /// By original transaction id, the places in ``documents`` and ``transactions``, in their order.
+    private var placesByOriginal: [String: [Int]] = [:]
 
     /// - Parameters:
     ///   - verified: the signed documents, the newest first. If two documents of one kind state a purchase, the newer
@@ -93,6 +95,10 @@ package struct SignedTransactions {
         transactions =
             verified.count == 1 && verified[0].receipt.transactions.count == statements.count
             ? verified[0].receipt.transactions : mapper.resolve(statements, documents.map(\.statements))
+        for place in transactions.indices {
+            guard let id = transactions[place].payload.originalId else { continue }
+            placesByOriginal[id, default: []].append(place)
+        }
     }
 
     /// The purchase, resolved from all signed documents of the record; nil if another document decides about it.
@@ -103,14 +109,42 @@ package struct SignedTransactions {
         return transactions[place]
     }
 
-    /// The rows of a recorded document, resolved with the signed documents, in their order.
+    /// The rows of a recorded document that contradict the signed documents.
+    package func contradictedRows(of mapping: RecordedMapping) -> Set<Int> {
+        guard !documents.isEmpty else { return [] }
+        let rows = mapping.transactions.indices.filter { row in
+            switch confirmation(of: mapping.transactions[row], mapping.statements[row]) {
+            case .contradicted: true
+            case .none, .confirmed: false
+            }
+        }
+        return Set(rows)
+    }
+
+    /// The rows of a recorded document, resolved with the signed documents, in their order. The terms of non-renewing
+    /// subscriptions depend on all purchases of the record, and the caller adds them.
+    ///
+    /// The cost depends on the rows and on the signed purchases with their original transaction ids, not on all signed ones:
+    /// a record can have thousands of both.
     package func resolve(_ mapping: RecordedMapping) -> [(transaction: MappedTransaction, confirmation: Confirmation)] {
         guard !documents.isEmpty, !mapping.transactions.isEmpty else { return mapping.transactions.map { ($0, .none) } }
         let confirmations = mapping.transactions.indices.map {
             confirmation(of: mapping.transactions[$0], mapping.statements[$0])
         }
+        var chosen = mapping.statements
+        func choose(_ place: Int) -> ByKind<Int> {
+            var purchase = ByKind<Int>()
+            let signed = documents[place].statements
+            for kind in [FactKind.receipt, .signedTransaction] {
+                guard let statement = signed[kind] else { continue }
+                purchase[kind] = chosen.count
+                chosen.append(statements[statement])
+            }
+            return purchase
+        }
         var purchases: [ByKind<Int>] = []
-        var rest = Set(documents.indices)
+        var confirmed: Set<Int> = []
+        var originals: Set<String> = []
         for (row, confirmation) in confirmations.enumerated() {
             var purchase = ByKind<Int>()
             switch confirmation {
@@ -118,16 +152,20 @@ package struct SignedTransactions {
             case .none: break
             case .confirmed:
                 if let place = PurchaseIdentity(mapping.transactions[row].payload).flatMap({ places[$0] }) {
-                    purchase = documents[place].statements
-                    rest.remove(place)
+                    purchase = choose(place)
+                    confirmed.insert(place)
+                    if let id = transactions[place].payload.originalId { originals.insert(id) }
                 }
             }
-            purchase.recorded = statements.count + row
+            if let id = mapping.transactions[row].payload.originalId { originals.insert(id) }
+            purchase.recorded = row
             purchases.append(purchase)
         }
-        // Include purchases that only the signed documents state: one of their periods can replace that of a row.
-        for place in rest.sorted() { purchases.append(documents[place].statements) }
-        var resolved = mapper.resolve(statements + mapping.statements, purchases).makeIterator()
+        // Include purchases that only the signed documents state: one of their periods can replace that of a row, and a refund
+        // of one copy refunds the others. Both rules compare only purchases with one original transaction id.
+        let rest = originals.flatMap { placesByOriginal[$0] ?? [] }.filter { !confirmed.contains($0) }
+        for place in rest.sorted() { purchases.append(choose(place)) }
+        var resolved = mapper.resolve(chosen, purchases).makeIterator()
         return confirmations.enumerated().map { place, confirmation in
             if case .contradicted = confirmation { return (mapping.transactions[place], .contradicted) }
             return (resolved.next() ?? mapping.transactions[place], confirmation)
@@ -161,6 +199,11 @@ extension ByKind<SignedTransactions.DocumentStatement> {
         places.signed = signed?.statement
         return places
     }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// What purchases that the rules compare with each other have in common.
+    fileprivate var originalId: String? { originalTransactionId ?? transactionId }
 }
 
 extension LegacyTransactionFields {

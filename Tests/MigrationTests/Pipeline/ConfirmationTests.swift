@@ -339,6 +339,48 @@ struct ConfirmationTests {
         #expect(result.summary.confirmedByEmbeddedReceipt == 1)
     }
 
+    @Test(
+        "Thousands of recorded documents beside a receipt with thousands of purchases are read in linear time",
+        .timeLimit(.minutes(2)))
+    func manyDocuments() async throws {
+        let ids = (0..<6_000).map { String(530_000_000_000_001 + $0) }
+        let receipt = try Self.receipt(
+            ids.map { ForgedPurchase(.consumable, product: "coins", id: $0, at: Self.bought) })
+        let replies = ids.map { id -> [String: Any] in
+            let row = Self.row(["transaction_id": id, "original_transaction_id": id])
+            return ["status": 0, "environment": "Production", "latest_receipt_info": [row]]
+        }
+        let result = try await migrate(["receipt": receipt, "replies": replies] as [String: Any])
+        #expect(result.summary.confirmedByEmbeddedReceipt == ids.count)
+        #expect(result.transactions.count == ids.count && result.quarantine.isEmpty)
+    }
+
+    @Test("An upgrade that only the signed receipt knows reaches a row that does not state its subscription")
+    func signedUpgradeOfRowWithoutOriginal() async throws {
+        func period(_ product: String, _ id: String, at date: ForgedInstant, until end: ForgedInstant) -> ForgedPurchase
+        {
+            ForgedPurchase(
+                .autoRenewable, product: product, id: id, at: date, originalId: "530000000000001",
+                originallyAt: Self.bought
+            ).with { $0.expiresDate = .seconds(end) }
+        }
+        let replaced = ForgedInstant(2023, 8, 20)
+        let receipt = try Self.receipt([
+            period("month", "530000000000002", at: Self.bought, until: ForgedInstant(2023, 9, 1)),
+            period("year", "530000000000003", at: replaced, until: ForgedInstant(2024, 8, 20)), Self.coins,
+        ])
+        var row = Self.row([
+            "product_id": "month", "transaction_id": "530000000000002", "expires_date_ms": "1693526400000",
+        ])
+        row["original_transaction_id"] = nil
+        let reply: [String: Any] = ["status": 0, "environment": "Production", "latest_receipt_info": [row]]
+        let result = try await migrate([["receipt": receipt, "reply": reply] as [String: Any]])
+        let old = result.transactions.filter { payload($0, "productId")?.string == "month" }
+        try #require(old.count == 1 && result.transactions.count == 3)
+        #expect(old[0]["source"]?["confirmedBy"] != nil)
+        #expect(payload(old[0], "isUpgraded") == .bool(true))
+    }
+
     @Test("Receipts inside nested rows are verified, each")
     func receiptsInNestedRows() async throws {
         let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
