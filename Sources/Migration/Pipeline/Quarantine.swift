@@ -117,6 +117,8 @@ struct QuarantineReason: Sendable {
 struct UnverifiedReceipt: Sendable {
     let kind: RecordKind
     let reason: QuarantineReason
+    /// Whether other options may verify it.
+    let mayBeVerified: Bool
     /// The receipt in base64, always in the same form; as it was stored if it is too large to be decoded.
     let text: [UInt8]
     /// The columns beside the document.
@@ -127,11 +129,27 @@ struct UnverifiedReceipt: Sendable {
         _ error: ReceiptError, kind: RecordKind, stored: ArraySlice<UInt8>, carried: [CarriedColumn],
         limits: DecodingLimits
     ) {
-        guard error.verdict == .notGenuine || error.code == .tooLarge else { return nil }
+        guard Self.isReceipt(error) else { return nil }
         self.kind = kind
         self.carried = carried
         reason = QuarantineReason(error)
+        mayBeVerified = Self.mayBeVerified(error)
         text = Self.text(stored, limits)
+    }
+
+    private static func isReceipt(_ error: ReceiptError) -> Bool {
+        error.verdict == .notGenuine || error.code == .tooLarge
+    }
+
+    /// Whether other options may verify a receipt with this error. None can if its own signature does not hold.
+    static func mayBeVerified(_ error: ReceiptError) -> Bool {
+        switch error.code {
+        case .certificateMissing, .signerCount, .unsupportedSignerIdentifier, .signerCertificateNotFound,
+            .unsupportedDigestAlgorithm, .unsupportedSignatureAlgorithm, .signedAttributesMismatch, .digestMismatch,
+            .signatureMismatch:
+            false
+        default: isReceipt(error)
+        }
     }
 
     /// The same for all encodings of a receipt.

@@ -282,6 +282,7 @@ struct RecordMigrator: Sendable {
         if let filing {
             file(&read, of: record, filing, into: &output)
             guard !read.receipts.isEmpty || !read.recorded.isEmpty else {
+                if let waiting = read.waiting { return quarantine(record, waiting.reason, waiting.kind, into: &output) }
                 let reason = read.refused.first { $0.reason.code == QuarantineReason.notFiled.code }?.reason
                 return quarantine(
                     record, reason ?? .notFiled, read.refused.first?.kind ?? .unrecognized, into: &output)
@@ -292,6 +293,12 @@ struct RecordMigrator: Sendable {
         output.counts.migrated(read.kind, read.environment)
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
         if filing != nil { quarantine(read.unverified, of: record, into: &output) }
+        if let waiting = read.waiting {
+            // With the receipt that it waits for, which may be another document.
+            record.writeQuarantine(
+                waiting.reason, kind: waiting.kind, roles: keptRoles(of: record), to: &output.quarantine)
+            output.counts.quarantinedDocument(waiting.reason)
+        }
     }
 
     /// Stores the documents of a record. Those that cannot be stored are rejected.
@@ -342,6 +349,7 @@ struct RecordMigrator: Sendable {
         for document in recorded {
             output.counts.add(document.mapping.notes)
             guard options.acceptsRecorded else {
+                read.keep(document.unverified)
                 read.refused += document.refused(.recordedNotAccepted, rows: Set(document.rows.indices))
                 continue
             }
@@ -358,9 +366,18 @@ struct RecordMigrator: Sendable {
             if mapping.isWithoutPurchases,
                 sets.contains(where: { set in signedApps.contains { $0.states(set, of: userId) } })
             {
+                read.keep(document.unverified)
                 read.recorded.append(document)
                 continue
             }
+            // Stored now, it would stay another customer when the receipt is verified.
+            if mapping.isWithoutPurchases, !sets.isEmpty,
+                let reason = document.unverified.first(where: \.mayBeVerified)?.reason ?? read.unverifiedReceipt
+            {
+                read.waiting = read.waiting ?? document.refused(reason)
+                continue
+            }
+            read.keep(document.unverified)
             let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
             let isAppUnfiled = sets.isEmpty && mapping.appTransaction != nil
             let filedRows = FiledDocuments(document.rows.isEmpty ? [] : sets)
@@ -410,6 +427,9 @@ struct RecordMigrator: Sendable {
                 add(try verify(stored))
             } catch {
                 read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
+                if UnverifiedReceipt.mayBeVerified(error.error) {
+                    read.unverifiedReceipt = read.unverifiedReceipt ?? QuarantineReason(error.error)
+                }
                 refuse(QuarantineReason(error.error), error.kind)
             }
         case .reply(let value):
@@ -507,15 +527,16 @@ struct RecordMigrator: Sendable {
                     payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
                 read.refused.append(RefusedDocument(document: row, kind: .latestReceiptInfo, reason: .otherStore))
             }
-            let receipts = embedded(mapping.embeddedReceipts, of: document, into: &read, &counts)
-            if let reason = receipts.lazy.compactMap({ self.excluded($0) }).first {
+            let receipts = embedded(mapping.embeddedReceipts, of: document, &counts)
+            if let reason = receipts.verified.lazy.compactMap({ self.excluded($0) }).first {
                 return read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)])
             }
-            for receipt in receipts {
+            for receipt in receipts.verified {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
-            read.recorded.append(ReadRecorded(mapping: mapping, kind: kind, document: document))
+            read.recorded.append(
+                ReadRecorded(mapping: mapping, kind: kind, document: document, unverified: receipts.unverified))
         } catch {
             let refused = RefusedDocument(document: document, kind: kind, reason: QuarantineReason(error))
             // The document is valid, but grants nothing.
@@ -525,22 +546,19 @@ struct RecordMigrator: Sendable {
             }
             read.refused.append(refused)
             // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
-            let unverified = read.unverified
-            for receipt in embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
-            where excluded(receipt) == nil {
+            let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, &counts)
+            for receipt in receipts.verified where excluded(receipt) == nil {
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
-            read.unverified = unverified
         }
     }
 
-    /// The verified receipts inside a document. The others are counted by reason, and ``ReadDocuments/unverified`` keeps
-    /// those that are receipts.
+    /// The receipts inside a document: those that were verified, and the others that are receipts. All are counted.
     private func embedded(
-        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, into read: inout ReadDocuments,
-        _ counts: inout BatchCounts
-    ) -> [VerifiedRecord] {
+        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, _ counts: inout BatchCounts
+    ) -> (verified: [VerifiedRecord], unverified: [UnverifiedReceipt]) {
         var verified: [VerifiedRecord] = []
+        var unverified: [UnverifiedReceipt] = []
         for receipt in receipts {
             let stored = Array(receipt.text.utf8)[...]
             do throws(RefusedReceipt) {
@@ -553,11 +571,11 @@ struct RecordMigrator: Sendable {
                         error.error, kind: error.kind, stored: stored, carried: document.carried, limits: options.limits
                     )
                 {
-                    read.unverified.append(receipt)
+                    unverified.append(receipt)
                 }
             }
         }
-        return verified
+        return (verified, unverified)
     }
 
     /// Keeps the receipts inside the documents of a migrated record that were not verified, so that they can be verified
@@ -841,8 +859,12 @@ private struct ReadDocuments {
     var refused: [RefusedDocument] = []
     /// The texts of the receipts among ``refused``.
     var refusedReceipts: Set<[UInt8]> = []
-    /// The receipts inside recorded documents that were not verified.
-    var unverified: [UnverifiedReceipt] = []
+    /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
+    private(set) var unverified: [UnverifiedReceipt] = []
+    /// Why the first receipt among ``refused`` that other options may verify is there; nil if there is none.
+    var unverifiedReceipt: QuarantineReason?
+    /// The first document without purchases that waits for a receipt of the record; nil if none does.
+    var waiting: RefusedDocument?
     /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
     private(set) var exclusion: QuarantineReason?
 
@@ -853,6 +875,11 @@ private struct ReadDocuments {
     mutating func exclude(_ documents: [RefusedDocument]) {
         refused += documents
         exclusion = exclusion ?? documents.first?.reason
+    }
+
+    /// Keeps receipts inside a stored document that were not verified, each once.
+    mutating func keep(_ receipts: [UnverifiedReceipt]) {
+        unverified += receipts.filter { refusedReceipts.insert($0.text).inserted }
     }
 
     /// Whether all documents that were left were removed.
@@ -875,9 +902,6 @@ private struct ReadDocuments {
                 ReadRecorded(
                     mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
                     owned: storeKit2.map { ($0.payload, $0.document) }))
-        }
-        if !unverified.isEmpty {
-            unverified = unverified.filter { refusedReceipts.insert($0.text).inserted }
         }
         guard receipts.count > 1 else { return }
         var places: [String: Int] = [:]
@@ -1034,6 +1058,8 @@ private struct ReadRecorded {
     var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
     /// Whether it is the columns beside another document.
     var isRowBeside = false
+    /// The receipts inside it that were not verified.
+    var unverified: [UnverifiedReceipt] = []
 
     /// The documents of the record.
     var documents: [InputDocument] { owned.isEmpty ? [document] : owned.map(\.document) }

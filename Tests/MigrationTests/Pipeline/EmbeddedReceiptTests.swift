@@ -244,17 +244,85 @@ struct EmbeddedReceiptTests {
 
     @Test("state the app transaction of a reply without purchases, if it agrees", arguments: [("1.2", 1), ("0.9", 2)])
     func download(version: String, customers: Int) async throws {
-        let receipt = try ForgedAppReceipt.production(bundleId: "com.example.app", created: ForgedInstant(2023, 9, 1))
-            .signedData(.g5).encoded()
-        let reply: [String: Any] = [
-            "status": 0, "environment": "Production", "latest_receipt": Base64.encode(receipt),
-            "receipt": ["bundle_id": "com.example.app", "original_application_version": version, "in_app": []],
-        ]
         let shop = try Shop()
-        let summary = try await shop.migrate([["body": reply]], trust: try Self.trust())
+        let summary = try await shop.migrate([["body": try Self.download(version)]], trust: try Self.trust())
         #expect(summary.migratedByKind == ["verifyReceiptReply": 1] && summary.documentsQuarantined == 0)
         let versions = Self.texts(try await shop.rows("app_transactions"), "originalApplicationVersion")
         #expect(Set(versions) == ["1.2", version] && versions.count == customers)
+    }
+
+    /// A receipt without purchases, and a reply to it that states the version in which the customer obtained the app.
+    @inline(never)
+    private static func download(_ version: String, isDamaged: Bool = false) throws -> [String: Any] {
+        var receipt = try ForgedAppReceipt.production(bundleId: "com.example.app", created: ForgedInstant(2023, 9, 1))
+            .signedData(.g5).encoded()
+        if isDamaged { receipt[receipt.count - 1] ^= 1 }
+        return [
+            "status": 0, "environment": "Production", "latest_receipt": Base64.encode(receipt),
+            "receipt": ["bundle_id": "com.example.app", "original_application_version": version, "in_app": []],
+        ]
+    }
+
+    @Test(
+        "keep a reply without purchases in the quarantine while options can verify them, so that a retry stores what one run would",
+        arguments: ["1.2", "0.9"], [false, true])
+    func retriedDownload(version: String, isBesideOthers: Bool) async throws {
+        var record: [String: Any] = ["user_id": "u-1", "body": try Self.download(version)]
+        if isBesideOthers { record["event"] = Self.notification("removed") }
+        let strict = try await expectRetryLikeOneRun(record, downloads: version == "1.2" ? 1 : 2)
+        #expect(strict.quarantinedByReason == (isBesideOthers ? [:] : ["untrustedRoot": 1]))
+        #expect(strict.documentsQuarantinedByReason == (isBesideOthers ? ["untrustedRoot": 1] : [:]))
+    }
+
+    @Test(
+        "and receipts in other members keep a reply without purchases in the quarantine, so that a retry stores what one run would",
+        arguments: ["1.2", "0.9"], [false, true])
+    func retriedDownloadOfPair(version: String, isBesideOthers: Bool) async throws {
+        var reply = try Self.download(version)
+        var record: [String: Any] = ["user_id": "u-1", "receipt": reply["latest_receipt"] ?? ""]
+        reply["latest_receipt"] = nil
+        record["body"] = reply
+        if isBesideOthers { record["event"] = Self.notification("removed") }
+        let strict = try await expectRetryLikeOneRun(record, downloads: version == "1.2" ? 1 : 2)
+        #expect(strict.quarantinedByReason == (isBesideOthers ? [:] : ["untrustedRoot": 1]))
+        // The receipt has a line of its own too.
+        #expect(strict.documentsQuarantinedByReason == (isBesideOthers ? ["untrustedRoot": 2] : [:]))
+    }
+
+    /// Migrates a record without the root of its receipt, then again with it. Gives the numbers of the first run.
+    /// - Parameter downloads: how many app transactions the store has at the end.
+    @inline(never)
+    private func expectRetryLikeOneRun(_ record: [String: Any], downloads: Int) async throws -> MigrationSummary {
+        let (shop, whole) = (try Shop(), try Shop())
+        let strict = try await shop.migrate([record])
+        #expect(try await shop.rows("app_transactions").isEmpty)
+        let retried = try await shop.retry(trust: try Self.trust())
+        #expect(retried.recordsRead == retried.migrated && retried.documentsQuarantined == 0)
+        _ = try await whole.migrate([record], trust: try Self.trust())
+        #expect(try await whole.rows("app_transactions").count == downloads)
+        let (files, expected) = (try await shop.files(), try await whole.files())
+        for name in expected.keys.sorted() where name != "export.json" {
+            #expect(
+                String(decoding: files[name] ?? [], as: UTF8.self)
+                    == String(decoding: expected[name] ?? [], as: UTF8.self), "\(name)")
+        }
+        return strict
+    }
+
+    @Test("do not keep a reply without purchases from the store if no option can verify them")
+    func damagedDownload() async throws {
+        let records = [["body": try Self.download("1.2", isDamaged: true)]]
+        let (shop, whole) = (try Shop(), try Shop())
+        let summary = try await whole.migrate(records, trust: try Self.trust())
+        #expect(summary.migrated == 1 && summary.documentsQuarantinedByReason == ["signatureMismatch": 1])
+        #expect(Self.texts(try await whole.rows("app_transactions"), "originalApplicationVersion") == ["1.2"])
+        // Without the root, the signature is not looked at.
+        #expect(try await shop.migrate(records).quarantinedByReason == ["untrustedRoot": 1])
+        let retried = try await shop.retry(trust: try Self.trust())
+        #expect(retried.migrated == 1 && retried.documentsQuarantinedByReason == ["signatureMismatch": 1])
+        for table in ["app_transactions", "quarantine"] {
+            #expect(try await shop.rows(table) == whole.rows(table), "\(table)")
+        }
     }
 
     @Test("count in the report as what they are")
