@@ -141,12 +141,13 @@ struct UnverifiedReceipt: Sendable {
         error.verdict == .notGenuine || error.code == .tooLarge
     }
 
-    /// Whether other options may verify a receipt with this error. None can if its own signature does not hold.
+    /// Whether other options may verify a receipt with this error. None can if its own signature does not hold, and a store
+    /// keeps nothing of a receipt of Xcode.
     static func mayBeVerified(_ error: ReceiptError) -> Bool {
         switch error.code {
         case .certificateMissing, .signerCount, .unsupportedSignerIdentifier, .signerCertificateNotFound,
             .unsupportedDigestAlgorithm, .unsupportedSignatureAlgorithm, .signedAttributesMismatch, .digestMismatch,
-            .signatureMismatch:
+            .signatureMismatch, .xcodeReceipt:
             false
         default: isReceipt(error)
         }
@@ -174,10 +175,11 @@ extension InputRecord {
     ///
     /// - Parameters:
     ///   - document: the document that is quarantined alone, because others of the record were migrated; nil for the record.
+    ///   - isMigrated: whether the record was migrated too, without something that means nothing alone.
     ///   - roles: the roles that the caller gave to columns.
     func writeQuarantine(
-        _ reason: QuarantineReason, kind: RecordKind, document: InputDocument? = nil, roles: ColumnRoles?,
-        to writer: inout JSONWriter
+        _ reason: QuarantineReason, kind: RecordKind, document: InputDocument? = nil, isMigrated: Bool = false,
+        roles: ColumnRoles?, to writer: inout JSONWriter
     ) {
         let original = document.map { $0.original[...] } ?? self.original
         let length = document == nil ? self.length : original.count
@@ -189,7 +191,8 @@ extension InputRecord {
             place.writeMembers(to: &writer)
             if place != .none { writer.member("byteOffset", place.byteOffset) }
             writer.member("length", length)
-            let path = document.map { $0.path.isEmpty ? MemberPath.whole : $0.path } ?? self.path
+            var path = document.map { $0.path.isEmpty ? MemberPath.whole : $0.path } ?? self.path
+            if isMigrated, path.isEmpty { path = MemberPath.migrated }
             if !path.isEmpty { writer.member("path", path) }
             writer.member("kind", kind.rawValue)
             writer.member("sha256", Fingerprint(of: original).description)

@@ -168,7 +168,7 @@ struct RecordMigrator: Sendable {
     private func unstatedRow(
         of record: InputRecord, in counts: inout BatchCounts, besideReceipt decoded: () -> LegacyReceipt?
     ) -> RowBeside? {
-        guard let row = RowBeside(record.carried) else { return nil }
+        guard record.path.isEmpty, let row = RowBeside(record.carried) else { return nil }
         let receipt = decoded()
         guard receipt?.states(row.transactionId) != true else { return nil }
         return isRead(row, besideSubscriptionsOf: receipt?.subscriptionProducts ?? [], &counts) ? row : nil
@@ -203,7 +203,7 @@ struct RecordMigrator: Sendable {
         self.read(row, beside, of: record, into: &read, &output.counts)
         exclude(from: &read)
         file(&read, of: record, filing, into: &output)
-        for refused in read.refused { quarantine(refused, of: record, into: &output) }
+        quarantineRest(read, of: record, into: &output)
     }
 
     /// Stores the user that the columns beside a receipt name, unless another record has named the same beside it.
@@ -271,7 +271,9 @@ struct RecordMigrator: Sendable {
             read.recorded = []
         }
         guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
-            let refused = read.refused + read.silent + read.recorded.map { $0.refused(.nothingInside) }
+            let refused =
+                read.refused + [read.waiting].compactMap(\.self) + read.silent
+                + read.recorded.map { $0.refused(.nothingInside) }
             guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
             // A receipt that cannot be read has a reason of its own.
             let isKeptOut = read.isCleared || !first.document.payload.isReceipt
@@ -282,23 +284,26 @@ struct RecordMigrator: Sendable {
         if let filing {
             file(&read, of: record, filing, into: &output)
             guard !read.receipts.isEmpty || !read.recorded.isEmpty else {
-                if let waiting = read.waiting { return quarantine(record, waiting.reason, waiting.kind, into: &output) }
-                let reason = read.refused.first { $0.reason.code == QuarantineReason.notFiled.code }?.reason
-                return quarantine(
-                    record, reason ?? .notFiled, read.refused.first?.kind ?? .unrecognized, into: &output)
+                let notFiled = read.refused.first { $0.reason.code == QuarantineReason.notFiled.code }
+                let reason = (notFiled ?? read.waiting)?.reason ?? .notFiled
+                let kind = (read.refused.first ?? read.waiting)?.kind ?? .unrecognized
+                return quarantine(record, reason, kind, into: &output)
             }
         } else {
             write(read, of: record, into: &output)
         }
         output.counts.migrated(read.kind, read.environment)
+        quarantineRest(read, of: record, into: &output)
+    }
+
+    /// Quarantines what was not migrated of a record that was.
+    private func quarantineRest(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
         if filing != nil { quarantine(read.unverified, of: record, into: &output) }
-        if let waiting = read.waiting {
-            // With the receipt that it waits for, which may be another document.
-            record.writeQuarantine(
-                waiting.reason, kind: waiting.kind, roles: keptRoles(of: record), to: &output.quarantine)
-            output.counts.quarantinedDocument(waiting.reason)
-        }
+        guard let waiting = read.waiting else { return }
+        record.writeQuarantine(
+            waiting.reason, kind: waiting.kind, isMigrated: true, roles: keptRoles(of: record), to: &output.quarantine)
+        output.counts.quarantinedDocument(waiting.reason)
     }
 
     /// Stores the documents of a record. Those that cannot be stored are rejected.
@@ -371,10 +376,8 @@ struct RecordMigrator: Sendable {
                 continue
             }
             // Stored now, it would stay another customer when the receipt is verified.
-            if mapping.isWithoutPurchases, !sets.isEmpty,
-                let reason = document.unverified.first(where: \.mayBeVerified)?.reason ?? read.unverifiedReceipt
-            {
-                read.waiting = read.waiting ?? document.refused(reason)
+            if mapping.isWithoutPurchases, !sets.isEmpty, let reason = read.reasonToWait {
+                read.wait(document.refused(reason))
                 continue
             }
             read.keep(document.unverified)
@@ -390,7 +393,8 @@ struct RecordMigrator: Sendable {
             } else if filed < mapping.transactions.count + mapping.renewalInfos.count || isAppUnfiled,
                 contradicted.isEmpty
             {
-                read.refused.append(document.refused(.notFiled(of: mapping)))
+                let refused = document.refused(.notFiled(of: mapping))
+                if document.isRowBeside { read.wait(refused) } else { read.refused.append(refused) }
             }
             guard !sets.isEmpty else { continue }
             output.additions.facts += sets
@@ -416,10 +420,12 @@ struct RecordMigrator: Sendable {
         }
         func add(_ verified: VerifiedRecord) {
             if verified.bundleId == nil { read.hasDocumentWithoutApp = true }
+            let receipt = ReadReceipt(verified: verified, carried: document.carried, document: document)
             if let reason = excluded(verified) {
+                read.excludedReceipts.append(receipt)
                 return read.exclude([RefusedDocument(document: document, kind: verified.kind, reason: reason)])
             }
-            read.receipts.append(ReadReceipt(verified: verified, carried: document.carried, document: document))
+            read.receipts.append(receipt)
         }
         switch document.payload {
         case .receipt(let stored, _):
@@ -427,10 +433,13 @@ struct RecordMigrator: Sendable {
                 add(try verify(stored))
             } catch {
                 read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
-                if UnverifiedReceipt.mayBeVerified(error.error) {
-                    read.unverifiedReceipt = read.unverifiedReceipt ?? QuarantineReason(error.error)
+                let reason = QuarantineReason(error.error)
+                if filing != nil, UnverifiedReceipt.mayBeVerified(error.error) {
+                    read.reasonToWait = read.reasonToWait ?? reason
+                    read.unverifiedPlaces.append(
+                        PlaceOfRow(carried: document.carried, bundleId: nil, environment: nil, path: document.path))
                 }
-                refuse(QuarantineReason(error.error), error.kind)
+                refuse(reason, error.kind)
             }
         case .reply(let value):
             self.read(value, .verifyReceiptReply, document, of: record, into: &read, &counts)
@@ -467,9 +476,14 @@ struct RecordMigrator: Sendable {
 
     /// Reads the rows that the columns beside the documents are, if no document states their purchases. Only after the
     /// documents: without one, the record is quarantined as a whole.
+    ///
+    /// A receipt decides about a row even if it is not migrated: it may state the purchase, and the row is of the app and the
+    /// environment of the newest receipt. So a filter keeps out a row with its receipt, and a row waits for a receipt that other
+    /// options may verify. A document that was quarantined alone has no rows: they were read with its record.
     private func readRowsBeside(
         of record: InputRecord, into read: inout ReadDocuments, _ counts: inout BatchCounts
     ) {
+        guard record.path.isEmpty, !read.receipts.isEmpty || !read.recorded.isEmpty else { return }
         var seen: Set<[UInt8]> = []
         var known: (ids: Set<String>, subscriptions: Set<String>)?
         for beside in read.placesOfRows {
@@ -481,7 +495,11 @@ struct RecordMigrator: Sendable {
             guard !found.ids.contains(row.transactionId),
                 isRead(row, besideSubscriptionsOf: found.subscriptions, &counts)
             else { continue }
-            self.read(row, beside, of: record, into: &read, &counts)
+            if let reason = read.reasonToWait {
+                read.wait(RefusedDocument(document: row.document(beside), kind: .latestReceiptInfo, reason: reason))
+            } else {
+                self.read(row, beside, of: record, into: &read, &counts)
+            }
         }
     }
 
@@ -490,8 +508,7 @@ struct RecordMigrator: Sendable {
         _ row: RowBeside, _ beside: PlaceOfRow, of record: InputRecord, into read: inout ReadDocuments,
         _ counts: inout BatchCounts
     ) {
-        let document = InputDocument(
-            payload: .transactions(.object(row.object)), path: "", carried: beside.carried, text: [])
+        let document = row.document(beside)
         var stated = surroundings(of: document, in: record, &counts)
         stated.complete(from: beside)
         do throws(RecordedReplyError) {
@@ -527,8 +544,9 @@ struct RecordMigrator: Sendable {
                     payload: .transactions(.object(row)), path: document.path, carried: document.carried, text: [])
                 read.refused.append(RefusedDocument(document: row, kind: .latestReceiptInfo, reason: .otherStore))
             }
-            let receipts = embedded(mapping.embeddedReceipts, of: document, &counts)
+            let receipts = embedded(mapping.embeddedReceipts, of: document, into: &read, &counts)
             if let reason = receipts.verified.lazy.compactMap({ self.excluded($0) }).first {
+                read.excludedReceipts += receipts.verified.map { ReadReceipt(verified: $0, carried: document.carried) }
                 return read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)])
             }
             for receipt in receipts.verified {
@@ -546,7 +564,7 @@ struct RecordMigrator: Sendable {
             }
             read.refused.append(refused)
             // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
-            let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, &counts)
+            let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
             for receipt in receipts.verified where excluded(receipt) == nil {
                 read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
             }
@@ -555,7 +573,8 @@ struct RecordMigrator: Sendable {
 
     /// The receipts inside a document: those that were verified, and the others that are receipts. All are counted.
     private func embedded(
-        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, _ counts: inout BatchCounts
+        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, into read: inout ReadDocuments,
+        _ counts: inout BatchCounts
     ) -> (verified: [VerifiedRecord], unverified: [UnverifiedReceipt]) {
         var verified: [VerifiedRecord] = []
         var unverified: [UnverifiedReceipt] = []
@@ -572,6 +591,7 @@ struct RecordMigrator: Sendable {
                     )
                 {
                     unverified.append(receipt)
+                    if receipt.mayBeVerified { read.reasonToWait = read.reasonToWait ?? receipt.reason }
                 }
             }
         }
@@ -747,7 +767,11 @@ struct RecordMigrator: Sendable {
                 reason = excluded(environment, mapping.statedBundleId)
             }
             if let reason {
-                read.exclude([document.refused(reason)])
+                if document.isRowBeside {
+                    read.exclude(row: document.refused(reason))
+                } else {
+                    read.exclude([document.refused(reason)])
+                }
             } else {
                 read.recorded.append(document)
             }
@@ -861,10 +885,15 @@ private struct ReadDocuments {
     var refusedReceipts: Set<[UInt8]> = []
     /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
     private(set) var unverified: [UnverifiedReceipt] = []
-    /// Why the first receipt among ``refused`` that other options may verify is there; nil if there is none.
-    var unverifiedReceipt: QuarantineReason?
-    /// The first document without purchases that waits for a receipt of the record; nil if none does.
-    var waiting: RefusedDocument?
+    /// The receipts of excluded apps and environments. Their documents are among ``refused``.
+    var excludedReceipts: [ReadReceipt] = []
+    /// Why the first receipt that other options may verify was not; nil if there is none.
+    var reasonToWait: QuarantineReason?
+    /// The documents among ``refused`` that are such receipts.
+    var unverifiedPlaces: [PlaceOfRow] = []
+    /// The first document that means nothing without the others of its record, and was not migrated: a row beside documents,
+    /// or a reply without purchases. Nil if there is none. The whole record is quarantined for it.
+    private(set) var waiting: RefusedDocument?
     /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
     private(set) var exclusion: QuarantineReason?
 
@@ -876,6 +905,14 @@ private struct ReadDocuments {
         refused += documents
         exclusion = exclusion ?? documents.first?.reason
     }
+
+    /// The same for a row beside documents.
+    mutating func exclude(row: RefusedDocument) {
+        wait(row)
+        exclusion = exclusion ?? row.reason
+    }
+
+    mutating func wait(_ document: RefusedDocument) { waiting = waiting ?? document }
 
     /// Keeps receipts inside a stored document that were not verified, each once.
     mutating func keep(_ receipts: [UnverifiedReceipt]) {
@@ -916,12 +953,14 @@ private struct ReadDocuments {
         }
         receipts = different
         // The order of the documents in the record does not matter.
-        receipts.sort { ($0.verified.date, $0.verified.sha256) > ($1.verified.date, $1.verified.sha256) }
+        receipts.sort(by: ReadReceipt.isNewer)
     }
+
+    private var allReceipts: [ReadReceipt] { receipts + excludedReceipts }
 
     /// The documents beside which a row can be, the signed ones first.
     var placesOfRows: [PlaceOfRow] {
-        let signed = receipts.map { receipt in
+        let signed = allReceipts.sorted(by: ReadReceipt.isNewer).map { receipt in
             PlaceOfRow(
                 carried: receipt.carried, bundleId: receipt.verified.bundleId,
                 environment: receipt.verified.environment, path: receipt.document?.path)
@@ -935,12 +974,12 @@ private struct ReadDocuments {
                     path: document.path)
             }
         }
-        return signed + unsigned
+        return signed + unsigned + unverifiedPlaces
     }
 
     /// The transactions that the documents state.
     private var transactions: [MappedTransaction] {
-        receipts.flatMap(\.verified.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
+        allReceipts.flatMap(\.verified.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
     }
 
     /// Their ids.
@@ -995,6 +1034,11 @@ private struct ReadReceipt {
     var besideCopies: [[CarriedColumn]] = []
     /// Nil for a receipt inside a recorded document.
     var document: InputDocument?
+
+    /// A total order.
+    static func isNewer(_ left: ReadReceipt, _ right: ReadReceipt) -> Bool {
+        (left.verified.date, left.verified.sha256) > (right.verified.date, right.verified.sha256)
+    }
 }
 
 /// The renewal infos and app transactions that the signed documents of a record state.
@@ -1112,6 +1156,13 @@ private struct RefusedDocument {
     let document: InputDocument
     let kind: RecordKind
     let reason: QuarantineReason
+}
+
+extension RowBeside {
+    /// The row as a document of its own.
+    fileprivate func document(_ beside: PlaceOfRow) -> InputDocument {
+        InputDocument(payload: .transactions(.object(object)), path: "", carried: beside.carried, text: [])
+    }
 }
 
 extension RecordedSurroundings {

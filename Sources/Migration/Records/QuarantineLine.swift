@@ -45,7 +45,11 @@ struct QuarantineLine {
 
     /// The roles that the caller gave to columns; nil if none.
     var roles: ColumnRoles? { object["roles"].map(ColumnRoles.init(quarantined:)) }
-    private var path: String { object["source"]?["path"]?.string ?? "" }
+    /// Empty for a whole record.
+    private var path: String {
+        let path = object["source"]?["path"]?.string ?? ""
+        return path == MemberPath.migrated ? "" : path
+    }
 
     /// The quarantined record, with the place where it was first read.
     func record(_ reader: RecordReader) -> InputRecord {

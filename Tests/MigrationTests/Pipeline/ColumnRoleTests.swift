@@ -137,6 +137,103 @@ struct ColumnRoleTests {
         #expect(subscriptions.compactMap { $0["originalTransactionId"]?.string } == ["530001234567000"])
     }
 
+    /// Migrates records with restricted options into a store, then what is quarantined with all of them, and compares the store
+    /// with that of one run with all of them. Gives the numbers of the first run.
+    @inline(never)
+    private static func expectRetryLikeOneRun(
+        _ records: String, name: String = "records.ndjson", restrict: (inout MigrationOptions) -> Void
+    ) async throws -> (first: MigrationSummary, files: [String: [UInt8]]) {
+        var options = MigrationOptions(
+            trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
+        func migration() -> StoreMigration {
+            StoreMigration(options: StoreMigration.Options(migration: options, date: date))
+        }
+        let all = migration()
+        restrict(&options)
+        let (first, _) = try await migrated(records, name: name, migration())
+        let (retried, files) = try await migrated(records, name: name, migration(), retry: all)
+        #expect(retried.records.recordsRead == retried.records.migrated && retried.records.documentsQuarantined == 0)
+        let (_, expected) = try await migrated(records, name: name, all)
+        for file in expected.keys.sorted() where file != "export.json" {
+            #expect(
+                String(decoding: files[file] ?? [], as: UTF8.self)
+                    == String(decoding: expected[file] ?? [], as: UTF8.self), "\(file)")
+        }
+        return (first.records, files)
+    }
+
+    /// A receipt with one purchase.
+    @inline(never)
+    private static func forged(
+        _ id: String, created: ForgedInstant, isSandbox: Bool = false, purchases: Int = 1
+    ) throws -> String {
+        let receipt: ForgedAppReceipt =
+            isSandbox
+            ? .sandbox(bundleId: appId, created: created) : .production(bundleId: appId, created: created)
+        let all = (0..<purchases).map {
+            ForgedPurchase(.nonConsumable, product: "book.\($0)", id: id + String($0), at: created)
+        }
+        return Base64.encode(try receipt.with { $0.purchases = all }.signedData(.g5).encoded())
+    }
+
+    @Test("A row beside a receipt that a filter keeps out is not lost: a retry stores it as one run would")
+    func filteredRowBesideReceipt() async throws {
+        let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let table = """
+            user_id,product_id,transaction_id,purchase_date_ms,environment,receipt
+            u1,coins,530009000000001,1690848000000,Sandbox,\(receipt)
+
+            """
+        let (first, files) = try await Self.expectRetryLikeOneRun(table, name: "rows.csv") {
+            $0.environments = [.production]
+        }
+        #expect(first.migrated == 1 && first.documentsQuarantinedByReason == ["otherEnvironment": 1])
+        let row = try StoreMigrationTests.rows(files, "transactions").first {
+            $0["transactionId"]?.string == "530009000000001"
+        }
+        // The row does not state its app.
+        #expect(row?["bundleId"]?.string == Self.appId && row?["environment"]?.string == "Sandbox")
+    }
+
+    @Test(
+        "A filter does not move a row from the newest receipt to another: it keeps out the row with the receipt",
+        arguments: [true, false])
+    func rowBesideExcludedReceipt(isNewestExcluded: Bool) async throws {
+        let older = try Self.forged(
+            "5300090000001", created: ForgedInstant(2023, 8, 1), isSandbox: !isNewestExcluded)
+        let newer = try Self.forged("5300090000002", created: ForgedInstant(2023, 9, 1), isSandbox: isNewestExcluded)
+        let record = """
+            {"user_id":"u1","product_id":"coins","transaction_id":"530009000000001","purchase_date_ms":"1690848000000",\
+            "old":"\(older)","new":"\(newer)"}
+            """
+        let (first, files) = try await Self.expectRetryLikeOneRun(record) { $0.environments = [.production] }
+        #expect(first.migrated == 1)
+        #expect(first.documentsQuarantinedByReason == ["otherEnvironment": isNewestExcluded ? 2 : 1])
+        let rows = try StoreMigrationTests.rows(files, "transactions").filter {
+            $0["transactionId"]?.string == "530009000000001"
+        }
+        #expect(rows.map { $0["environment"]?.string } == [isNewestExcluded ? "Sandbox" : "Production"])
+    }
+
+    @Test(
+        "A row waits for a receipt of its record that other options may verify, because the receipt may decide about it",
+        arguments: [false, true])
+    func rowWaitsForReceipt(isStatedByReceipt: Bool) async throws {
+        let known = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1))
+        let large = try Self.forged(
+            "5300090000002", created: ForgedInstant(2023, 9, 1), isSandbox: true, purchases: 200)
+        let id = isStatedByReceipt ? "53000900000020" : "530009000000301"
+        let record = """
+            {"user_id":"u1","product_id":"book.0","transaction_id":"\(id)","purchase_date_ms":"1693526400000",\
+            "old":"\(known)","new":"\(large)"}
+            """
+        let (first, files) = try await Self.expectRetryLikeOneRun(record) { $0.limits.maximumSize = 20_000 }
+        #expect(first.migrated == 1 && first.documentsQuarantinedByReason == ["tooLarge": 2])
+        let row = try StoreMigrationTests.rows(files, "transactions").first { $0["transactionId"]?.string == id }
+        #expect(row?["evidence"]?.string == (isStatedByReceipt ? "signed" : "recorded"))
+        #expect(row?["environment"]?.string == "Sandbox")
+    }
+
     @Test("A retry without options reads all columns that had receipts, and no other")
     func retryOfSeveralColumns() async throws {
         let table = """
