@@ -107,6 +107,25 @@ struct MigrateInputTests {
         // A name like no other is not seen in the first records, but at the end.
         let wrong = try await folder.migrate("dump.ndjson", "--column", "old", "--column", "body", "--output", "late")
         #expect(wrong.status == 1 && wrong.error.contains("No record has the column or member body"), "\(wrong)")
+        let streamed = try await folder.stream("dump.ndjson", "--column", "old", "--column", "body", to: "late-lines")
+        #expect(streamed.status == 1 && streamed.error.contains("No record has the column or member body"))
+    }
+
+    @Test("A column that no record has is named at the end, also with --columns-appear-later")
+    func laterColumn() async throws {
+        let folder = try Folder.withRoot()
+        let without = String(repeating: "{\"user_id\":\"u\"}\n", count: 100)
+        try folder.write("dump.ndjson", (without + "{\"receipt\":\"\(Forged.base64(Forged.bulk[0]))\"}\n").utf8)
+        let stopped = try await folder.migrate("dump.ndjson", "--column", "receipt", "--into", "sqlite:store.sqlite")
+        #expect(stopped.status == 2 && stopped.error.contains("--columns-appear-later"), "\(stopped)")
+        func later(_ column: String) async throws -> Outcome {
+            try await folder.migrate(
+                "dump.ndjson", "--column", column, "--columns-appear-later", "--into", "sqlite:\(column).sqlite")
+        }
+        let read = try await later("receipt")
+        #expect(read.status == 1 && !read.error.contains("No record has"), "\(read)")
+        let wrong = try await later("body")
+        #expect(wrong.status == 1 && wrong.error.contains("No record has the column or member body"), "\(wrong)")
     }
 
     @Test("Standard input gives the same transactions as a file")

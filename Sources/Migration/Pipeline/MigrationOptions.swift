@@ -16,6 +16,9 @@ public struct MigrationOptions: Sendable {
     public var receiptColumns: [String]
     /// The columns that state something about the documents beside them.
     public var documentColumns: DocumentColumns
+    /// Whether the first records of NDJSON may lack the columns that are named. If not, the migration stops there: a name
+    /// may be wrong.
+    public var columnsAppearLater = false
     /// What is known about the tables among the inputs.
     public var table: TableOptions
     /// Only records of these environments are migrated, the others quarantined; nil for all.
@@ -69,10 +72,12 @@ extension MigrationOptions {
     var input: InputOptions {
         // Base64 with line breaks and other columns takes less than twice the size of the receipt.
         let receipt = min(limits.maximumSize, Self.maximumRecordSize / 2)
-        return InputOptions(
+        var options = InputOptions(
             format: recordFormat, receiptColumns: receiptColumns, otherColumns: documentColumns.names.values.sorted(),
             table: table,
             maximumRecordSize: max(recordSize, 2 * receipt), maximumRecords: maximumRecords)
+        options.columnsAppearLater = columnsAppearLater
+        return options
     }
 
     /// - Throws: ``MigrationError/Code-swift.enum/recordCount`` if there were not ``expectedRecords``.

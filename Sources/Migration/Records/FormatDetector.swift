@@ -26,16 +26,19 @@ struct FormatDetector {
 
     func detect() throws(InputError) -> InputFraming {
         let framing = try framing()
+        guard !options.columnsAppearLater else { return framing }
         if !options.receiptColumns.isEmpty, let names = namesWithout(options.receiptColumns, framing) {
             let missing = options.receiptColumns.joined(separator: " and no member ")
             throw columnNotFound(
-                "has no member \(missing). The members of its first record are: \(TableDetector.list(names)).")
+                "has no member \(missing). The members of its first record are: \(TableDetector.list(names)).\(Self.laterHint)"
+            )
         }
         let isOneOfSeveral = options.receiptColumns.count > 1
         for column in (isOneOfSeveral ? options.receiptColumns : []) + options.otherColumns {
             guard let name = nameLike(column, framing) else { continue }
             throw columnNotFound(
-                "has no member \(column) in its first records, but the member \(name). Is that the one?")
+                "has no member \(column) in its first records, but the member \(name). Is that the one?\(Self.laterHint)"
+            )
         }
         return framing
     }
@@ -65,6 +68,8 @@ struct FormatDetector {
             return text()
         }
     }
+
+    private static let laterHint = " If the member first appears in a later record, add --columns-appear-later."
 
     /// - Parameter problem: what comes after the name of the input.
     private func columnNotFound(_ problem: String) -> InputError {

@@ -21,6 +21,8 @@ package struct InputOptions: Sendable {
     package var receiptColumns: [String]
     /// Columns that a table must have beside them.
     package var otherColumns: [String]
+    /// Whether the first records of NDJSON may lack the columns that are named.
+    package var columnsAppearLater = false
     /// What is known about tables.
     package var table: TableOptions
     /// Records longer than this many bytes are not read, only reported. Default: ``InputLimits/recordSize``.

@@ -34,7 +34,7 @@ struct MigrateCommand: AsyncParsableCommand {
             EXIT STATUS:
               0  every record was migrated
               1  some records or documents were quarantined, or look like documents
-                 and were not read
+                 and were not read; or no record has a column that an option names
               2  usage, input or output error
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM
 
@@ -81,6 +81,11 @@ struct MigrateCommand: AsyncParsableCommand {
             "The CSV column or JSON member that holds the receipt. Repeatable: all named ones are read, and no others.",
             valueName: "name"))
     var column: [String] = []
+
+    @Flag(
+        help:
+            "The first records of NDJSON may lack a column or member that an option names; do not stop because of it.")
+    var columnsAppearLater = false
 
     @Option(
         help: ArgumentHelp(
@@ -329,7 +334,9 @@ struct MigrateCommand: AsyncParsableCommand {
         if !quiet {
             Terminal.error(SummaryText.streamed(summary) + limitText(summary))
         }
-        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 {
+        let missing = missingText(summary)
+        if let missing { Terminal.error(missing) }
+        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 || missing != nil {
             throw ExitStatus.someQuarantined
         }
     }
@@ -418,13 +425,14 @@ struct MigrateCommand: AsyncParsableCommand {
     /// A mistyped name must not go unnoticed: the users, or a part of the receipts, would be missing.
     func missingText(_ summary: MigrationSummary) -> String? {
         let names = [userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()
-        // Where one column alone is named, the records without it are quarantined.
-        let receipts = column.count > 1 ? column : []
+        // One column alone is missing where records were quarantined because of it: bare documents need none.
+        let isMissing = summary.quarantinedByReason[InputProblem.Code.missingColumn.rawValue] != nil
+        let receipts = column.count > 1 || isMissing ? column : []
         let missing = summary.missing(receiptColumns: receipts.map(columnName), names.map(columnName))
         guard !missing.isEmpty else { return nil }
         return """
             No record has \(missing.map { "the column or member \(Printable.text($0))" }.joined(separator: ", or ")). If a \
-            name is wrong, run again with the right one and --start-over.
+            name is wrong, run again with the right one\(stream ? "" : " and --start-over").
             """
     }
 
@@ -433,7 +441,7 @@ struct MigrateCommand: AsyncParsableCommand {
     func migrationOptions() throws -> MigrationOptions {
         var limits = DecodingLimits.standard
         limits.maximumSize = maximumSize
-        return MigrationOptions(
+        var options = MigrationOptions(
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
             recordFormat: inputFormat, receiptColumns: column.map(columnName), documentColumns: documentColumns,
             table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
@@ -442,5 +450,7 @@ struct MigrateCommand: AsyncParsableCommand {
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount,
             query: query.map { RowQuery(sql: $0, key: key) }, maximumRecords: limit,
             expectedRecords: expectedRecords)
+        options.columnsAppearLater = columnsAppearLater
+        return options
     }
 }

@@ -468,8 +468,30 @@ struct PayloadTests {
             #expect(reading.errors.map(\.code) == [.columnNotFound])
             #expect(
                 reading.errors.first?.message
-                    == "input has no member receipt. The members of its first record are: user, data.")
+                    == """
+                    input has no member receipt. The members of its first record are: user, data. If the member first \
+                    appears in a later record, add --columns-appear-later.
+                    """)
         }
+    }
+
+    @Test("a named column that first appears after the first records is read if an option says so")
+    func columnOfLaterObjects() {
+        let text =
+            String(repeating: "{\"user\":1}\n", count: InputLimits.detectionRows)
+            + "{\"user\":2,\"receipt\":\"\(Made.receipt())\"}\n"
+        var options = InputOptions(receiptColumns: ["receipt"])
+        #expect(Reading(text, options: options).errors.map(\.code) == [.columnNotFound])
+        options.columnsAppearLater = true
+        let reading = Reading(text, options: options)
+        #expect(reading.errors.isEmpty && reading.kinds.last == "receipt")
+        #expect(reading.kinds.count { $0 == "missingColumn" } == InputLimits.detectionRows)
+        // So does one whose name is like that of another member.
+        let users = String(repeating: "{\"user\":1,\"receipt\":\"\(Made.receipt())\"}\n", count: 2)
+        var similar = InputOptions(otherColumns: ["usr"])
+        #expect(Reading(users, options: similar).errors.map(\.code) == [.columnNotFound])
+        similar.columnsAppearLater = true
+        #expect(Reading(users, options: similar).errors.isEmpty)
     }
 
     @Test("a named column that some of the first objects have, or that what is no object cannot have, stops nothing")
