@@ -159,11 +159,12 @@ struct UnverifiedReceipt: Sendable {
         return Array(Base64.encode(container.bytes).utf8)
     }
 
-    /// The receipt as a record of its own. Without the place and with no column but the user's, so that a store keeps a
-    /// receipt once for each user, in any number of records.
-    func record(userColumn: CarriedColumn?) -> InputRecord {
+    /// The receipt as a record of its own. Without the place, so that a store keeps a receipt once for each user, in any
+    /// number of records.
+    /// - Parameter columns: those of the user, and those that are kept beside it.
+    func record(_ columns: [CarriedColumn]) -> InputRecord {
         InputRecord(
-            place: .none, original: text[...], length: text.count, carried: userColumn.map { [$0] } ?? [],
+            place: .none, original: text[...], length: text.count, carried: columns,
             payload: .receipt(text[...], wrapping: .none), members: [], table: nil, path: MemberPath.embedded,
             roles: nil)
     }

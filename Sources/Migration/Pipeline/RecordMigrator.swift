@@ -606,10 +606,12 @@ struct RecordMigrator: Sendable {
         for receipt in receipts {
             let columns = record.carried + receipt.carried
             let users = roles(of: record).users
-            let user = users.userId(columns) == nil ? nil : users.userColumn(columns)
-            let roles = ColumnRoles(
-                users: UserColumns(user: users.user, carried: []), documents: DocumentColumns(), receipts: [])
-            receipt.record(userColumn: user)
+            var own = [users.userId(columns) == nil ? nil : users.userColumn(columns)].compactMap(\.self)
+            for column in users.kept(columns) where !own.contains(where: { $0.name == column.name }) {
+                own.append(column)
+            }
+            let roles = ColumnRoles(users: users, documents: DocumentColumns(), receipts: [])
+            receipt.record(own)
                 .writeQuarantine(receipt.reason, kind: receipt.kind, roles: roles, to: &output.quarantine)
             output.counts.quarantinedDocument(receipt.reason)
         }

@@ -45,11 +45,19 @@ struct UserColumns: Sendable {
     func named(_ columns: [CarriedColumn]) -> User? {
         guard !columns.isEmpty else { return nil }
         let id = userId(columns) ?? ""
-        let kept = carried.sorted().compactMap { name in
-            columns.last { $0.isNamed(name) }.map { CarriedColumn(name: name, value: $0.value) }
+        let kept = zip(carried.sorted(), keptColumns(columns)).compactMap { name, column in
+            column.map { CarriedColumn(name: name, value: $0.value) }
         }
         guard !id.isEmpty || !kept.isEmpty else { return nil }
         return User(id: id, carried: String(decoding: JSONWriter.carriedColumns(kept), as: UTF8.self))
+    }
+
+    /// The columns that are kept beside the user.
+    func kept(_ columns: [CarriedColumn]) -> [CarriedColumn] { keptColumns(columns).compactMap(\.self) }
+
+    /// The same for each name, in their order; nil for one without a column.
+    private func keptColumns(_ columns: [CarriedColumn]) -> [CarriedColumn?] {
+        carried.sorted().map { name in columns.last { $0.isNamed(name) } }
     }
 
     /// The identities to which a user is attached: the purchases, or all identities of a document without purchases.

@@ -182,6 +182,31 @@ struct EmbeddedReceiptTests {
         #expect(Set(Self.texts(try await shop.rows("conflicts"), "originalTransactionId")).count == 2)
     }
 
+    @Test("keep the columns of --carry, so that a retry without options stores them", arguments: ["u-1", nil])
+    func carried(user: String?) async throws {
+        let folder = try TemporaryFolder()
+        // The row is of another purchase than those of the receipt.
+        var reply = Self.reply(try Self.receipt())
+        let other = "530000000000009"
+        let row = Self.row.merging(["transaction_id": other, "original_transaction_id": other]) { $1 }
+        reply["receipt"] = ["bundle_id": "com.example.app", "in_app": [row]] as [String: Any]
+        var record: [String: Any] = ["country": "DE", "body": reply]
+        record["user_id"] = user
+        let path = try folder.write("records.ndjson", JSONSerialization.data(withJSONObject: record))
+        func migration(_ trust: TrustPolicy, _ carry: Set<String>) -> StoreMigration {
+            StoreMigration(
+                options: StoreMigration.Options(
+                    migration: MigrationOptions(trust: trust), carriedColumns: carry, date: 1_790_000_000_000))
+        }
+        let (shop, whole) = (try Shop(), try Shop())
+        _ = try await migration(.apple, ["country"]).run(inputs: [path], into: shop.store)
+        _ = try await migration(try Self.trust(), []).retry(shop.store)
+        _ = try await migration(try Self.trust(), ["country"]).run(inputs: [path], into: whole.store)
+        let users = try await whole.rows("customer_users")
+        #expect(users.count == 2 && users.allSatisfy { $0["carried"]?.array?.count == 1 })
+        #expect(try await shop.rows("customer_users") == users)
+    }
+
     @Test("stay in the quarantine as they are while they cannot be verified")
     func kept() async throws {
         var forged = try #require(StoredReceipt.decoded(try Self.receipt()))
