@@ -271,9 +271,9 @@ struct RecordMigrator: Sendable {
             read.recorded = []
         }
         guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
-            let refused =
-                read.refused + [read.waiting].compactMap(\.self) + read.silent
-                + read.recorded.map { $0.refused(.nothingInside) }
+            var refused = read.refused
+            if let waiting = read.waiting { refused.append(waiting) }
+            refused += read.silent + read.recorded.map { $0.refused(.nothingInside) }
             guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
             // A receipt that cannot be read has a reason of its own.
             let isKeptOut = read.isCleared || !first.document.payload.isReceipt
