@@ -3,24 +3,22 @@ public import TransactionStore
 
 extension PostgreSQLTransactionStore: ConsumptionTasks {
     private static let listOpen = Statement(
-        name: "list_consumption_requests",
-        sql: """
-            SELECT c.notification_uuid, s.environment, s.bundle_id, c.original_transaction_id, c.transaction_id,
-                coalesce(c.reason, ''::bytea), c.requested_at,
-                coalesce((
-                    SELECT min(l.position) FROM ledger AS l
-                    WHERE l.transaction_id = c.transaction_id AND l.scope = c.scope
-                        AND l.event = \(LedgerEntry.Event.purchased.rawValue)), 0)
-            FROM consumption_requests AS c JOIN scopes AS s ON s.id = c.scope
-            WHERE c.outcome IS NULL AND (c.requested_at, c.notification_uuid) > ($1::int8, $2::bytea)
-            ORDER BY c.requested_at, c.notification_uuid LIMIT $3::int4
-            """)
+        """
+        SELECT c.notification_uuid, s.environment, s.bundle_id, c.original_transaction_id, c.transaction_id,
+            coalesce(c.reason, ''::bytea), c.requested_at,
+            coalesce((
+                SELECT min(l.position) FROM ledger AS l
+                WHERE l.transaction_id = c.transaction_id AND l.scope = c.scope
+                    AND l.event = \(LedgerEntry.Event.purchased.rawValue)), 0)
+        FROM consumption_requests AS c JOIN scopes AS s ON s.id = c.scope
+        WHERE c.outcome IS NULL AND (c.requested_at, c.notification_uuid) > ($1::int8, $2::bytea)
+        ORDER BY c.requested_at, c.notification_uuid LIMIT $3::int4
+        """)
     private static let close = Statement(
-        name: "close_consumption_requests",
-        sql: """
-            UPDATE consumption_requests SET outcome = $2::int4::int2, closed_at = \(now)
-            WHERE notification_uuid = ANY($1::bytea[]) AND outcome IS NULL
-            """)
+        """
+        UPDATE consumption_requests SET outcome = $2::int4::int2, closed_at = \(now)
+        WHERE notification_uuid = ANY($1::bytea[]) AND outcome IS NULL
+        """)
 
     public func openConsumptionTasks(after task: ConsumptionTask?, limit: Int) async throws -> [ConsumptionTask] {
         try await perform { session in

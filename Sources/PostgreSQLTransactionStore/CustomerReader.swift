@@ -39,21 +39,20 @@ struct CustomerReader {
         SELECT 2::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place
         FROM owned JOIN transactions AS t ON t.purchase = owned.id WHERE owned.kind = 1
         """
-    private static let findPurchases = Statement(name: "find_customer_purchases", sql: purchases)
+    private static let findPurchases = Statement(purchases)
     private static let find = Statement(
-        name: "find_customer",
-        sql: """
-            \(purchases)
-            UNION ALL
-            SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place
-            FROM owned JOIN renewal_infos AS r ON r.purchase = owned.id WHERE owned.kind = 1
-            UNION ALL
-            SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, ''::bytea, place
-            FROM members JOIN app_transactions AS a USING (customer)
-            UNION ALL
-            SELECT 5::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place
-            FROM members JOIN receipts AS r USING (customer)
-            """)
+        """
+        \(purchases)
+        UNION ALL
+        SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place
+        FROM owned JOIN renewal_infos AS r ON r.purchase = owned.id WHERE owned.kind = 1
+        UNION ALL
+        SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, ''::bytea, place
+        FROM members JOIN app_transactions AS a USING (customer)
+        UNION ALL
+        SELECT 5::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place
+        FROM members JOIN receipts AS r USING (customer)
+        """)
 
     /// One answer per question.
     /// - Parameter onlyPurchases: whether to read only the identities and the transactions, without the large receipts.

@@ -6,18 +6,16 @@ struct EndingWriter {
     let session: PostgreSQLSession
 
     private static let findHistory = Statement(
-        name: "find_ledger_endings_history",
-        sql: "SELECT (SELECT began_at FROM ledger_looks), \(PostgreSQLTransactionStore.now)")
+        "SELECT (SELECT began_at FROM ledger_looks), \(PostgreSQLTransactionStore.now)")
     /// As `LedgerEndings.merged`.
     private static let keep = Statement(
-        name: "keep_ledger_endings",
-        sql: """
-            INSERT INTO ledger_endings AS known (purchase, due_at)
-            SELECT given.purchase, min(given.due_at) FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at)
-            GROUP BY given.purchase ORDER BY given.purchase
-            ON CONFLICT (purchase) DO UPDATE SET due_at =
-                CASE known.due_at WHEN \(LedgerEndings.whenChanged) THEN 0 ELSE least(known.due_at, excluded.due_at) END
-            """)
+        """
+        INSERT INTO ledger_endings AS known (purchase, due_at)
+        SELECT given.purchase, min(given.due_at) FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at)
+        GROUP BY given.purchase ORDER BY given.purchase
+        ON CONFLICT (purchase) DO UPDATE SET due_at =
+            CASE known.due_at WHEN \(LedgerEndings.whenChanged) THEN 0 ELSE least(known.due_at, excluded.due_at) END
+        """)
 
     /// - Parameter numbers: for each identity, its database id.
     func keep(_ batch: FactBatch, _ numbers: [Int64]) throws {
@@ -35,33 +33,27 @@ struct EndingWriter {
 }
 
 extension PostgreSQLTransactionStore: PurchaseEndings {
-    private static let findDue = Statement(
-        name: "find_due_ledger_endings", sql: "SELECT FROM ledger_endings WHERE due_at <= $1::int8 LIMIT 1")
+    private static let findDue = Statement("SELECT FROM ledger_endings WHERE due_at <= $1::int8 LIMIT 1")
     /// Leaves out purchases that are being erased.
     private static let takeDue = Statement(
-        name: "take_due_ledger_endings",
-        sql: """
-            SELECT due.purchase, i.scope, i.value FROM (
-                SELECT purchase FROM ledger_endings WHERE due_at <= $1::int8 ORDER BY due_at LIMIT $2::int4
-                FOR UPDATE SKIP LOCKED
-            ) AS due LEFT JOIN identities AS i ON i.id = due.purchase
-            """)
+        """
+        SELECT due.purchase, i.scope, i.value FROM (
+            SELECT purchase FROM ledger_endings WHERE due_at <= $1::int8 ORDER BY due_at LIMIT $2::int4
+            FOR UPDATE SKIP LOCKED
+        ) AS due LEFT JOIN identities AS i ON i.id = due.purchase
+        """)
     private static let lookAgain = Statement(
-        name: "keep_next_ledger_endings",
-        sql: """
-            UPDATE ledger_endings AS known SET due_at = given.due_at
-            FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at) WHERE known.purchase = given.purchase
-            """)
-    private static let lookNoMore = Statement(
-        name: "remove_ledger_endings", sql: "DELETE FROM ledger_endings WHERE purchase = ANY ($1::int8[])")
-    private static let findLook = Statement(
-        name: "find_ledger_look", sql: "SELECT began_at, looked_at FROM ledger_looks")
+        """
+        UPDATE ledger_endings AS known SET due_at = given.due_at
+        FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at) WHERE known.purchase = given.purchase
+        """)
+    private static let lookNoMore = Statement("DELETE FROM ledger_endings WHERE purchase = ANY ($1::int8[])")
+    private static let findLook = Statement("SELECT began_at, looked_at FROM ledger_looks")
     private static let keepLook = Statement(
-        name: "keep_ledger_look",
-        sql: """
-            INSERT INTO ledger_looks (id, began_at, looked_at) VALUES (1, $1::int8, $2::int8)
-            ON CONFLICT (id) DO UPDATE SET began_at = excluded.began_at, looked_at = excluded.looked_at
-            """)
+        """
+        INSERT INTO ledger_looks (id, began_at, looked_at) VALUES (1, $1::int8, $2::int8)
+        ON CONFLICT (id) DO UPDATE SET began_at = excluded.began_at, looked_at = excluded.looked_at
+        """)
 
     public func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
         try await perform { [schema] session in

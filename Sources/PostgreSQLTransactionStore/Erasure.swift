@@ -53,27 +53,24 @@ struct Erasure {
     let scope: StoreScope
     let scopeId: Int32
 
-    private static let lockScope = Statement(
-        name: "lock_scope_to_erase", sql: "SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
+    private static let lockScope = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
     private static let findIdentities = Statement(
-        name: "find_identities_to_erase",
-        sql: """
-            WITH members AS MATERIALIZED (
-                SELECT DISTINCT known.customer
-                FROM unnest($2::int2[], $3::bytea[]) AS given (kind, value)
-                JOIN identities AS known
-                    ON known.scope = $1::int4 AND known.kind = given.kind AND known.value = given.value
-            )
-            SELECT i.id, i.customer, i.kind, i.value FROM members JOIN identities AS i USING (customer)
-            """)
+        """
+        WITH members AS MATERIALIZED (
+            SELECT DISTINCT known.customer
+            FROM unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+            JOIN identities AS known
+                ON known.scope = $1::int4 AND known.kind = given.kind AND known.value = given.value
+        )
+        SELECT i.id, i.customer, i.kind, i.value FROM members JOIN identities AS i USING (customer)
+        """)
     private static let deleteEntries = Statement(
-        name: "erase_ledger_entries",
-        sql: """
-            DELETE FROM ledger AS l USING (
-                SELECT DISTINCT purchase, transaction_id FROM transactions WHERE purchase = ANY ($1::int8[])
-            ) AS t
-            WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
-            """)
+        """
+        DELETE FROM ledger AS l USING (
+            SELECT DISTINCT purchase, transaction_id FROM transactions WHERE purchase = ANY ($1::int8[])
+        ) AS t
+        WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
+        """)
     private static let deleteTransactions = erasing("transactions", by: "purchase")
     private static let deleteRenewalInfos = erasing("renewal_infos", by: "purchase")
     private static let deleteEndings = erasing("ledger_endings", by: "purchase")
@@ -85,39 +82,33 @@ struct Erasure {
     private static let deleteNotifications = erasing("notifications", by: "notification_uuid", "bytea")
     private static let deleteQuarantined = erasing("quarantine", by: "key", "bytea")
     private static let listAppTransactions = Statement(
-        name: "list_app_transactions_to_erase",
-        sql: "SELECT kind, payload FROM app_transactions WHERE customer = $1::int8")
+        "SELECT kind, payload FROM app_transactions WHERE customer = $1::int8")
     private static let deleteAppTransactionKinds = Statement(
-        name: "erase_app_transaction_kinds",
-        sql: "DELETE FROM app_transactions WHERE customer = $1::int8 AND kind = ANY ($2::int2[])")
+        "DELETE FROM app_transactions WHERE customer = $1::int8 AND kind = ANY ($2::int2[])")
     private static let deletePurchaseIds = Statement(
-        name: "erase_purchase_ids",
-        sql: """
-            DELETE FROM identities AS i USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
-            WHERE i.scope = $1::int4 AND i.kind = given.kind AND i.value = given.value
-            """)
+        """
+        DELETE FROM identities AS i USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+        WHERE i.scope = $1::int4 AND i.kind = given.kind AND i.value = given.value
+        """)
     private static let deleteTasks = Statement(
-        name: "erase_consumption_requests",
-        sql: """
-            DELETE FROM consumption_requests AS c USING unnest($2::bytea[]) AS given (id)
-            WHERE c.scope = $1::int4 AND c.original_transaction_id = given.id
-            """)
+        """
+        DELETE FROM consumption_requests AS c USING unnest($2::bytea[]) AS given (id)
+        WHERE c.scope = $1::int4 AND c.original_transaction_id = given.id
+        """)
     private static let deleteUnknown = Statement(
-        name: "erase_unknown_transactions",
-        sql: """
-            DELETE FROM unknown_transactions AS u USING scopes AS s, (
-                SELECT id FROM unnest($2::bytea[]) AS known (id)
-                UNION SELECT transaction_id FROM transactions WHERE purchase = ANY ($3::int8[])
-            ) AS given
-            WHERE s.id = $1::int4 AND u.environment = s.environment AND u.bundle_id = s.bundle_id
-                AND u.transaction_id = given.id
-            """)
+        """
+        DELETE FROM unknown_transactions AS u USING scopes AS s, (
+            SELECT id FROM unnest($2::bytea[]) AS known (id)
+            UNION SELECT transaction_id FROM transactions WHERE purchase = ANY ($3::int8[])
+        ) AS given
+        WHERE s.id = $1::int4 AND u.environment = s.environment AND u.bundle_id = s.bundle_id
+            AND u.transaction_id = given.id
+        """)
     private static let deleteClaims = Statement(
-        name: "erase_user_claims",
-        sql: """
-            DELETE FROM user_claims AS u USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
-            WHERE u.scope = $1::int4 AND u.kind = given.kind AND u.value = given.value
-            """)
+        """
+        DELETE FROM user_claims AS u USING unnest($2::int2[], $3::bytea[]) AS given (kind, value)
+        WHERE u.scope = $1::int4 AND u.kind = given.kind AND u.value = given.value
+        """)
     private static let listVerified = listing("verified_receipts", "key", "identities")
     private static let listNotifications = listing("notifications", "notification_uuid", "body")
 
@@ -125,16 +116,15 @@ struct Erasure {
     private static let pageSize: Int32 = 2_000
 
     private static func erasing(_ table: String, by column: String, _ type: String = "int8") -> Statement {
-        Statement(name: "erase_\(table)", sql: "DELETE FROM \(table) WHERE \(column) = ANY ($1::\(type)[])")
+        Statement("DELETE FROM \(table) WHERE \(column) = ANY ($1::\(type)[])")
     }
 
     /// Lists all rows in pages, ordered by a key that has an index.
     private static func listing(_ table: String, _ key: String, _ value: String) -> Statement {
         Statement(
-            name: "list_\(table)_to_erase",
-            sql: """
-                SELECT \(key), scope, \(value) FROM \(table) WHERE \(key) > $1::bytea ORDER BY \(key) LIMIT $2::int4
-                """)
+            """
+            SELECT \(key), scope, \(value) FROM \(table) WHERE \(key) > $1::bytea ORDER BY \(key) LIMIT $2::int4
+            """)
     }
 
     /// The ids of identities, and of the customers that have them.

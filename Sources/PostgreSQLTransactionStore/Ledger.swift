@@ -3,9 +3,8 @@ public import TransactionStore
 
 extension PostgreSQLTransactionStore: DeliveryLedger {
     private static let readLedger = reading(
-        "read_ledger", "SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4")
+        "SELECT * FROM ledger WHERE position > $1::int8 ORDER BY position LIMIT $2::int4")
     private static let readEntriesOfPurchases = reading(
-        "read_ledger_of_purchases",
         """
         SELECT e.* FROM (
             SELECT DISTINCT t.purchase, t.transaction_id, i.scope
@@ -20,41 +19,36 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
 
     /// Reads entries with the facts of their transactions, in the order of the positions.
     /// - Parameter entries: a query of rows of the ledger.
-    private static func reading(_ name: String, _ entries: String) -> Statement {
+    private static func reading(_ entries: String) -> Statement {
         Statement(
-            name: name,
-            sql: """
-                SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id,
-                    t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
-                    EXISTS (
-                        SELECT FROM ledger AS u
-                        WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event IN (2, 3))::int4,
-                    coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
-                    \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope"))::int2
-                FROM (\(entries)) AS l
-                JOIN scopes AS s ON s.id = l.scope
-                JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
-                ORDER BY l.position
-                """)
+            """
+            SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id,
+                t.kind, t.source, t.signed_date, t.payload, t.legacy, l.purchase,
+                EXISTS (
+                    SELECT FROM ledger AS u
+                    WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event IN (2, 3))::int4,
+                coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
+                \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope"))::int2
+            FROM (\(entries)) AS l
+            JOIN scopes AS s ON s.id = l.scope
+            JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
+            ORDER BY l.position
+            """)
     }
 
-    private static let lastPosition = Statement(
-        name: "last_ledger_position", sql: "SELECT coalesce(max(position), 0) FROM ledger")
+    private static let lastPosition = Statement("SELECT coalesce(max(position), 0) FROM ledger")
     /// The greatest position ever taken. It includes erased entries, and positions that a running transaction has taken
     /// but not committed, which no reader has seen.
     private static let lastTakenPosition = Statement(
-        name: "last_taken_ledger_position",
-        sql: "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions")
+        "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions")
     private static let keepPosition = Statement(
-        name: "keep_ledger_position",
-        sql: """
-            INSERT INTO ledger_consumers AS known (name, position) VALUES ($1::bytea, $2::int8)
-            ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE known.position < excluded.position
-            """)
-    private static let findPosition = Statement(
-        name: "find_ledger_position", sql: "SELECT position FROM ledger_consumers WHERE name = $1::bytea")
+        """
+        INSERT INTO ledger_consumers AS known (name, position) VALUES ($1::bytea, $2::int8)
+        ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE known.position < excluded.position
+        """)
+    private static let findPosition = Statement("SELECT position FROM ledger_consumers WHERE name = $1::bytea")
 
-    private static let findRemoval = Statement(name: "find_ledger_removal", sql: "SELECT position FROM ledger_removal")
+    private static let findRemoval = Statement("SELECT position FROM ledger_removal")
 
     private static func removedPosition(_ session: PostgreSQLSession) throws -> Int64 {
         let rows = try session.run(findRemoval)
@@ -149,26 +143,23 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
     /// The database server's clock, in milliseconds since 1970.
     static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
     private static let takeLease = Statement(
-        name: "take_ledger_lease",
-        sql: """
-            INSERT INTO ledger_consumers AS known (name, position, holder, leased_until)
-            VALUES ($1::bytea, 0, $2::bytea, \(now) + $3::int8)
-            ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
-            WHERE known.holder IS NULL OR known.holder = excluded.holder OR known.leased_until <= \(now)
-                OR known.leased_until > \(now) + $4::int8
-            """)
+        """
+        INSERT INTO ledger_consumers AS known (name, position, holder, leased_until)
+        VALUES ($1::bytea, 0, $2::bytea, \(now) + $3::int8)
+        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
+        WHERE known.holder IS NULL OR known.holder = excluded.holder OR known.leased_until <= \(now)
+            OR known.leased_until > \(now) + $4::int8
+        """)
     private static let findLease = Statement(
-        name: "find_ledger_lease",
-        sql: """
-            SELECT coalesce(holder, ''::bytea), coalesce(leased_until - \(now), 0) FROM ledger_consumers
-            WHERE name = $1::bytea
-            """)
+        """
+        SELECT coalesce(holder, ''::bytea), coalesce(leased_until - \(now), 0) FROM ledger_consumers
+        WHERE name = $1::bytea
+        """)
     private static let endLease = Statement(
-        name: "end_ledger_lease",
-        sql: """
-            UPDATE ledger_consumers SET holder = NULL, leased_until = NULL
-            WHERE name = $1::bytea AND holder = $2::bytea
-            """)
+        """
+        UPDATE ledger_consumers SET holder = NULL, leased_until = NULL
+        WHERE name = $1::bytea AND holder = $2::bytea
+        """)
 
     public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
         try LedgerLimits.check(consumer: consumer)
@@ -202,42 +193,37 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
 
 extension PostgreSQLTransactionStore {
     private static let listConsumers = Statement(
-        name: "list_ledger_consumers",
-        sql: """
-            SELECT name, position,
-                CASE WHEN leased_until > \(now) AND leased_until <= \(now) + $1::int8 THEN coalesce(holder, ''::bytea)
-                    ELSE ''::bytea END
-            FROM ledger_consumers ORDER BY name
-            """)
-    private static let removeConsumer = Statement(
-        name: "remove_ledger_consumer", sql: "DELETE FROM ledger_consumers WHERE name = $1::bytea")
+        """
+        SELECT name, position,
+            CASE WHEN leased_until > \(now) AND leased_until <= \(now) + $1::int8 THEN coalesce(holder, ''::bytea)
+                ELSE ''::bytea END
+        FROM ledger_consumers ORDER BY name
+        """)
+    private static let removeConsumer = Statement("DELETE FROM ledger_consumers WHERE name = $1::bytea")
     private static let findLater = Statement(
-        name: "find_later_ledger_entry",
-        sql: """
-            SELECT position FROM ledger
-            WHERE position > $1::int8 AND position <= $1::int8 + $3::int8 AND recorded_at >= $2::int8
-            ORDER BY position LIMIT 1
-            """)
+        """
+        SELECT position FROM ledger
+        WHERE position > $1::int8 AND position <= $1::int8 + $3::int8 AND recorded_at >= $2::int8
+        ORDER BY position LIMIT 1
+        """)
     private static let keepRemoval = Statement(
-        name: "keep_ledger_removal",
-        sql: "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
+        "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
     /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
     /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
     /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
     /// increases (7 to 13, 15) after that: they decide the state before the next entry, and none of them comes again.
     private static let deleteSuperseded = Statement(
-        name: "delete_superseded_ledger_entries",
-        sql: """
-            DELETE FROM ledger AS l
-            WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6) AND l.number > 0
-                AND EXISTS (
-                    SELECT FROM ledger AS k
-                    WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
-                AND (l.event IN (5, 14) OR EXISTS (
-                    SELECT FROM ledger AS k
-                    WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
-                        AND k.position <= $3::int8 AND k.event <= 4))
-            """)
+        """
+        DELETE FROM ledger AS l
+        WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6) AND l.number > 0
+            AND EXISTS (
+                SELECT FROM ledger AS k
+                WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
+            AND (l.event IN (5, 14) OR EXISTS (
+                SELECT FROM ledger AS k
+                WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
+                    AND k.position <= $3::int8 AND k.event <= 4))
+        """)
 
     public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }
 
@@ -299,24 +285,22 @@ extension PostgreSQLTransactionStore {
 
 extension PostgreSQLTransactionStore: CustomerDirectory {
     private static let findScope = Statement(
-        name: "find_scope", sql: "SELECT id FROM scopes WHERE environment = $1::bytea AND bundle_id = $2::bytea")
+        "SELECT id FROM scopes WHERE environment = $1::bytea AND bundle_id = $2::bytea")
     private static let listScopes = Statement(
-        name: "list_scopes", sql: "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
+        "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
     private static let listIdentities = Statement(
-        name: "list_identities",
-        sql: """
-            SELECT kind, value, customer FROM identities
-            WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea)
-            ORDER BY kind, value LIMIT $4::int4
-            """)
+        """
+        SELECT kind, value, customer FROM identities
+        WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea)
+        ORDER BY kind, value LIMIT $4::int4
+        """)
     private static let leastIdentities = Statement(
-        name: "least_identities",
-        sql: """
-            SELECT DISTINCT ON (i.customer) i.customer, i.kind, i.value
-            FROM unnest($2::int8[]) AS given (customer) JOIN identities AS i ON i.customer = given.customer
-            WHERE i.scope = $1::int4
-            ORDER BY i.customer, i.kind, i.value
-            """)
+        """
+        SELECT DISTINCT ON (i.customer) i.customer, i.kind, i.value
+        FROM unnest($2::int8[]) AS given (customer) JOIN identities AS i ON i.customer = given.customer
+        WHERE i.scope = $1::int4
+        ORDER BY i.customer, i.kind, i.value
+        """)
 
     public func scopes() async throws -> [StoreScope] {
         try await perform { session in
@@ -350,14 +334,13 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         }
     }
 
-    private static func findReference(_ name: String, _ identities: String) -> Statement {
+    private static func findReference(_ identities: String) -> Statement {
         Statement(
-            name: name,
-            sql: """
-                SELECT DISTINCT s.environment, s.bundle_id, i.kind, i.value
-                FROM (\(identities)) AS i JOIN scopes AS s ON s.id = i.scope
-                ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT $2::int4
-                """)
+            """
+            SELECT DISTINCT s.environment, s.bundle_id, i.kind, i.value
+            FROM (\(identities)) AS i JOIN scopes AS s ON s.id = i.scope
+            ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT $2::int4
+            """)
     }
 
     /// The original transaction ids of the transactions that satisfy a condition.
@@ -367,13 +350,11 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         """
     }
 
-    private static let findTransactionId = findReference(
-        "find_transaction_id", purchases("transaction_id = $1::bytea"))
+    private static let findTransactionId = findReference(purchases("transaction_id = $1::bytea"))
     private static let findWebOrderLineItemId = findReference(
-        "find_web_order_line_item_id",
         purchases("\(Schema.hasWebOrderLineItemId) AND \(Schema.webOrderLineItemId) = $1::bytea"))
     private static let findUserId = findReference(
-        "find_user_id", "SELECT scope, kind, value FROM user_claims WHERE user_id = $1::bytea")
+        "SELECT scope, kind, value FROM user_claims WHERE user_id = $1::bytea")
 
     public func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] {
         let (statement, id) =

@@ -8,38 +8,34 @@ extension PostgreSQLTransactionStore: MigrationStore {
     }
 
     private static let findCheckpoint = Statement(
-        name: "find_checkpoint",
-        sql: "SELECT records, digest, state FROM migration_checkpoints WHERE migration = $1::bytea")
+        "SELECT records, digest, state FROM migration_checkpoints WHERE migration = $1::bytea")
     private static let findVerified = Statement(
-        name: "find_verified_receipts",
-        sql: """
-            SELECT known.key, s.environment, s.bundle_id, known.form, known.identities
-            FROM unnest($1::bytea[]) AS given (key)
-            JOIN verified_receipts AS known ON known.key = given.key
-            JOIN scopes AS s ON s.id = known.scope
-            """)
+        """
+        SELECT known.key, s.environment, s.bundle_id, known.form, known.identities
+        FROM unnest($1::bytea[]) AS given (key)
+        JOIN verified_receipts AS known ON known.key = given.key
+        JOIN scopes AS s ON s.id = known.scope
+        """)
     private static let findUsers = Statement(
-        name: "find_users",
-        sql: """
-            SELECT known.kind, known.value, known.user_id, known.carried
-            FROM unnest($3::int2[], $4::bytea[]) AS given (kind, value)
-            JOIN scopes AS s ON s.environment = $1::bytea AND s.bundle_id = $2::bytea
-            JOIN user_claims AS known
-                ON known.scope = s.id AND known.kind = given.kind AND known.value = given.value
-            ORDER BY known.kind, known.value, known.key
-            """)
+        """
+        SELECT known.kind, known.value, known.user_id, known.carried
+        FROM unnest($3::int2[], $4::bytea[]) AS given (kind, value)
+        JOIN scopes AS s ON s.environment = $1::bytea AND s.bundle_id = $2::bytea
+        JOIN user_claims AS known
+            ON known.scope = s.id AND known.kind = given.kind AND known.value = given.value
+        ORDER BY known.kind, known.value, known.key
+        """)
     /// PostgreSQL knows the size of a line without reading it, so lines beyond the page limit cost nothing.
     private static let listQuarantine = Statement(
-        name: "list_quarantine",
-        sql: """
-            SELECT line FROM (
-                SELECT key, line, row_number() OVER (ORDER BY key) AS place,
-                    sum(octet_length(line)) OVER (ORDER BY key) AS bytes
-                FROM (SELECT key, line FROM quarantine WHERE key > $1::bytea ORDER BY key LIMIT $2::int4) AS next
-            ) AS page
-            WHERE place = 1 OR bytes <= $3::int8
-            ORDER BY key
-            """)
+        """
+        SELECT line FROM (
+            SELECT key, line, row_number() OVER (ORDER BY key) AS place,
+                sum(octet_length(line)) OVER (ORDER BY key) AS bytes
+            FROM (SELECT key, line FROM quarantine WHERE key > $1::bytea ORDER BY key LIMIT $2::int4) AS next
+        ) AS page
+        WHERE place = 1 OR bytes <= $3::int8
+        ORDER BY key
+        """)
 
     /// Until autovacuum has come by, the planner takes the tables for empty, and an export takes three times as long.
     public func migrationEnded() async throws {

@@ -178,8 +178,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         return try await lookUps.call(.init(identities: meaningful, scope: scope)).get()
     }
 
-    private static let findNotification = Statement(
-        name: "find_notification", sql: "SELECT FROM notifications WHERE notification_uuid = $1::bytea")
+    private static let findNotification = Statement("SELECT FROM notifications WHERE notification_uuid = $1::bytea")
 
     public func hasProcessed(notificationUUID: String) async throws -> Bool {
         try await perform { session in
@@ -188,14 +187,13 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     }
 
     private static let count = Statement(
-        name: "count",
-        sql: """
-            SELECT (SELECT count(*) FROM (SELECT DISTINCT purchase, transaction_id FROM transactions) AS part),
-                (SELECT count(*) FROM (SELECT DISTINCT purchase FROM renewal_infos) AS part),
-                (SELECT count(*) FROM (SELECT DISTINCT customer FROM app_transactions) AS part),
-                (SELECT count(*) FROM (SELECT DISTINCT customer FROM identities) AS part),
-                (SELECT count(*) FROM receipts), (SELECT count(*) FROM notifications), (SELECT count(*) FROM left_hashes)
-            """)
+        """
+        SELECT (SELECT count(*) FROM (SELECT DISTINCT purchase, transaction_id FROM transactions) AS part),
+            (SELECT count(*) FROM (SELECT DISTINCT purchase FROM renewal_infos) AS part),
+            (SELECT count(*) FROM (SELECT DISTINCT customer FROM app_transactions) AS part),
+            (SELECT count(*) FROM (SELECT DISTINCT customer FROM identities) AS part),
+            (SELECT count(*) FROM receipts), (SELECT count(*) FROM notifications), (SELECT count(*) FROM left_hashes)
+        """)
 
     public func counts() async throws -> StoreCounts {
         try await perform { session in
@@ -208,8 +206,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         }
     }
 
-    private static let touchReadiness = Statement(
-        name: "touch_readiness", sql: "UPDATE readiness SET checks = (checks + 1) % 1000000")
+    private static let touchReadiness = Statement("UPDATE readiness SET checks = (checks + 1) % 1000000")
 
     /// Writes one row, because only a write proves that the server accepts writes.
     public func checkReadiness() async throws {

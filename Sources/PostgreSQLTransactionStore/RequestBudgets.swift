@@ -4,19 +4,17 @@ public import TransactionStore
 extension PostgreSQLTransactionStore: RequestBudgets {
     /// Locks the row, which it adds if it is missing, and reads the server's clock after the wait for the lock.
     private static let lockBudget = Statement(
-        name: "lock_request_budget",
-        sql: """
-            INSERT INTO request_budgets AS known (environment, bundle_id, endpoint, full_at)
-            VALUES ($1::bytea, $2::bytea, $3::bytea, 0)
-            ON CONFLICT (environment, bundle_id, endpoint) DO UPDATE SET full_at = known.full_at
-            RETURNING full_at, (extract(epoch FROM clock_timestamp()) * 1000000)::int8
-            """)
+        """
+        INSERT INTO request_budgets AS known (environment, bundle_id, endpoint, full_at)
+        VALUES ($1::bytea, $2::bytea, $3::bytea, 0)
+        ON CONFLICT (environment, bundle_id, endpoint) DO UPDATE SET full_at = known.full_at
+        RETURNING full_at, (extract(epoch FROM clock_timestamp()) * 1000000)::int8
+        """)
     private static let keepBudget = Statement(
-        name: "keep_request_budget",
-        sql: """
-            UPDATE request_budgets SET full_at = $4::int8
-            WHERE environment = $1::bytea AND bundle_id = $2::bytea AND endpoint = $3::bytea
-            """)
+        """
+        UPDATE request_budgets SET full_at = $4::int8
+        WHERE environment = $1::bytea AND bundle_id = $2::bytea AND endpoint = $3::bytea
+        """)
 
     public func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
         try budget.check()

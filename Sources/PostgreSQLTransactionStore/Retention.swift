@@ -2,29 +2,27 @@ public import TransactionStore
 
 extension PostgreSQLTransactionStore: StoreRetention {
     private static let removeNotifications = Statement(
-        name: "remove_old_notifications",
-        sql: """
-            WITH page AS MATERIALIZED (
-                SELECT notification_uuid, signed_date FROM notifications
-                WHERE notification_uuid > $1::bytea ORDER BY notification_uuid LIMIT $3::int4
-            ), gone AS (
-                DELETE FROM notifications AS old USING page
-                WHERE old.notification_uuid = page.notification_uuid AND page.signed_date < $2::int8 RETURNING 1
-            )
-            SELECT (SELECT count(*) FROM gone), notification_uuid FROM page ORDER BY notification_uuid DESC LIMIT 1
-            """)
+        """
+        WITH page AS MATERIALIZED (
+            SELECT notification_uuid, signed_date FROM notifications
+            WHERE notification_uuid > $1::bytea ORDER BY notification_uuid LIMIT $3::int4
+        ), gone AS (
+            DELETE FROM notifications AS old USING page
+            WHERE old.notification_uuid = page.notification_uuid AND page.signed_date < $2::int8 RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM gone), notification_uuid FROM page ORDER BY notification_uuid DESC LIMIT 1
+        """)
     /// Removes the receipts of all forms.
     private static let removeReceipts = Statement(
-        name: "remove_old_receipts",
-        sql: """
-            WITH page AS MATERIALIZED (
-                SELECT DISTINCT customer FROM receipts WHERE customer > $1::int8 ORDER BY customer LIMIT $3::int4
-            ), gone AS (
-                DELETE FROM receipts AS old USING page
-                WHERE old.customer = page.customer AND old.signed_date < $2::int8 RETURNING 1
-            )
-            SELECT (SELECT count(*) FROM gone), customer FROM page ORDER BY customer DESC LIMIT 1
-            """)
+        """
+        WITH page AS MATERIALIZED (
+            SELECT DISTINCT customer FROM receipts WHERE customer > $1::int8 ORDER BY customer LIMIT $3::int4
+        ), gone AS (
+            DELETE FROM receipts AS old USING page
+            WHERE old.customer = page.customer AND old.signed_date < $2::int8 RETURNING 1
+        )
+        SELECT (SELECT count(*) FROM gone), customer FROM page ORDER BY customer DESC LIMIT 1
+        """)
     /// The number of rows for one statement. A statement has a time limit.
     private static let rowsAtOnce: Int32 = 2_000
 

@@ -15,36 +15,31 @@ extension PostgreSQLTransactionStore {
     }
 
     private static let findTermLooks = Statement(
-        name: "find_term_looks",
-        sql: """
-            SELECT s.id, s.environment, s.bundle_id, l.began_at, l.looked_at
-            FROM scopes AS s LEFT JOIN term_looks AS l ON l.scope = s.id ORDER BY s.id
-            """)
+        """
+        SELECT s.id, s.environment, s.bundle_id, l.began_at, l.looked_at
+        FROM scopes AS s LEFT JOIN term_looks AS l ON l.scope = s.id ORDER BY s.id
+        """)
     private static let keepTermLook = Statement(
-        name: "keep_term_look",
-        sql: """
-            INSERT INTO term_looks (scope, began_at, looked_at) VALUES ($1::int4, $2::int8, $3::int8)
-            ON CONFLICT (scope) DO UPDATE SET began_at = excluded.began_at, looked_at = excluded.looked_at
-            """)
+        """
+        INSERT INTO term_looks (scope, began_at, looked_at) VALUES ($1::int4, $2::int8, $3::int8)
+        ON CONFLICT (scope) DO UPDATE SET began_at = excluded.began_at, looked_at = excluded.looked_at
+        """)
     private static let findDueTerm = Statement(
-        name: "find_due_term",
-        sql: "SELECT FROM term_bases WHERE scope = $1::int4 AND due_at <= $2::int8 LIMIT 1")
+        "SELECT FROM term_bases WHERE scope = $1::int4 AND due_at <= $2::int8 LIMIT 1")
     /// Leaves out purchases that are being erased.
     private static let takeDueTerms = Statement(
-        name: "take_due_terms",
-        sql: """
-            SELECT due.purchase, due.transaction_id, i.customer, i.value FROM (
-                SELECT purchase, transaction_id FROM term_bases WHERE scope = $1::int4 AND due_at <= $2::int8
-                ORDER BY due_at LIMIT $3::int4 FOR UPDATE SKIP LOCKED
-            ) AS due LEFT JOIN identities AS i ON i.id = due.purchase
-            """)
+        """
+        SELECT due.purchase, due.transaction_id, i.customer, i.value FROM (
+            SELECT purchase, transaction_id FROM term_bases WHERE scope = $1::int4 AND due_at <= $2::int8
+            ORDER BY due_at LIMIT $3::int4 FOR UPDATE SKIP LOCKED
+        ) AS due LEFT JOIN identities AS i ON i.id = due.purchase
+        """)
     private static let lookAtTermsAgain = Statement(
-        name: "keep_next_term_look",
-        sql: """
-            UPDATE term_bases AS known SET due_at = given.due_at
-            FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, due_at)
-            WHERE known.purchase = given.purchase AND known.transaction_id = given.id
-            """)
+        """
+        UPDATE term_bases AS known SET due_at = given.due_at
+        FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, due_at)
+        WHERE known.purchase = given.purchase AND known.transaction_id = given.id
+        """)
 
     public func recordTermEnds(
         by date: Int64, limit: Int, catalogs: TermCatalogs

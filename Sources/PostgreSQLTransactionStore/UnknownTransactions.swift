@@ -3,20 +3,17 @@ public import TransactionStore
 
 extension PostgreSQLTransactionStore: UnknownTransactions {
     private static let find = Statement(
-        name: "find_unknown_transactions",
-        sql: """
-            SELECT u.transaction_id, u.answered_at FROM unnest($3::bytea[]) AS given (id)
-            JOIN unknown_transactions AS u
-                ON u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
-            """)
+        """
+        SELECT u.transaction_id, u.answered_at FROM unnest($3::bytea[]) AS given (id)
+        JOIN unknown_transactions AS u
+            ON u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
+        """)
     private static let forget = Statement(
-        name: "forget_unknown_transactions",
-        sql: """
-            DELETE FROM unknown_transactions AS u USING unnest($3::bytea[]) AS given (id)
-            WHERE u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
-            """)
-    private static let countUnknown = Statement(
-        name: "count_unknown_transactions", sql: "SELECT count(*) FROM unknown_transactions")
+        """
+        DELETE FROM unknown_transactions AS u USING unnest($3::bytea[]) AS given (id)
+        WHERE u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
+        """)
+    private static let countUnknown = Statement("SELECT count(*) FROM unknown_transactions")
 
     /// How many ids one statement contains.
     private static let idsAtOnce = 4_096

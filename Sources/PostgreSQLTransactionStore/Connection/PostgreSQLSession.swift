@@ -1,4 +1,5 @@
 import CLibPQ
+import Synchronization
 import TransactionStore
 
 #if canImport(Glibc)
@@ -9,10 +10,18 @@ import TransactionStore
     import Darwin
 #endif
 
-/// A statement that a session prepares at its first use. Names are unique in this module.
+/// A statement that a session prepares at its first use. A session never forgets it, so create each one only once.
 struct Statement: Sendable {
+    /// Unique in this process.
     let name: String
     let sql: String
+
+    private static let count = Atomic<Int>(0)
+
+    init(_ sql: String) {
+        name = "s\(Self.count.wrappingAdd(1, ordering: .relaxed).newValue)"
+        self.sql = sql
+    }
 }
 
 /// One connection through libpq. Its calls block, so it lives on the thread of a ``PostgreSQLConnection``.

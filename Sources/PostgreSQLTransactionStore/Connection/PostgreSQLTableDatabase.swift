@@ -26,8 +26,7 @@ package final class PostgreSQLTableDatabase: Sendable {
     /// Host, port and database; never a user or a password.
     package var description: String { address.description }
 
-    private static let findSchema = Statement(
-        name: "find_schema", sql: "SELECT to_regnamespace(quote_ident($1))::text, quote_ident($1)::text")
+    private static let findSchema = Statement("SELECT to_regnamespace(quote_ident($1))::text, quote_ident($1)::text")
 
     private static func prepare(_ session: PostgreSQLSession, schema: String?, timeouts: PostgreSQLTimeouts) throws {
         try session.checkVersion()

@@ -6,22 +6,20 @@ enum LedgerFiller {
     private static let pageSize: Int32 = 500
 
     private static let page = Statement(
-        name: "fill_ledger_page",
-        sql: """
-            SELECT i.id, i.scope, i.value FROM identities AS i
-            WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
-            ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
-            """)
+        """
+        SELECT i.id, i.scope, i.value FROM identities AS i
+        WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
+        ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
+        """)
     private static let insert = Statement(
-        name: "fill_ledger",
-        sql: """
-            INSERT INTO ledger (purchase, scope, number, event, transaction_id)
-            SELECT purchase, scope, 0, event, id
-            FROM unnest($1::int8[], $2::int4[], $3::int2[], $4::bytea[])
-                WITH ORDINALITY AS given (purchase, scope, event, id, place)
-            ORDER BY place
-            ON CONFLICT (transaction_id, scope, number) DO NOTHING
-            """)
+        """
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+        SELECT purchase, scope, 0, event, id
+        FROM unnest($1::int8[], $2::int4[], $3::int2[], $4::bytea[])
+            WITH ORDINALITY AS given (purchase, scope, event, id, place)
+        ORDER BY place
+        ON CONFLICT (transaction_id, scope, number) DO NOTHING
+        """)
 
     private struct Purchase {
         let id: Int64

@@ -92,14 +92,11 @@ struct Schema: Sendable {
         return version
     }
 
-    private static let findTable = Statement(name: "find_table", sql: "SELECT to_regclass($1)::text")
-    private static let findSchema = Statement(name: "find_schema", sql: "SELECT to_regnamespace($1)::text")
-    private static let readVersion = Statement(
-        name: "read_version", sql: "SELECT coalesce(max(version), 0)::int4 FROM schema_migrations")
-    private static let lockSchema = Statement(
-        name: "lock_schema", sql: "SELECT pg_advisory_xact_lock($1::int4, 0)::text")
-    private static let addVersion = Statement(
-        name: "add_version", sql: "INSERT INTO schema_migrations (version) VALUES ($1::int4)")
+    private static let findTable = Statement("SELECT to_regclass($1)::text")
+    private static let findSchema = Statement("SELECT to_regnamespace($1)::text")
+    private static let readVersion = Statement("SELECT coalesce(max(version), 0)::int4 FROM schema_migrations")
+    private static let lockSchema = Statement("SELECT pg_advisory_xact_lock($1::int4, 0)::text")
+    private static let addVersion = Statement("INSERT INTO schema_migrations (version) VALUES ($1::int4)")
 
     /// Runs all missing migrations, or none. If several programs start at once, one runs them; the others wait and then
     /// find them done.

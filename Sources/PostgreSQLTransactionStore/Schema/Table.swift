@@ -63,7 +63,7 @@ struct Table: Sendable {
             sql += " WHERE \(row("known", newness)) < \(row("excluded", newness))"
         }
         if !returning.isEmpty { sql += " RETURNING " + returning.map { "known.\($0)" }.joined(separator: ", ") }
-        insert = Statement(name: "insert_\(name)", sql: sql)
+        insert = Statement(sql)
     }
 
     static let identities = Table(

@@ -3,49 +3,45 @@ struct CustomerJoiner {
     let session: PostgreSQLSession
 
     private static let countIdentities = Statement(
-        name: "count_identities",
-        sql: """
-            SELECT given.customer, (
-                SELECT count(*) FROM (SELECT FROM identities AS i WHERE i.customer = given.customer LIMIT $2::int8) AS part
-            ) FROM unnest($1::int8[]) AS given (customer)
-            """)
+        """
+        SELECT given.customer, (
+            SELECT count(*) FROM (SELECT FROM identities AS i WHERE i.customer = given.customer LIMIT $2::int8) AS part
+        ) FROM unnest($1::int8[]) AS given (customer)
+        """)
     private static let moveIdentities = Statement(
-        name: "move_identities",
-        sql: """
-            UPDATE identities AS moved SET customer = given.to_customer
-            FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)
-            WHERE moved.customer = given.from_customer
-            """)
+        """
+        UPDATE identities AS moved SET customer = given.to_customer
+        FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)
+        WHERE moved.customer = given.from_customer
+        """)
     private static let moveAppTransactions = Statement(
-        name: "move_app_transactions",
-        sql: """
-            WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
-            moved AS (
-                DELETE FROM app_transactions AS old USING given WHERE old.customer = given.from_customer
-                RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload
-            )
-            INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload)
-            SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload FROM moved
-            ORDER BY to_customer, kind, signed_date DESC, payload DESC, source DESC
-            ON CONFLICT (customer, kind) DO UPDATE
-            SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload
-            WHERE (known.signed_date, known.payload, known.source)
-                < (excluded.signed_date, excluded.payload, excluded.source)
-            """)
+        """
+        WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
+        moved AS (
+            DELETE FROM app_transactions AS old USING given WHERE old.customer = given.from_customer
+            RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload
+        )
+        INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload)
+        SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload FROM moved
+        ORDER BY to_customer, kind, signed_date DESC, payload DESC, source DESC
+        ON CONFLICT (customer, kind) DO UPDATE
+        SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload
+        WHERE (known.signed_date, known.payload, known.source)
+            < (excluded.signed_date, excluded.payload, excluded.source)
+        """)
     private static let moveReceipts = Statement(
-        name: "move_receipts",
-        sql: """
-            WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
-            moved AS (
-                DELETE FROM receipts AS old USING given WHERE old.customer = given.from_customer
-                RETURNING given.to_customer, old.signed_date, old.form, old.octets
-            )
-            INSERT INTO receipts AS known (customer, signed_date, form, octets)
-            SELECT DISTINCT ON (to_customer, form) to_customer, signed_date, form, octets FROM moved
-            ORDER BY to_customer, form, signed_date DESC, octets DESC
-            ON CONFLICT (customer, form) DO UPDATE SET signed_date = excluded.signed_date, octets = excluded.octets
-            WHERE (known.signed_date, known.octets) < (excluded.signed_date, excluded.octets)
-            """)
+        """
+        WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
+        moved AS (
+            DELETE FROM receipts AS old USING given WHERE old.customer = given.from_customer
+            RETURNING given.to_customer, old.signed_date, old.form, old.octets
+        )
+        INSERT INTO receipts AS known (customer, signed_date, form, octets)
+        SELECT DISTINCT ON (to_customer, form) to_customer, signed_date, form, octets FROM moved
+        ORDER BY to_customer, form, signed_date DESC, octets DESC
+        ON CONFLICT (customer, form) DO UPDATE SET signed_date = excluded.signed_date, octets = excluded.octets
+        WHERE (known.signed_date, known.octets) < (excluded.signed_date, excluded.octets)
+        """)
 
     /// Merges the customers of each group. Groups that share a customer become one.
     /// - Returns: for each customer that was merged, the customer that it became part of.

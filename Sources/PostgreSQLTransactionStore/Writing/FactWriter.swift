@@ -26,21 +26,18 @@ struct FactWriter {
     private static let copyThreshold = 64
 
     private static let lockScopes = Statement(
-        name: "lock_scopes",
-        sql: """
-            SELECT CASE WHEN given.alone = 1 THEN pg_advisory_xact_lock($1::int4, given.scope)::text
-                ELSE pg_advisory_xact_lock_shared($1::int4, given.scope)::text END
-            FROM unnest($2::int4[], $3::int2[]) AS given (scope, alone)
-            """)
+        """
+        SELECT CASE WHEN given.alone = 1 THEN pg_advisory_xact_lock($1::int4, given.scope)::text
+            ELSE pg_advisory_xact_lock_shared($1::int4, given.scope)::text END
+        FROM unnest($2::int4[], $3::int2[]) AS given (scope, alone)
+        """)
     private static let findIdentities = Statement(
-        name: "find_identities",
-        sql: """
-            SELECT given.place::int4, known.id, known.customer
-            FROM unnest($1::int4[], $2::int2[], $3::bytea[]) WITH ORDINALITY AS given (scope, kind, value, place)
-            JOIN identities AS known USING (scope, kind, value)
-            """)
-    private static let makeIds = Statement(
-        name: "make_ids", sql: "SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
+        """
+        SELECT given.place::int4, known.id, known.customer
+        FROM unnest($1::int4[], $2::int2[], $3::bytea[]) WITH ORDINALITY AS given (scope, kind, value, place)
+        JOIN identities AS known USING (scope, kind, value)
+        """)
+    private static let makeIds = Statement("SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
 
     /// - Parameter migration: the other parts of a migration step, written in the same transaction.
     /// - Returns: one value per call of the batch.

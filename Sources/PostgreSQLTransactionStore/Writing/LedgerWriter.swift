@@ -15,54 +15,49 @@ struct LedgerWriter {
     /// Scopes have the numbers from 1, and the schema has 0.
     private static let lockNumber: Int32 = -1
 
-    private static let lock = Statement(
-        name: "lock_ledger", sql: "SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
+    private static let lock = Statement("SELECT pg_advisory_xact_lock($1::int4, $2::int4)::text")
     private static let insert = Statement(
-        name: "insert_ledger",
-        sql: """
-            INSERT INTO ledger (purchase, scope, number, event, transaction_id)
-            SELECT purchase, scope, number, event, id
-            FROM unnest($1::int8[], $2::int4[], $3::int4[], $4::int2[], $5::bytea[])
-                WITH ORDINALITY AS given (purchase, scope, number, event, id, place)
-            ORDER BY place
-            ON CONFLICT (transaction_id, scope, number) DO NOTHING
-            """)
+        """
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+        SELECT purchase, scope, number, event, id
+        FROM unnest($1::int8[], $2::int4[], $3::int4[], $4::int2[], $5::bytea[])
+            WITH ORDINALITY AS given (purchase, scope, number, event, id, place)
+        ORDER BY place
+        ON CONFLICT (transaction_id, scope, number) DO NOTHING
+        """)
     private static let findHistory = Statement(
-        name: "find_ledger_history",
-        sql: """
-            SELECT given.place::int4, last.number, last.event::int8, last.purchased
-            FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY AS given (scope, id, place)
-            CROSS JOIN LATERAL (
-                SELECT max(number)::int8 AS number,
-                    (array_agg(event ORDER BY number DESC) FILTER (WHERE event <= 4))[1] AS event,
-                    bool_or(event = 1)::int4 AS purchased
-                FROM ledger WHERE transaction_id = given.id AND scope = given.scope
-            ) AS last
-            WHERE last.event IS NOT NULL
-            """)
+        """
+        SELECT given.place::int4, last.number, last.event::int8, last.purchased
+        FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY AS given (scope, id, place)
+        CROSS JOIN LATERAL (
+            SELECT max(number)::int8 AS number,
+                (array_agg(event ORDER BY number DESC) FILTER (WHERE event <= 4))[1] AS event,
+                bool_or(event = 1)::int4 AS purchased
+            FROM ledger WHERE transaction_id = given.id AND scope = given.scope
+        ) AS last
+        WHERE last.event IS NOT NULL
+        """)
     /// Finds the purchases that have a transaction of another product than the given one, or with a cancellation.
     private static let findDependent = Statement(
-        name: "find_ledger_dependent",
-        sql: """
-            SELECT given.place::int4
-            FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, product, place)
-            WHERE EXISTS (
-                SELECT FROM transactions AS t
-                WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0
-                    OR position('"revocationDate":'::bytea IN t.payload) > 0
-                    OR position('"cancellationDate":'::bytea IN t.legacy) > 0))
-            """)
+        """
+        SELECT given.place::int4
+        FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, product, place)
+        WHERE EXISTS (
+            SELECT FROM transactions AS t
+            WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0
+                OR position('"revocationDate":'::bytea IN t.payload) > 0
+                OR position('"cancellationDate":'::bytea IN t.legacy) > 0))
+        """)
 
     /// Finds the transactions whose recorded document is a notification of version 1, which may state a cancellation.
     private static let findNotifications = Statement(
-        name: "find_ledger_notifications",
-        sql: """
-            SELECT given.place::int4
-            FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, id, place)
-            JOIN transactions AS t
-                ON t.purchase = given.purchase AND t.transaction_id = given.id AND t.kind = \(FactKind.recorded.rawValue)
-            WHERE t.source = \(FactSource.notificationV1.code)
-            """)
+        """
+        SELECT given.place::int4
+        FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, id, place)
+        JOIN transactions AS t
+            ON t.purchase = given.purchase AND t.transaction_id = given.id AND t.kind = \(FactKind.recorded.rawValue)
+        WHERE t.source = \(FactSource.notificationV1.code)
+        """)
 
     /// A transaction of the batch. It may have several facts.
     private struct Purchase {
@@ -264,12 +259,11 @@ extension StoredTransaction {
 /// Rows of the table `transactions` that are assembled into one transaction.
 enum StoredFacts {
     private static let findSubscriptions = Statement(
-        name: "find_subscriptions",
-        sql: """
-            SELECT given.place::int4, t.kind, t.source, t.signed_date, t.payload, t.legacy
-            FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
-            JOIN transactions AS t ON t.purchase = given.purchase
-            """)
+        """
+        SELECT given.place::int4, t.kind, t.source, t.signed_date, t.payload, t.legacy
+        FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
+        JOIN transactions AS t ON t.purchase = given.purchase
+        """)
 
     /// For each database id of an original transaction id, the transactions filed under it, newest first.
     static func subscriptions(

@@ -6,35 +6,31 @@ struct LeftHashTable {
     let session: PostgreSQLSession
 
     private static let listSecrets = Statement(
-        name: "list_secrets",
-        sql: """
-            WITH RECURSIVE next (secret) AS (
-                (SELECT secret FROM left_hashes ORDER BY secret LIMIT 1)
-                UNION ALL
-                SELECT (SELECT l.secret FROM left_hashes AS l WHERE l.secret > next.secret ORDER BY l.secret LIMIT 1)
-                FROM next WHERE next.secret IS NOT NULL
-            )
-            SELECT secret FROM next WHERE secret IS NOT NULL
-            """)
+        """
+        WITH RECURSIVE next (secret) AS (
+            (SELECT secret FROM left_hashes ORDER BY secret LIMIT 1)
+            UNION ALL
+            SELECT (SELECT l.secret FROM left_hashes AS l WHERE l.secret > next.secret ORDER BY l.secret LIMIT 1)
+            FROM next WHERE next.secret IS NOT NULL
+        )
+        SELECT secret FROM next WHERE secret IS NOT NULL
+        """)
     private static let find = Statement(
-        name: "find_left_hashes",
-        sql: """
-            SELECT given.place::int4
-            FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS given (secret, hash, place)
-            JOIN left_hashes AS known USING (secret, hash)
-            """)
+        """
+        SELECT given.place::int4
+        FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS given (secret, hash, place)
+        JOIN left_hashes AS known USING (secret, hash)
+        """)
     private static let delete = Statement(
-        name: "remove_left_hashes",
-        sql: """
-            DELETE FROM left_hashes AS l USING unnest($1::bytea[], $2::bytea[]) AS given (secret, hash)
-            WHERE l.secret = given.secret AND l.hash = given.hash
-            """)
+        """
+        DELETE FROM left_hashes AS l USING unnest($1::bytea[], $2::bytea[]) AS given (secret, hash)
+        WHERE l.secret = given.secret AND l.hash = given.hash
+        """)
     private static let listIdentities = Statement(
-        name: "list_identities_to_hash",
-        sql: """
-            SELECT kind, value FROM identities
-            WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea) ORDER BY kind, value LIMIT $4::int4
-            """)
+        """
+        SELECT kind, value FROM identities
+        WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea) ORDER BY kind, value LIMIT $4::int4
+        """)
 
     /// How many identities are read at a time.
     private static let pageSize: Int32 = 10_000

@@ -94,17 +94,15 @@ final class MigrationBatch: Sendable {
     }
 
     private static let release = Statement(
-        name: "release_quarantined",
-        sql: "DELETE FROM quarantine AS old USING unnest($1::bytea[]) AS given (key) WHERE old.key = given.key")
+        "DELETE FROM quarantine AS old USING unnest($1::bytea[]) AS given (key) WHERE old.key = given.key")
     private static let keep = Statement(
-        name: "keep_checkpoint",
-        sql: """
-            INSERT INTO migration_checkpoints AS known (migration, records, digest, state)
-            VALUES ($1::bytea, $2::int8, $3::bytea, $4::bytea)
-            ON CONFLICT (migration) DO UPDATE
-            SET records = excluded.records, digest = excluded.digest, state = excluded.state
-            WHERE known.records < excluded.records
-            """)
+        """
+        INSERT INTO migration_checkpoints AS known (migration, records, digest, state)
+        VALUES ($1::bytea, $2::int8, $3::bytea, $4::bytea)
+        ON CONFLICT (migration) DO UPDATE
+        SET records = excluded.records, digest = excluded.digest, state = excluded.state
+        WHERE known.records < excluded.records
+        """)
 
     /// Inserts the missing rows, with several statements if they are large.
     private static func insert<Element>(

@@ -10,39 +10,36 @@ struct RenewalWriter {
     static let signed = Int16(FactKind.signedTransaction.rawValue)
 
     private static let findRenewalInfos = Statement(
-        name: "find_signed_renewal_infos",
-        sql: """
-            SELECT given.place::int4, r.kind, r.source, r.signed_date, r.payload
-            FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
-            JOIN renewal_infos AS r ON r.purchase = given.purchase AND r.kind = \(FactKind.signedTransaction.rawValue)
-            """)
+        """
+        SELECT given.place::int4, r.kind, r.source, r.signed_date, r.payload
+        FROM unnest($1::int8[]) WITH ORDINALITY AS given (purchase, place)
+        JOIN renewal_infos AS r ON r.purchase = given.purchase AND r.kind = \(FactKind.signedTransaction.rawValue)
+        """)
     private static let findEvents = Statement(
-        name: "find_ledger_events",
-        sql: """
-            SELECT given.place::int4, l.transaction_id, l.event
-            FROM unnest($1::int8[], $2::int4[]) WITH ORDINALITY AS given (purchase, scope, place)
-            CROSS JOIN LATERAL (
-                SELECT DISTINCT t.transaction_id FROM transactions AS t WHERE t.purchase = given.purchase
-            ) AS known
-            JOIN ledger AS l ON l.transaction_id = known.transaction_id AND l.scope = given.scope
-            ORDER BY given.place, l.transaction_id, l.number
-            """)
+        """
+        SELECT given.place::int4, l.transaction_id, l.event
+        FROM unnest($1::int8[], $2::int4[]) WITH ORDINALITY AS given (purchase, scope, place)
+        CROSS JOIN LATERAL (
+            SELECT DISTINCT t.transaction_id FROM transactions AS t WHERE t.purchase = given.purchase
+        ) AS known
+        JOIN ledger AS l ON l.transaction_id = known.transaction_id AND l.scope = given.scope
+        ORDER BY given.place, l.transaction_id, l.number
+        """)
     private static let append = Statement(
-        name: "append_renewal_events",
-        sql: """
-            INSERT INTO ledger (purchase, scope, number, event, transaction_id)
-            SELECT last.purchase, given.scope,
-                (last.number + row_number() OVER (PARTITION BY given.scope, given.id ORDER BY given.place))::int4,
-                given.event, given.id
-            FROM unnest($1::int4[], $2::bytea[], $3::int2[])
-                WITH ORDINALITY AS given (scope, id, event, place)
-            CROSS JOIN LATERAL (
-                SELECT max(number) AS number, min(purchase) AS purchase
-                FROM ledger WHERE transaction_id = given.id AND scope = given.scope
-            ) AS last
-            WHERE last.number IS NOT NULL
-            ORDER BY given.place
-            """)
+        """
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+        SELECT last.purchase, given.scope,
+            (last.number + row_number() OVER (PARTITION BY given.scope, given.id ORDER BY given.place))::int4,
+            given.event, given.id
+        FROM unnest($1::int4[], $2::bytea[], $3::int2[])
+            WITH ORDINALITY AS given (scope, id, event, place)
+        CROSS JOIN LATERAL (
+            SELECT max(number) AS number, min(purchase) AS purchase
+            FROM ledger WHERE transaction_id = given.id AND scope = given.scope
+        ) AS last
+        WHERE last.number IS NOT NULL
+        ORDER BY given.place
+        """)
 
     /// An original transaction id.
     struct Purchase {

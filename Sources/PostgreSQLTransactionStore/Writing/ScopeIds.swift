@@ -5,19 +5,17 @@ import TransactionStore
 /// facts under another app.
 struct ScopeIds {
     private static let find = Statement(
-        name: "find_scopes",
-        sql: """
-            SELECT given.place::int4, known.id
-            FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS given (environment, bundle_id, place)
-            JOIN scopes AS known USING (environment, bundle_id)
-            """)
+        """
+        SELECT given.place::int4, known.id
+        FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY AS given (environment, bundle_id, place)
+        JOIN scopes AS known USING (environment, bundle_id)
+        """)
     private static let insert = Statement(
-        name: "insert_scopes",
-        sql: """
-            INSERT INTO scopes (environment, bundle_id) SELECT environment, bundle_id
-            FROM unnest($1::bytea[], $2::bytea[]) AS given (environment, bundle_id)
-            ORDER BY environment, bundle_id ON CONFLICT DO NOTHING
-            """)
+        """
+        INSERT INTO scopes (environment, bundle_id) SELECT environment, bundle_id
+        FROM unnest($1::bytea[], $2::bytea[]) AS given (environment, bundle_id)
+        ORDER BY environment, bundle_id ON CONFLICT DO NOTHING
+        """)
 
     private let session: PostgreSQLSession
 

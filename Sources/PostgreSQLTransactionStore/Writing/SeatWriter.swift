@@ -7,23 +7,22 @@ struct SeatWriter {
     let session: PostgreSQLSession
 
     private static let append = Statement(
-        name: "append_seats",
-        sql: """
-            INSERT INTO ledger (purchase, scope, number, event, transaction_id, seat_claim_id)
-            SELECT last.purchase, s.id,
-                (last.number + row_number() OVER (PARTITION BY s.id, given.id ORDER BY given.place))::int4,
-                \(LedgerEntry.Event.seatUnclaimed.rawValue), given.id, given.claim
-            FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])
-                WITH ORDINALITY AS given (environment, bundle_id, id, claim, place)
-            JOIN scopes AS s ON s.environment = given.environment AND s.bundle_id = given.bundle_id
-            CROSS JOIN LATERAL (
-                SELECT max(number) AS number, min(purchase) AS purchase
-                FROM ledger WHERE transaction_id = given.id AND scope = s.id
-            ) AS last
-            WHERE last.number IS NOT NULL
-                AND NOT EXISTS (SELECT FROM ledger AS k WHERE k.scope = s.id AND k.seat_claim_id = given.claim)
-            ORDER BY given.place
-            """)
+        """
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id, seat_claim_id)
+        SELECT last.purchase, s.id,
+            (last.number + row_number() OVER (PARTITION BY s.id, given.id ORDER BY given.place))::int4,
+            \(LedgerEntry.Event.seatUnclaimed.rawValue), given.id, given.claim
+        FROM unnest($1::bytea[], $2::bytea[], $3::bytea[], $4::bytea[])
+            WITH ORDINALITY AS given (environment, bundle_id, id, claim, place)
+        JOIN scopes AS s ON s.environment = given.environment AND s.bundle_id = given.bundle_id
+        CROSS JOIN LATERAL (
+            SELECT max(number) AS number, min(purchase) AS purchase
+            FROM ledger WHERE transaction_id = given.id AND scope = s.id
+        ) AS last
+        WHERE last.number IS NOT NULL
+            AND NOT EXISTS (SELECT FROM ledger AS k WHERE k.scope = s.id AND k.seat_claim_id = given.claim)
+        ORDER BY given.place
+        """)
 
     private struct Claim: Hashable {
         let scope: ScopeKey

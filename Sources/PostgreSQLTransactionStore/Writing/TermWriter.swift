@@ -15,50 +15,44 @@ struct TermWriter {
     }
 
     private static let findPurchases = Statement(
-        name: "find_term_purchases",
-        sql: """
-            SELECT i.id, i.customer, i.scope
-            FROM unnest($1::int8[]) AS given (customer) JOIN identities AS i ON i.customer = given.customer
-            WHERE i.kind = 1 AND EXISTS (SELECT FROM term_bases AS t WHERE t.purchase = i.id)
-            """)
+        """
+        SELECT i.id, i.customer, i.scope
+        FROM unnest($1::int8[]) AS given (customer) JOIN identities AS i ON i.customer = given.customer
+        WHERE i.kind = 1 AND EXISTS (SELECT FROM term_bases AS t WHERE t.purchase = i.id)
+        """)
     private static let findBases = Statement(
-        name: "find_term_bases",
-        sql: """
-            SELECT t.purchase, t.transaction_id, t.basis
-            FROM unnest($1::int8[]) AS given (purchase) JOIN term_bases AS t ON t.purchase = given.purchase
-            """)
+        """
+        SELECT t.purchase, t.transaction_id, t.basis
+        FROM unnest($1::int8[]) AS given (purchase) JOIN term_bases AS t ON t.purchase = given.purchase
+        """)
     private static let delete = Statement(
-        name: "delete_term_bases",
-        sql: """
-            DELETE FROM term_bases AS old USING unnest($1::int8[], $2::bytea[]) AS given (purchase, id)
-            WHERE old.purchase = given.purchase AND old.transaction_id = given.id
-            """)
+        """
+        DELETE FROM term_bases AS old USING unnest($1::int8[], $2::bytea[]) AS given (purchase, id)
+        WHERE old.purchase = given.purchase AND old.transaction_id = given.id
+        """)
     private static let insert = Statement(
-        name: "insert_term_bases",
-        sql: """
-            INSERT INTO term_bases (purchase, transaction_id, basis, scope)
-            SELECT purchase, id, basis, scope
-            FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int4[]) AS given (purchase, id, basis, scope)
-            """)
+        """
+        INSERT INTO term_bases (purchase, transaction_id, basis, scope)
+        SELECT purchase, id, basis, scope
+        FROM unnest($1::int8[], $2::bytea[], $3::int8[], $4::int4[]) AS given (purchase, id, basis, scope)
+        """)
     private static let insertWithoutScopes = Statement(
-        name: "insert_term_bases_without_scopes",
-        sql: """
-            INSERT INTO term_bases (purchase, transaction_id, basis)
-            SELECT purchase, id, basis FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, basis)
-            """)
+        """
+        INSERT INTO term_bases (purchase, transaction_id, basis)
+        SELECT purchase, id, basis FROM unnest($1::int8[], $2::bytea[], $3::int8[]) AS given (purchase, id, basis)
+        """)
     private static let append = Statement(
-        name: "append_moved_terms",
-        sql: """
-            INSERT INTO ledger (purchase, scope, number, event, transaction_id)
-            SELECT given.purchase, given.scope, last.number + 1, \(LedgerEntry.Event.termMoved.rawValue), given.id
-            FROM unnest($1::int8[], $2::int4[], $3::bytea[])
-                WITH ORDINALITY AS given (purchase, scope, id, place)
-            CROSS JOIN LATERAL (
-                SELECT max(number) AS number FROM ledger WHERE transaction_id = given.id AND scope = given.scope
-            ) AS last
-            WHERE last.number IS NOT NULL
-            ORDER BY given.place
-            """)
+        """
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
+        SELECT given.purchase, given.scope, last.number + 1, \(LedgerEntry.Event.termMoved.rawValue), given.id
+        FROM unnest($1::int8[], $2::int4[], $3::bytea[])
+            WITH ORDINALITY AS given (purchase, scope, id, place)
+        CROSS JOIN LATERAL (
+            SELECT max(number) AS number FROM ledger WHERE transaction_id = given.id AND scope = given.scope
+        ) AS last
+        WHERE last.number IS NOT NULL
+        ORDER BY given.place
+        """)
 
     /// Appends the entries that are due for the customers of a batch.
     func record(_ batch: FactBatch, _ owners: FactWriter.Owners, _ scopeIds: [Int32]) throws {
@@ -156,15 +150,14 @@ struct TermWriter {
     private static let pageSize: Int32 = 500
 
     private static let page = Statement(
-        name: "fill_terms_page",
-        sql: """
-            SELECT i.id, i.customer, i.scope, i.value, EXISTS (
-                SELECT FROM transactions AS t
-                WHERE t.purchase = i.id AND position('\(StoredTerms.typeMember)'::bytea IN t.payload) > 0)::int4
-            FROM identities AS i
-            WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
-            ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
-            """)
+        """
+        SELECT i.id, i.customer, i.scope, i.value, EXISTS (
+            SELECT FROM transactions AS t
+            WHERE t.purchase = i.id AND position('\(StoredTerms.typeMember)'::bytea IN t.payload) > 0)::int4
+        FROM identities AS i
+        WHERE (i.scope, i.kind, i.value) > ($1::int4, 1::int2, $2::bytea) AND i.kind = 1
+        ORDER BY i.scope, i.kind, i.value LIMIT $3::int4
+        """)
 
     /// Fills the table of bases in a store of an older schema. It appends no entries, because earlier moves are
     /// unknown.
