@@ -1,3 +1,4 @@
+import AppStoreModels
 import Foundation
 
 /// Passes the bytes of a feed to the XML parser, only as whole characters of well-formed UTF-8.
@@ -67,17 +68,30 @@ final class MetadataFeedStream: InputStream {
         buffer.append(contentsOf: chunk)
         isSourceAtEnd = chunk.isEmpty
         while validCount < buffer.count {
-            let ascii = UTF8Character.ascii(in: buffer, from: validCount)
-            validCount = ascii.end
-            line += ascii.lineFeeds
+            skipASCII()
             guard validCount < buffer.count else { return }
-            switch UTF8Character.length(buffer[validCount...]) {
-            case .whole(let count): validCount += count
-            case .unfinished where !isSourceAtEnd: return
-            case .unfinished, .invalid:
+            let length = buffer.withUnsafeBufferPointer {
+                UTF8Validation.characterLength(in: $0, at: validCount, end: $0.count)
+            }
+            let isCut = validCount + length > buffer.count
+            guard length > 0, !isCut || !isSourceAtEnd else {
                 throw CatalogError(
                     .badEncoding, at: CatalogSource(file: file, line: line), "the feed must be UTF-8 text")
             }
+            if isCut { return }
+            validCount += length
+        }
+    }
+
+    /// Advances `validCount` past ASCII characters, which are nearly all of a feed.
+    private func skipASCII() {
+        (validCount, line) = buffer.withUnsafeBufferPointer { bytes -> (Int, Int) in
+            var (end, line) = (validCount, self.line)
+            while end < bytes.count, bytes[end] < 0x80 {
+                if bytes[end] == 0x0A { line += 1 }
+                end += 1
+            }
+            return (end, line)
         }
     }
 
@@ -118,47 +132,5 @@ final class MetadataFeedStream: InputStream {
     override func close() {
         status = .closed
         try? handle?.close()
-    }
-}
-
-/// One UTF-8 character by RFC 3629, section 4: no overlong forms, no surrogates, nothing beyond U+10FFFF.
-private enum UTF8Character {
-    enum Length {
-        case whole(Int)
-        case unfinished
-        case invalid
-    }
-
-    /// The end of the ASCII characters from `start` on, which are nearly all of a feed.
-    static func ascii(in bytes: [UInt8], from start: Int) -> (end: Int, lineFeeds: Int) {
-        bytes.withUnsafeBufferPointer { bytes in
-            var (end, lineFeeds) = (start, 0)
-            while end < bytes.count, bytes[end] < 0x80 {
-                if bytes[end] == 0x0A { lineFeeds += 1 }
-                end += 1
-            }
-            return (end, lineFeeds)
-        }
-    }
-
-    /// The length of the first character, which is not ASCII.
-    static func length(_ bytes: ArraySlice<UInt8>) -> Length {
-        guard let first = bytes.first else { return .unfinished }
-        let count: Int
-        var second: ClosedRange<UInt8> = 0x80...0xBF
-        switch first {
-        case 0xC2...0xDF: count = 2
-        case 0xE0: (count, second) = (3, 0xA0...0xBF)
-        case 0xED: (count, second) = (3, 0x80...0x9F)
-        case 0xE1...0xEF: count = 3
-        case 0xF0: (count, second) = (4, 0x90...0xBF)
-        case 0xF1...0xF3: count = 4
-        case 0xF4: (count, second) = (4, 0x80...0x8F)
-        default: return .invalid
-        }
-        for (offset, byte) in bytes.prefix(count).enumerated().dropFirst() {
-            guard offset == 1 ? second.contains(byte) : (0x80...0xBF).contains(byte) else { return .invalid }
-        }
-        return bytes.count < count ? .unfinished : .whole(count)
     }
 }

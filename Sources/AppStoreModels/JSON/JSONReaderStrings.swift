@@ -148,14 +148,15 @@ package enum UTF8Validation {
         while true {
             index = bytes.endOfASCII(from: index, to: range.upperBound)
             guard index < range.upperBound else { return nil }
-            let length = sequenceLength(in: bytes, at: index, end: range.upperBound)
-            guard length > 0 else { return index }
+            let length = characterLength(in: bytes, at: index, end: range.upperBound)
+            guard length > 0, index + length <= range.upperBound else { return index }
             index += length
         }
     }
 
-    /// RFC 3629, section 4, for a character that is not ASCII; 0 for an ill-formed sequence.
-    private static func sequenceLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int, end: Int) -> Int {
+    /// The length of the character at `index`, which is not ASCII, by RFC 3629, section 4; 0 for an ill-formed sequence.
+    /// A sequence that `end` cuts is longer than the rest.
+    package static func characterLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int, end: Int) -> Int {
         let first = bytes[index]
         let length: Int
         var second: ClosedRange<UInt8> = 0x80...0xBF
@@ -169,8 +170,9 @@ package enum UTF8Validation {
         case 0xF1...0xF3: length = 4
         default: return 0
         }
-        guard index + length <= end, second ~= bytes[index + 1] else { return 0 }
-        for position in (index + 2)..<max(index + 2, index + length) where bytes[position] & 0xC0 != 0x80 { return 0 }
+        let known = min(index + length, end)
+        guard index + 1 >= known || second ~= bytes[index + 1] else { return 0 }
+        for position in (index + 2)..<max(index + 2, known) where bytes[position] & 0xC0 != 0x80 { return 0 }
         return length
     }
 }

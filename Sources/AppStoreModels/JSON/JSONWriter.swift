@@ -271,13 +271,14 @@ package struct JSONWriter: Sendable {
     private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>, then last: UInt8?) {
         separate()
         append(UInt8(ascii: "\""))
-        var start = 0
-        while let special = text.firstByteToEscape(from: start) {
+        var (start, unused) = (0, UInt64(0))
+        while true {
+            let special = JSONStringScan.firstSpecial(in: text, from: start, highBits: &unused)
             append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[start..<special]))
+            guard special < text.count else { break }
             appendEscaped(text[special])
             start = special + 1
         }
-        append(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(text)[start...]))
         append(UInt8(ascii: "\""))
         if let last { append(last) }
     }

@@ -24,30 +24,6 @@ extension UnsafeBufferPointer<UInt8> {
         UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// The index of the first quotation mark, backslash or control character at or after `start`.
-    func firstByteToEscape(from start: Int) -> Int? {
-        guard let baseAddress else { return nil }
-        let base = UnsafeRawPointer(baseAddress)
-        var index = start
-        while index &+ 8 <= count {
-            let flags = flagsToEscape(word(at: index, base))
-            if flags != 0 { return index &+ flags.trailingZeroBitCount >> 3 }
-            index &+= 8
-        }
-        if index < count, count >= 8 {
-            // The last word overlaps bytes that were already checked. Their flags are shifted out.
-            let seen = index &- (count &- 8)
-            let flags = flagsToEscape(word(at: count &- 8, base)) >> (8 &* UInt64(seen))
-            return flags == 0 ? nil : index &+ flags.trailingZeroBitCount >> 3
-        }
-        while index < count {
-            let byte = self[index]
-            if byte < 0x20 || byte == 0x22 || byte == 0x5C { return index }
-            index &+= 1
-        }
-        return nil
-    }
-
     /// Copies the bytes and returns true if no byte needs an escape. Otherwise the written bytes are undefined.
     ///
     /// The target must have space for one more word than the bytes.
