@@ -34,13 +34,6 @@ extension AdvancedCommerceRenewalInfo: JSONModel {
         try visitor.member("requestReferenceId", &requestReferenceId)
         try visitor.member("taxCode", &taxCode)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One item that will renew (App Store Server API, advancedCommerceRenewalItem).
@@ -80,13 +73,6 @@ extension AdvancedCommerceRenewalItem: JSONModel {
         try visitor.member("price", &price)
         try visitor.member("priceIncreaseInfo", &priceIncreaseInfo)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// A price increase of an Advanced Commerce item (App Store Server API, advancedCommercePriceIncreaseInfo).
@@ -113,11 +99,4 @@ extension AdvancedCommercePriceIncreaseInfo: JSONModel {
         try visitor.member("price", &price)
         try visitor.member("status", &status)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -19,13 +19,6 @@ extension AdvancedCommerceDescriptors: JSONModel {
         try visitor.member("description", &description)
         try visitor.member("displayName", &displayName)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// An offer on an Advanced Commerce item (Advanced Commerce API, offer). Apple sends all four. They are optional
@@ -57,11 +50,4 @@ extension AdvancedCommerceOffer: JSONModel {
         try visitor.member("price", &price)
         try visitor.member("reason", &reason)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

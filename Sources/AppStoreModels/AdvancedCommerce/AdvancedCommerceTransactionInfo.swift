@@ -42,13 +42,6 @@ extension AdvancedCommerceTransactionInfo: JSONModel {
         try visitor.member("taxExclusivePrice", &taxExclusivePrice)
         try visitor.member("taxRate", &taxRate)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One item of an Advanced Commerce transaction (App Store Server API, advancedCommerceTransactionItem).
@@ -92,13 +85,6 @@ extension AdvancedCommerceTransactionItem: JSONModel {
         try visitor.member("refunds", &refunds)
         try visitor.date("revocationDate", &revocationDate)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One refund of an Advanced Commerce item (App Store Server API, advancedCommerceRefund).
@@ -129,11 +115,4 @@ extension AdvancedCommerceRefund: JSONModel {
         try visitor.member("refundReason", &refundReason)
         try visitor.member("refundType", &refundType)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -1,7 +1,7 @@
 extension JSONModel {
     /// Reads Apple's JSON. Unknown members are preserved, and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    init(members decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         self.init()
         var visitor = Decoding(values: try decoder.container(keyedBy: PayloadKey.self), keys: Self.keys)
         try visit(&visitor)
@@ -11,7 +11,7 @@ extension JSONModel {
     }
 
     /// Writes the members that are set, and the unknown members unchanged.
-    func encodeMembers(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var visitor = Encoding(values: encoder.container(keyedBy: PayloadKey.self), keys: Self.keys)
         var copy = self
         try copy.visit(&visitor)

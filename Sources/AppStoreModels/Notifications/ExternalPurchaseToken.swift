@@ -35,11 +35,4 @@ extension ExternalPurchaseToken: JSONModel {
         try visitor.date("tokenExpirationDate", &tokenExpirationDate)
         try visitor.member("tokenType", &tokenType)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -53,11 +53,4 @@ extension ResponseBodyV2DecodedPayload: JSONModel {
         try visitor.member("appData", &appData)
         try visitor.member("unclaimInfo", &unclaimInfo)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -14,13 +14,6 @@ extension GetMessageListResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("messageIdentifiers", &messageIdentifiers)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// One message (Retention Messaging API, GetMessageListResponseItem).
@@ -43,13 +36,6 @@ extension GetMessageListResponseItem: JSONModel {
         try visitor.member("messageIdentifier", &messageIdentifier)
         try visitor.member("messageState", &messageState)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether Apple approved a message (Retention Messaging API, messageState).
@@ -98,11 +84,4 @@ extension DefaultConfigurationResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("messageIdentifier", &messageIdentifier)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

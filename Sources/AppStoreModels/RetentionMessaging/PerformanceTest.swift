@@ -30,13 +30,6 @@ extension PerformanceTestResponse: JSONModel {
         try visitor.member("config", &config)
         try visitor.member("requestId", &requestId)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The configuration of a performance test (Retention Messaging API, PerformanceTestConfig).
@@ -71,13 +64,6 @@ extension PerformanceTestConfig: JSONModel {
         try visitor.member("responseTimeThreshold", &responseTimeThreshold)
         try visitor.member("successRateThreshold", &successRateThreshold)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The result of a performance test (Retention Messaging API, PerformanceTestResultResponse).
@@ -120,13 +106,6 @@ extension PerformanceTestResultResponse: JSONModel {
         try visitor.member("responseTimes", &responseTimes)
         try visitor.member("failures", &failures)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The response times of a performance test, in milliseconds (Retention Messaging API, PerformanceTestResponseTimes).
@@ -161,13 +140,6 @@ extension PerformanceTestResponseTimes: JSONModel {
         try visitor.member("p95", &p95)
         try visitor.member("p99", &p99)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether a performance test passed (Retention Messaging API, PerformanceTestStatus).

@@ -39,11 +39,4 @@ extension DecodedRealtimeRequestBody: JSONModel {
         try visitor.member("environment", &environment)
         try visitor.date("signedDate", &signedDate)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

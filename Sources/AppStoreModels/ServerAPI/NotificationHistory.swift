@@ -59,13 +59,6 @@ extension NotificationHistoryResponse: JSONModel {
         try visitor.member("hasMore", &hasMore)
         try visitor.member("notificationHistory", &notificationHistory)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// A notification and the attempts to send it (App Store Server API, notificationHistoryResponseItem).
@@ -92,11 +85,4 @@ extension NotificationHistoryResponseItem: JSONModel {
         try visitor.member("sendAttempts", &sendAttempts)
         try visitor.member("firstSendAttemptResult", &firstSendAttemptResult)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -23,13 +23,6 @@ extension RefundHistoryResponse: JSONModel {
         try visitor.member("revision", &revision)
         try visitor.member("hasMore", &hasMore)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The newest refunds of a customer, at most 50 (App Store Server API, Get Refund History V1, deprecated).
@@ -48,13 +41,6 @@ extension RefundLookupResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedTransactions", &signedTransactions)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The purchases of one order (App Store Server API, OrderLookupResponse).
@@ -78,13 +64,6 @@ extension OrderLookupResponse: JSONModel {
         try visitor.member("status", &status)
         try visitor.member("signedTransactions", &signedTransactions)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Whether an order identifier is valid for the app (App Store Server API, OrderLookupStatus).

@@ -22,13 +22,6 @@ extension GetSeatInfoResponse: JSONModel {
         try visitor.member("availableSeatCount", &availableSeatCount)
         try visitor.member("assignedSeatClaimIds", &assignedSeatClaimIds)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Claims one seat (App Store Server API 1.23, Claim Seat).
@@ -62,13 +55,6 @@ extension ClaimSeatResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("seatClaimId", &seatClaimId)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// Assigns a claimed seat to an app download (App Store Server API 1.23, Associate Seat).

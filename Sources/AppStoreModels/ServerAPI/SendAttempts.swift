@@ -18,13 +18,6 @@ extension SendAttemptItem: JSONModel {
         try visitor.date("attemptDate", &attemptDate)
         try visitor.member("sendAttemptResult", &sendAttemptResult)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The result of an attempt to send a notification (App Store Server API, sendAttemptResult).
@@ -81,13 +74,6 @@ extension SendTestNotificationResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("testNotificationToken", &testNotificationToken)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The result of a test notification (App Store Server API, CheckTestNotificationResponse).
@@ -114,11 +100,4 @@ extension CheckTestNotificationResponse: JSONModel {
         try visitor.member("sendAttempts", &sendAttempts)
         try visitor.member("firstSendAttemptResult", &firstSendAttemptResult)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

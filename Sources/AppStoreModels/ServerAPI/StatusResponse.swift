@@ -26,13 +26,6 @@ extension StatusResponse: JSONModel {
         try visitor.member("appAppleId", &appAppleId)
         try visitor.member("data", &data)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The subscriptions of a customer in one group (App Store Server API, SubscriptionGroupIdentifierItem).
@@ -55,13 +48,6 @@ extension SubscriptionGroupIdentifierItem: JSONModel {
         try visitor.member("subscriptionGroupIdentifier", &subscriptionGroupIdentifier)
         try visitor.member("lastTransactions", &lastTransactions)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The latest state of one subscription (App Store Server API, LastTransactionsItem).
@@ -92,11 +78,4 @@ extension LastTransactionsItem: JSONModel {
         try visitor.member("signedTransactionInfo", &signedTransactionInfo)
         try visitor.member("signedRenewalInfo", &signedRenewalInfo)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -34,13 +34,6 @@ extension HistoryResponse: JSONModel {
         try visitor.member("environment", &environment)
         try visitor.member("signedTransactions", &signedTransactions)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// A single transaction (App Store Server API, TransactionInfoResponse).
@@ -59,13 +52,6 @@ extension TransactionInfoResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedTransactionInfo", &signedTransactionInfo)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The purchase or download of the app itself (App Store Server API 1.17, AppTransactionInfoResponse).
@@ -84,11 +70,4 @@ extension AppTransactionInfoResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedAppTransactionInfo", &signedAppTransactionInfo)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

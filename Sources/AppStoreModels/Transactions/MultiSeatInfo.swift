@@ -26,13 +26,6 @@ extension TransactionMultiSeatInfo: JSONModel {
         try visitor.member("priceTiers", &priceTiers)
         try visitor.member("revokedSeatQuantity", &revokedSeatQuantity)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The seats of a multiseat subscription at its next renewal (App Store Server API 1.23, multiSeatInfo). The number of seats
@@ -52,13 +45,6 @@ extension RenewalMultiSeatInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("renewalPriceTiers", &renewalPriceTiers)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
 
 /// The price of a seat for a number of seats (App Store Server API 1.23, priceTiers).
@@ -81,11 +67,4 @@ extension SeatPriceTier: JSONModel {
         try visitor.member("price", &price)
         try visitor.member("quantity", &quantity)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }

@@ -26,11 +26,4 @@ extension TransactionCommitmentInfo: JSONModel {
         try visitor.date("commitmentExpiresDate", &commitmentExpiresDate)
         try visitor.member("commitmentPrice", &commitmentPrice)
     }
-
-    /// Reads Apple's JSON; unknown members are kept and `null` counts as absent.
-    /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
-    public init(from decoder: any Decoder) throws { try self.init(members: decoder) }
-
-    /// Writes the members that are set, and the unknown ones as they were read.
-    public func encode(to encoder: any Encoder) throws { try encodeMembers(to: encoder) }
 }
