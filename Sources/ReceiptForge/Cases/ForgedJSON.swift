@@ -33,15 +33,14 @@ public indirect enum ForgedJSON: Sendable {
         switch self {
         case .object(let members):
             Self.write(to: &text, indent: indent, "{", "}", members) { member, inner, text in
-                Self.write(member.0, to: &text)
-                text.append(": ")
+                text.append("\(JSONWriter.quoted(member.0)): ")
                 member.1.write(to: &text, indent: inner)
             }
         case .array(let values):
             Self.write(to: &text, indent: indent, "[", "]", values) { value, inner, text in
                 value.write(to: &text, indent: inner)
             }
-        case .string(let string): Self.write(string, to: &text)
+        case .string(let string): text.append(JSONWriter.quoted(string))
         case .integer(let number): text.append(String(number))
         case .boolean(let flag): text.append(flag ? "true" : "false")
         case .null: text.append("null")
@@ -61,21 +60,5 @@ public indirect enum ForgedJSON: Sendable {
         }
         if !elements.isEmpty { text.append("\n" + indent) }
         text.append(close)
-    }
-
-    private static func write(_ string: String, to text: inout String) {
-        text.append("\"")
-        for scalar in string.unicodeScalars {
-            switch scalar {
-            case "\"": text.append("\\\"")
-            case "\\": text.append("\\\\")
-            case "\n": text.append("\\n")
-            case "\r": text.append("\\r")
-            case "\t": text.append("\\t")
-            case _ where scalar.value < 0x20: text.append("\\u00" + Printable.hex([UInt8(scalar.value)]))
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        text.append("\"")
     }
 }
