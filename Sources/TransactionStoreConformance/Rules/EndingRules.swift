@@ -41,9 +41,18 @@ extension StoreConformance {
         return LedgerAudit.changes(try await LedgerAudit.check(store))
     }
 
-    static let endings: [StoreRule] = [
-        StoreRule(opened: "a period that ends without a document has one entry, at its end and not before") { store in
+    /// A rule about what ends after the first look, on day 0.
+    private static func afterFirstLook(
+        _ name: String, _ body: @escaping @Sendable (any CompleteTransactionStore) async throws -> Void
+    ) -> StoreRule {
+        StoreRule(opened: name) { store in
             try await expect(changes(store, after: 0), equals: "")
+            try await body(store)
+        }
+    }
+
+    static let endings: [StoreRule] = [
+        afterFirstLook("a period that ends without a document has one entry, at its end and not before") { store in
             try await expect(changes(store, after: 29, Samples.set(period("1"))), equals: "1 started - active")
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 30), equals: ended)
@@ -51,9 +60,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 400, Samples.set(period("1", signed: 31))), equals: ended)
             try await expect(store.recordEndings(by: date(400), limit: 10).purchases, equals: 0)
         },
-        StoreRule(opened: "the notification about an expiry adds one entry, before the end by time or after it") {
-            store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("the notification about an expiry adds one entry, before the end by time or after it") { store in
             try await expect(changes(store, after: 1, document(signed: 1)), equals: "1 started - active")
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31), equals: ended)
@@ -61,15 +68,13 @@ extension StoreConformance {
             try await expect(changes(store, after: 32, expired), equals: ended)
             try await expect(changes(store, after: 32, document(signed: 32, lapsed)), equals: ended)
         },
-        StoreRule(opened: "an expiry that a notification stated has no entry by time") { store in
+        afterFirstLook("an expiry that a notification stated has no entry by time") { store in
             let expired = document(signed: 30, by: ("EXPIRED", "VOLUNTARY")) { $0.expirationIntent = .cancelled }
-            try await expect(changes(store, after: 0), equals: "")
             try await expect(changes(store, after: 1, document(signed: 1)), equals: "1 started - active")
             try await expect(
                 changes(store, after: 40, expired), equals: "1 started - active, 1 expired active expired")
         },
-        StoreRule(opened: "a grace period, and then the time of billing retry, end by time") { store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("a grace period, and then the time of billing retry, end by time") { store in
             let entered = "1 started - active, 1 gracePeriodEntered active inGracePeriod"
             try await expect(changes(store, after: 35, document(signed: 30, inGrace)), equals: entered)
             let over = entered + ", 1 gracePeriodExpired inGracePeriod inBillingRetry"
@@ -81,31 +86,25 @@ extension StoreConformance {
                 changes(store, after: 95, document(signed: 90, by: ("EXPIRED", "BILLING_RETRY"), lapsed)),
                 equals: over + ", 1 expired inBillingRetry expired")
         },
-        StoreRule(opened: "a failed renewal that was known before the end of the period has its entry at the end") {
+        afterFirstLook("a failed renewal that was known before the end of the period has its entry at the end") {
             store in
-            try await expect(changes(store, after: 0), equals: "")
             try await expect(changes(store, after: 29, document(signed: 29, unpaid)), equals: "1 started - active")
             try await expect(
                 changes(store, after: 30), equals: "1 started - active, 1 billingFailed active inBillingRetry")
         },
-        StoreRule(opened: "a renewed period does not end by time, and the new one does") { store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("a renewed period does not end by time, and the new one does") { store in
             let renewed = Samples.set(period("1"), period("2", from: 30))
             let entries = "1 started - active, 2 renewed - active"
             try await expect(changes(store, after: 59, renewed), equals: entries)
             try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
-        StoreRule(opened: "a period that another one is known to follow does not end, also if a look is behind") {
-            store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("a period that another one is known to follow does not end, also if a look is behind") { store in
             let again = Samples.set(period("1"), period("2", from: 32, signed: 32))
             let entries = "1 started - active, 2 renewed - active"
             try await expect(changes(store, after: 31, again), equals: entries)
             try await expect(changes(store, after: 62), equals: entries + ", 2 expired active expired")
         },
-        StoreRule(opened: "a document about a running subscription makes no look due, whatever it lists") {
-            store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("a document about a running subscription makes no look due, whatever it lists") { store in
             let entries = "1 started - active, 2 renewed - active"
             try await expect(
                 changes(store, after: 31, Samples.set(period("1"), period("2", from: 30))), equals: entries)
@@ -113,16 +112,13 @@ extension StoreConformance {
             try await expect(store.recordEndings(by: date(33), limit: 10).purchases, equals: 0)
             try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
-        StoreRule(opened: "a subscription with old periods ends by time too") { store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("a subscription with old periods ends by time too") { store in
             let receipt = Samples.set(period("1", from: -400), period("2", from: 0))
             let entries = "1 started - active, 2 renewed - active"
             try await expect(changes(store, after: 29, receipt), equals: entries)
             try await expect(changes(store, after: 30), equals: entries + ", 2 expired active expired")
         },
-        StoreRule(opened: "a renewal that is learned after the end by time has its entry, and so has its end") {
-            store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("a renewal that is learned after the end by time has its entry, and so has its end") { store in
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31, Samples.set(period("1"))), equals: ended)
             let late = Samples.set(period("2", from: 30, signed: 32))
@@ -130,9 +126,8 @@ extension StoreConformance {
             try await expect(
                 changes(store, after: 60), equals: ended + ", 2 renewed - active, 2 expired active expired")
         },
-        StoreRule(opened: "an end by time is corrected when a document moves the end, and the new end has its entry") {
+        afterFirstLook("an end by time is corrected when a document moves the end, and the new end has its entry") {
             store in
-            try await expect(changes(store, after: 0), equals: "")
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31, document(signed: 1)), equals: ended)
             let recovered = ended + ", 1 billingRecovered expired active"
@@ -141,9 +136,8 @@ extension StoreConformance {
             try await expect(changes(store, after: 45), equals: recovered + ", 1 expired active expired")
             try await expect(changes(store, after: 90), equals: recovered + ", 1 expired active expired")
         },
-        StoreRule(opened: "a grace period that is learned after the end by time has its entry, and so has its end") {
+        afterFirstLook("a grace period that is learned after the end by time has its entry, and so has its end") {
             store in
-            try await expect(changes(store, after: 0), equals: "")
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31, document(signed: 1)), equals: ended)
             let late = document(signed: 30, by: ("DID_FAIL_TO_RENEW", "GRACE_PERIOD"), inGrace)
@@ -152,9 +146,8 @@ extension StoreConformance {
             try await expect(
                 changes(store, after: 37), equals: corrected + ", 1 gracePeriodExpired inGracePeriod inBillingRetry")
         },
-        StoreRule(opened: "a document from before the end, and a look of a slower clock, do not take an end back") {
+        afterFirstLook("a document from before the end, and a look of a slower clock, do not take an end back") {
             store in
-            try await expect(changes(store, after: 0), equals: "")
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 30, document(signed: 1)), equals: ended)
             _ = try await store.apply([document(signed: 29)])
@@ -184,8 +177,7 @@ extension StoreConformance {
             try await expect(store.recordAllEndings(by: now + 2 * Samples.day).entries, equals: 1)
             try await expect(store.text, equals: "1 purchased, 2 purchased, 2 endedByTime")
         },
-        StoreRule(opened: "refunded, upgraded and unsigned purchases do not end by time") { store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("refunded, upgraded and unsigned purchases do not end by time") { store in
             func revoked(_ id: String, _ configure: (inout JWSTransactionDecodedPayload) -> Void) -> TransactionFact {
                 Samples.fact(id, source: .appStoreServerAPI) {
                     $0.type = .autoRenewableSubscription
@@ -232,8 +224,7 @@ extension StoreConformance {
             try expect(entries.count, equals: 120)
             for store in stores { try await store.close() }
         },
-        StoreRule(opened: "an end by time does not come again after the removal of its entry") { store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("an end by time does not come again after the removal of its entry") { store in
             _ = try await changes(store, after: 31, document(signed: 1))
             let last = try await store.changes(after: 0, limit: 10).last?.position ?? 0
             _ = try await store.apply([
@@ -248,8 +239,7 @@ extension StoreConformance {
             _ = try await store.recordAllEndings(by: date(90))
             try await expect(store.changes(after: removed, limit: 10).count, equals: 0)
         },
-        StoreRule(opened: "an erased purchase does not end, and one that is learned again does") { store in
-            try await expect(changes(store, after: 0), equals: "")
+        afterFirstLook("an erased purchase does not end, and one that is learned again does") { store in
             _ = try await store.apply([Samples.set(period("1"))])
             _ = try await store.erase(
                 [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: false)

@@ -46,10 +46,19 @@ extension StoreConformance {
         return LedgerAudit.changes(try await LedgerAudit.check(store).filter { $0.transactionId != "900" })
     }
 
-    static let termEndings: [StoreRule] = [
-        StoreRule(opened: "a term that ends has one entry, at its end and not before, and none without a catalog") {
-            store in
+    /// A rule about terms that end after the first look.
+    private static func afterFirstLook(
+        _ name: String, _ body: @escaping @Sendable (any CompleteTransactionStore) async throws -> Void
+    ) -> StoreRule {
+        StoreRule(opened: name) { store in
             try await begin(store)
+            try await body(store)
+        }
+    }
+
+    static let termEndings: [StoreRule] = [
+        afterFirstLook("a term that ends has one entry, at its end and not before, and none without a catalog") {
+            store in
             try await expect(changes(store, after: 30, season("1", day: 1)), equals: "1 started - active")
             try await expect(store.recordAllEndings(by: date(31)), equals: RecordedEndings())
             let ended = "1 started - active, 1 expired active expired"
@@ -61,8 +70,7 @@ extension StoreConformance {
             let byTime = try await store.changes(after: 0, limit: 10).compactMap(\.byTime)
             try expect(byTime, equals: [true])
         },
-        StoreRule(opened: "each of two terms that follow each other has its own end") { store in
-            try await begin(store)
+        afterFirstLook("each of two terms that follow each other has its own end") { store in
             let started = "1 started - active, 2 started - active"
             try await expect(
                 changes(
@@ -72,9 +80,8 @@ extension StoreConformance {
             try await expect(changes(store, after: 60), equals: first)
             try await expect(changes(store, after: 61), equals: first + ", 2 expired active expired")
         },
-        StoreRule(opened: "a term that a document moves after its end is active again, and the new end has its entry") {
+        afterFirstLook("a term that a document moves after its end is active again, and the new end has its entry") {
             store in
-            try await begin(store)
             let ended = "2 started - active, 2 expired active expired"
             try await expect(changes(store, after: 40, season("2", day: 10, of: customer)), equals: ended)
             let moved =
@@ -85,8 +92,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 61), equals: moved + ", 2 expired active expired")
             try await expect(changes(store, after: 90), equals: moved + ", 2 expired active expired")
         },
-        StoreRule(opened: "a term that a document moves to an earlier end ends there") { store in
-            try await begin(store)
+        afterFirstLook("a term that a document moves to an earlier end ends there") { store in
             let entries = "1 started - active, 2 started - active"
             try await expect(
                 changes(store, after: 6, season("1", day: 1, of: customer), season("2", day: 5, of: customer)),
@@ -96,8 +102,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 34, refund), equals: moved)
             try await expect(changes(store, after: 35), equals: moved + ", 2 expired active expired")
         },
-        StoreRule(opened: "a merge of two customers moves ended terms, and they end again") { store in
-            try await begin(store)
+        afterFirstLook("a merge of two customers moves ended terms, and they end again") { store in
             let ended = "1 started - active, 2 started - active, 1 expired active expired, 2 expired active expired"
             try await expect(changes(store, after: 31, season("1", day: 1), season("2", day: 1)), equals: ended)
             let joined = Samples.set(identities: [Samples.original("1"), Samples.original("2")])
@@ -105,9 +110,8 @@ extension StoreConformance {
             try await expect(changes(store, after: 60, joined), equals: moved)
             try await expect(changes(store, after: 61), equals: moved + ", 2 expired active expired")
         },
-        StoreRule(opened: "refunded, unsigned and other purchases have no end by time, and reinstated ones have") {
+        afterFirstLook("refunded, unsigned and other purchases have no end by time, and reinstated ones have") {
             store in
-            try await begin(store)
             let entries = "1 started - active, 2 refunded - refunded, 4 started - active, 1 refunded active refunded"
             try await expect(
                 changes(
@@ -119,9 +123,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 401, season("1", day: 1, signed: 10)), equals: reinstated)
             try await expect(changes(store, after: 500), equals: reinstated)
         },
-        StoreRule(opened: "a restored purchase ends with the purchase that it restores, and not after a refund") {
-            store in
-            try await begin(store)
+        afterFirstLook("a restored purchase ends with the purchase that it restores, and not after a refund") { store in
             func restored(_ id: String, of original: String) -> FactSet {
                 Samples.set(
                     Samples.fact(id, original: original, product: "season", source: .notificationV2) {
@@ -149,8 +151,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 49, season("2", day: 5), season("3", day: 20)), equals: started)
             try await expect(changes(store, after: 50), equals: started + ", 3 expired active expired")
         },
-        StoreRule(opened: "a look of a slower clock does not take the end of a term back") { store in
-            try await begin(store)
+        afterFirstLook("a look of a slower clock does not take the end of a term back") { store in
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31, season("1", day: 1, of: customer)), equals: ended)
             // Has the first one looked at again.
@@ -158,9 +159,8 @@ extension StoreConformance {
             let earlier = season("2", day: 0, of: customer, product: "unknown")
             try await expect(changes(store, after: 30, earlier), equals: later)
         },
-        StoreRule(opened: "programs that know no length of a term leave its end to one that does") { store in
+        afterFirstLook("programs that know no length of a term leave its end to one that does") { store in
             let other = StoreScope(environment: .sandbox, bundleId: "other")
-            try await begin(store)
             _ = try await store.apply([season("1", day: 1), moved(season("2", day: 1), to: other)])
             let ofOther = TermCatalogs(byBundleId: ["other": try catalog(days: 30)])
             try await expect(
@@ -174,9 +174,8 @@ extension StoreConformance {
             let entries = "1 started - active, 2 started - active, 2 expired active expired, 1 expired active expired"
             try await expect(changes(store, after: 41), equals: entries)
         },
-        StoreRule(opened: "a catalog with another length changes no end that has an entry, and moves later ones") {
+        afterFirstLook("a catalog with another length changes no end that has an entry, and moves later ones") {
             store in
-            try await begin(store)
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31, season("1", day: 1)), equals: ended)
             let longer = ended + ", 2 started - active"
@@ -189,8 +188,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 109, days: 90), equals: longer)
             try await expect(changes(store, after: 110, days: 90), equals: longer + ", 2 expired active expired")
         },
-        StoreRule(opened: "one call looks at no more terms than asked for, and at none twice") { store in
-            try await begin(store)
+        afterFirstLook("one call looks at no more terms than asked for, and at none twice") { store in
             // Those of one customer, of which each begins when the one before it ends, and those of others.
             for id in Int64(1)...4 { _ = try await store.apply([season("\(id)", day: 1, of: customer)]) }
             for id in Int64(5)...7 { _ = try await store.apply([season("\(id)", day: 1)]) }
@@ -204,8 +202,7 @@ extension StoreConformance {
             }
             try await expect(store.changes(after: 0, limit: 100).count { $0.event == .endedByTime }, equals: 7)
         },
-        StoreRule(opened: "a document has only those terms of a customer looked at that it can have moved") { store in
-            try await begin(store)
+        afterFirstLook("a document has only those terms of a customer looked at that it can have moved") { store in
             for id in Int64(1)...3 { _ = try await store.apply([season("\(id)", day: id, of: customer)]) }
             try await expect(store.recordTermEnds(by: date(4), limit: 10, catalogs: catalogs()).purchases, equals: 3)
             _ = try await store.apply([season("4", day: 5, of: customer)])
@@ -241,8 +238,7 @@ extension StoreConformance {
             try expect(entries.count, equals: 121)
             for store in stores { try await store.close() }
         },
-        StoreRule(opened: "the end of a term does not come again after the removal of its entry") { store in
-            try await begin(store)
+        afterFirstLook("the end of a term does not come again after the removal of its entry") { store in
             _ = try await changes(store, after: 31, season("1", day: 1, of: customer))
             let request = Samples.consumptionRequest("c", of: "1", at: 40 * Samples.day) {
                 $0.type = .nonRenewingSubscription
@@ -259,9 +255,8 @@ extension StoreConformance {
             try expect([looked.purchases, looked.entries], equals: [2, 0])
             try await expect(store.changes(after: removed, limit: 10).map(\.transactionId), equals: ["2", "1"])
         },
-        StoreRule(opened: "the term of an erased purchase does not end, and that of one that is learned again does") {
+        afterFirstLook("the term of an erased purchase does not end, and that of one that is learned again does") {
             store in
-            try await begin(store)
             _ = try await changes(store, after: 2, season("1", day: 1))
             _ = try await store.erase(
                 [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: false)
