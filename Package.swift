@@ -118,6 +118,8 @@ let package = Package(
         .target(
             name: "ReceiptForge",
             dependencies: ["AppStoreModels", crypto, cryptoExtras],
+            // In the code, as the server's description: a program that uses the forge needs no files beside it.
+            resources: [.embedInCode("Certificates/TestKeys.txt")],
             swiftSettings: settings),
         .target(
             name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", crypto],
