@@ -110,6 +110,15 @@ package struct JSONWriter: Sendable {
         appendDigits(value.magnitude)
     }
 
+    /// An exact integer as a string.
+    package mutating func decimalText(_ value: Int64) {
+        separate()
+        append(UInt8(ascii: "\""))
+        if value < 0 { append(UInt8(ascii: "-")) }
+        appendDigits(value.magnitude)
+        append(UInt8(ascii: "\""))
+    }
+
     package mutating func integer(_ value: Int) { integer(Int64(value)) }
 
     package mutating func integer(_ value: UInt64) {

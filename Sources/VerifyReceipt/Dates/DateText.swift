@@ -72,25 +72,6 @@ extension JSONWriter {
             raw(line.written)
         }
     }
-
-    /// A number as a string value.
-    package mutating func decimalText(_ value: Int64) {
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { text in
-            var rest = value.magnitude
-            var start = text.count
-            repeat {
-                let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-                start &-= 1
-                text.initializeElement(at: start, to: UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit))
-                rest = quotient
-            } while rest != 0
-            if value < 0 {
-                start &-= 1
-                text.initializeElement(at: start, to: UInt8(ascii: "-"))
-            }
-            string(utf8: UnsafeBufferPointer(rebasing: text[start...]))
-        }
-    }
 }
 
 /// Formats dates into a buffer that is large enough for any date.
