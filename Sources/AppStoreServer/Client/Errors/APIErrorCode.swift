@@ -15,7 +15,7 @@ public struct APIErrorCode: OpenEnum {
     public var httpStatus: Int { Int(clamping: rawValue / 10_000) }
 
     /// Apple's name for the error, without the suffix "Error"; nil for an unknown number.
-    public var name: String? { Self.names[self] }
+    public var name: String? { Self.meanings[self]?.name }
 
     /// Whether Apple named the error "Retryable": the same request may succeed if sent again.
     public var isRetryable: Bool { Self.retryable.contains(self) }
@@ -34,11 +34,7 @@ public struct APIErrorCode: OpenEnum {
     public var description: String { name.map { "\(rawValue) (\($0))" } ?? "\(rawValue)" }
 
     /// The known values.
-    public static let knownValues: [Self] = table.map(\.code)
-
-    private static let names = Dictionary(table.map { ($0.code, $0.name) }) { first, _ in first }
-
-    private static let table = badRequests + forbidden + notFound + others
+    public static let knownValues: [Self] = texts.map(\.key)
 }
 
 extension APIErrorCode {
@@ -173,66 +169,6 @@ extension APIErrorCode {
     /// `BadRequestAboveImageRequiresAnImageError`: The message has text above an image, but no image. Add an image or
     /// move the text.
     public static let badRequestAboveImageRequiresAnImage = Self(rawValue: 4000_224)
-
-    static let badRequests: [(code: Self, name: String)] = [
-        (.generalBadRequest, "GeneralBadRequest"),
-        (.invalidAppIdentifier, "InvalidAppIdentifier"),
-        (.invalidRequestRevision, "InvalidRequestRevision"),
-        (.invalidTransactionId, "InvalidTransactionId"),
-        (.invalidOriginalTransactionId, "InvalidOriginalTransactionId"),
-        (.invalidExtendByDays, "InvalidExtendByDays"),
-        (.invalidExtendReasonCode, "InvalidExtendReasonCode"),
-        (.invalidRequestIdentifier, "InvalidRequestIdentifier"),
-        (.startDateTooFarInPast, "StartDateTooFarInPast"),
-        (.startDateAfterEndDate, "StartDateAfterEndDate"),
-        (.invalidPaginationToken, "InvalidPaginationToken"),
-        (.invalidStartDate, "InvalidStartDate"),
-        (.invalidEndDate, "InvalidEndDate"),
-        (.paginationTokenExpired, "PaginationTokenExpired"),
-        (.invalidNotificationType, "InvalidNotificationType"),
-        (.multipleFiltersSupplied, "MultipleFiltersSupplied"),
-        (.invalidTestNotificationToken, "InvalidTestNotificationToken"),
-        (.invalidSort, "InvalidSort"),
-        (.invalidProductType, "InvalidProductType"),
-        (.invalidProductId, "InvalidProductId"),
-        (.invalidSubscriptionGroupIdentifier, "InvalidSubscriptionGroupIdentifier"),
-        (.invalidExcludeRevoked, "InvalidExcludeRevoked"),
-        (.invalidInAppOwnershipType, "InvalidInAppOwnershipType"),
-        (.invalidEmptyStorefrontCountryCodeList, "InvalidEmptyStorefrontCountryCodeList"),
-        (.invalidStorefrontCountryCode, "InvalidStorefrontCountryCode"),
-        (.invalidRevoked, "InvalidRevoked"),
-        (.invalidStatus, "InvalidStatus"),
-        (.invalidAccountTenure, "InvalidAccountTenure"),
-        (.invalidAppAccountToken, "InvalidAppAccountToken"),
-        (.invalidConsumptionStatus, "InvalidConsumptionStatus"),
-        (.invalidCustomerConsented, "InvalidCustomerConsented"),
-        (.invalidDeliveryStatus, "InvalidDeliveryStatus"),
-        (.invalidLifetimeDollarsPurchased, "InvalidLifetimeDollarsPurchased"),
-        (.invalidLifetimeDollarsRefunded, "InvalidLifetimeDollarsRefunded"),
-        (.invalidPlatform, "InvalidPlatform"),
-        (.invalidPlayTime, "InvalidPlayTime"),
-        (.invalidSampleContentProvided, "InvalidSampleContentProvided"),
-        (.invalidUserStatus, "InvalidUserStatus"),
-        (.invalidTransactionNotConsumable, "InvalidTransactionNotConsumable"),
-        (.invalidTransactionTypeNotSupported, "InvalidTransactionTypeNotSupported"),
-        (.appTransactionIdNotSupported, "AppTransactionIdNotSupported"),
-        (.invalidImage, "InvalidImage"),
-        (.headerTooLong, "HeaderTooLong"),
-        (.bodyTooLong, "BodyTooLong"),
-        (.invalidLocale, "InvalidLocale"),
-        (.altTextTooLong, "AltTextTooLong"),
-        (.invalidAppAccountTokenUUID, "InvalidAppAccountTokenUUID"),
-        (.familyTransactionNotSupported, "FamilyTransactionNotSupported"),
-        (.transactionIdIsNotOriginalTransactionId, "TransactionIdIsNotOriginalTransactionId"),
-        (.invalidPerformanceTestRequest, "InvalidPerformanceTestRequest"),
-        (.invalidRequestId, "InvalidRequestId"),
-        (.existingPerformanceTestRun, "ExistingPerformanceTestRun"),
-        (.badRequestRealtimeUrl, "BadRequestRealtimeUrl"),
-        (.badRequestImageSize, "BadRequestImageSize"),
-        (.badRequestTooManyBulletPoints, "BadRequestTooManyBulletPoints"),
-        (.badRequestBulletPointTextTooLong, "BadRequestBulletPointTextTooLong"),
-        (.badRequestAboveImageRequiresAnImage, "BadRequestAboveImageRequiresAnImage"),
-    ]
 }
 
 // HTTP 403: the request is valid but not allowed.
@@ -256,18 +192,6 @@ extension APIErrorCode {
     public static let imageInUse = Self(rawValue: 4030_019)
     /// `ForbiddenNoPassingTestError`: The URL for real-time messages has passed no performance test. Run one first.
     public static let forbiddenNoPassingTest = Self(rawValue: 4030_026)
-
-    static let forbidden: [(code: Self, name: String)] = [
-        (.subscriptionExtensionIneligible, "SubscriptionExtensionIneligible"),
-        (.subscriptionMaxExtension, "SubscriptionMaxExtension"),
-        (.familySharedSubscriptionExtensionIneligible, "FamilySharedSubscriptionExtensionIneligible"),
-        (.maximumNumberOfImagesReached, "MaximumNumberOfImagesReached"),
-        (.maximumNumberOfMessagesReached, "MaximumNumberOfMessagesReached"),
-        (.messageNotApproved, "MessageNotApproved"),
-        (.imageNotApproved, "ImageNotApproved"),
-        (.imageInUse, "ImageInUse"),
-        (.forbiddenNoPassingTest, "ForbiddenNoPassingTest"),
-    ]
 }
 
 // HTTP 404: an object of the request does not exist.
@@ -309,25 +233,6 @@ extension APIErrorCode {
     public static let defaultMessageNotFound = Self(rawValue: 4040_020)
     /// `RealtimeUrlNotFoundError`: No URL for real-time messages is set. Set one first.
     public static let realtimeUrlNotFound = Self(rawValue: 4040_021)
-
-    static let notFound: [(code: Self, name: String)] = [
-        (.accountNotFound, "AccountNotFound"),
-        (.accountNotFoundRetryable, "AccountNotFoundRetryable"),
-        (.appNotFound, "AppNotFound"),
-        (.appNotFoundRetryable, "AppNotFoundRetryable"),
-        (.originalTransactionIdNotFound, "OriginalTransactionIdNotFound"),
-        (.originalTransactionIdNotFoundRetryable, "OriginalTransactionIdNotFoundRetryable"),
-        (.serverNotificationUrlNotFound, "ServerNotificationUrlNotFound"),
-        (.testNotificationNotFound, "TestNotificationNotFound"),
-        (.statusRequestNotFound, "StatusRequestNotFound"),
-        (.transactionIdNotFound, "TransactionIdNotFound"),
-        (.imageNotFound, "ImageNotFound"),
-        (.messageNotFound, "MessageNotFound"),
-        (.performanceTestRunNotFound, "PerformanceTestRunNotFound"),
-        (.appTransactionDoesNotExist, "AppTransactionDoesNotExist"),
-        (.defaultMessageNotFound, "DefaultMessageNotFound"),
-        (.realtimeUrlNotFound, "RealtimeUrlNotFound"),
-    ]
 }
 
 // HTTP 409, 429 and 500.
@@ -342,12 +247,4 @@ extension APIErrorCode {
     public static let generalInternal = Self(rawValue: 5000_000)
     /// `GeneralInternalRetryableError`: An internal error at Apple. Try again.
     public static let generalInternalRetryable = Self(rawValue: 5000_001)
-
-    static let others: [(code: Self, name: String)] = [
-        (.imageAlreadyExists, "ImageAlreadyExists"),
-        (.messageAlreadyExists, "MessageAlreadyExists"),
-        (.rateLimitExceeded, "RateLimitExceeded"),
-        (.generalInternal, "GeneralInternal"),
-        (.generalInternalRetryable, "GeneralInternalRetryable"),
-    ]
 }
