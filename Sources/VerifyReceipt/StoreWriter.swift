@@ -127,7 +127,7 @@ public final class StoreWriter: Sendable {
             return .stored
         case .skipped: failure = nil
         case .tooSlow: failure = "it took longer than \(limit)"
-        case .failed(let error): failure = Self.description(error)
+        case .failed(let error): failure = TransactionStoreError.text(of: error)
         }
         if failure != nil { state.withLock { $0.storeFailedAt = .now } }
         let storeReason = failure ?? "it recently failed or was too slow"
@@ -144,7 +144,7 @@ public final class StoreWriter: Sendable {
             return .spooled(storeFailure: failure)
         case .skipped: reason = "it recently failed or was too slow"
         case .tooSlow: reason = "it took longer than \(Self.spoolLimit)"
-        case .failed(let error): reason = Self.description(error)
+        case .failed(let error): reason = TransactionStoreError.text(of: error)
         }
         return refused(
             failure, "The store did not accept the receipt: \(storeReason). Neither did the spool: \(reason)")
@@ -282,7 +282,7 @@ public final class StoreWriter: Sendable {
     }
 
     private func setAside(_ entry: SpooledFacts, _ error: any Error, _ spool: any FactSpool) async throws {
-        let reason = Self.description(error)
+        let reason = TransactionStoreError.text(of: error)
         try await spool.setAside(entry.id, reason: reason)
         state.withLock { $0.counts.setAside += 1 }
         onEvent(.setAside(receipt: entry.name, reason: reason))
@@ -306,10 +306,5 @@ public final class StoreWriter: Sendable {
         case .corrupt, .invalidArgument, .engine: true
         default: false
         }
-    }
-
-    /// Only store errors are quoted, because they contain no receipts.
-    private static func description(_ error: any Error) -> String {
-        (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
     }
 }

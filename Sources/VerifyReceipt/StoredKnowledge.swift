@@ -127,16 +127,11 @@ extension VerifyReceiptEndpoint {
     private func handle(_ error: any Error, _ exchange: Exchange) throws {
         if let failure = error as? BackendFailure { throw Refusal(failure) }
         exchange.facts.storeFailed = true
-        let reason = "The store did not answer: \(Self.description(error))"
+        let reason = "The store did not answer: \(TransactionStoreError.text(of: error))"
         exchange.facts.reason = reason
         guard configuration.whenStoreFails == .unavailable else { return }
         let isCorrupt = (error as? TransactionStoreError)?.code == .corrupt
         throw Refusal(isCorrupt ? .storedDataUnreadable : .storeUnavailable, reason)
-    }
-
-    /// Only store errors are quoted, because they contain no receipts.
-    private static func description(_ error: any Error) -> String {
-        (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
     }
 }
 

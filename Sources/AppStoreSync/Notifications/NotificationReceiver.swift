@@ -130,8 +130,7 @@ enum NotificationStoring {
             report.outcome = outcome(report.applied)
         } catch {
             report.outcome = .storeFailed
-            // Only store errors are quoted, because they contain no secrets.
-            report.reason = (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
+            report.reason = TransactionStoreError.text(of: error)
         }
         report.storeNanoseconds = started.duration(to: .now).wholeNanoseconds
         return report

@@ -88,7 +88,7 @@ package struct ConnectionTrial: Sendable {
                 try await store.close()
                 return nil
             } catch {
-                return (error as? TransactionStoreError)?.description ?? "\(type(of: error))"
+                return TransactionStoreError.text(of: error)
             }
         }
         return Finding(subject: subject, problem: await bounded(trial))
