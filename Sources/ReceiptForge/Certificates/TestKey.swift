@@ -72,6 +72,9 @@ extension TestKey {
     /// The private key in DER, in lines of 64 characters (RFC 7468, 2).
     private var base64: String { Self.base64[rawValue] ?? "" }
 
+    /// The fixed certificate of a key of the authority of signed data.
+    var certificateBase64: String { Self.base64[rawValue + "Certificate"] ?? "" }
+
     private static let base64: [String: String] = {
         let keys = String(decoding: PackageResources.TestKeys_txt, as: UTF8.self).split(separator: "\n\n").map { key in
             let lines = key.split(separator: "\n")

@@ -18,11 +18,13 @@ public struct TestSignedDataAuthority: Sendable {
         self.root = root
     }
 
-    /// The authority with the fixed certificates, which have the same bytes on every machine.
+    /// The authority with the fixed certificates, which have the same bytes on every machine. ECDSA signatures are random, so
+    /// issuing the certificates again gives the same content with different signatures. These were issued once from the
+    /// descriptions.
     public static let standard = TestSignedDataAuthority(
-        leaf: certificate(leafDescription, issuer: intermediateDescription, leafBase64),
-        intermediate: certificate(intermediateDescription, issuer: rootDescription, intermediateBase64),
-        root: certificate(rootDescription, issuer: rootDescription, rootBase64))
+        leaf: certificate(leafDescription, issuer: intermediateDescription),
+        intermediate: certificate(intermediateDescription, issuer: rootDescription),
+        root: certificate(rootDescription, issuer: rootDescription))
 
     /// An authority with changed certificates.
     ///
@@ -82,9 +84,10 @@ public struct TestSignedDataAuthority: Sendable {
     }
 
     private static func certificate(
-        _ description: CertificateDescription, issuer: CertificateDescription, _ base64: String
+        _ description: CertificateDescription, issuer: CertificateDescription
     ) -> ForgedCertificate {
-        ForgedCertificate(
+        let base64 = description.key.certificateBase64
+        return ForgedCertificate(
             der: Array(Data(base64Encoded: base64, options: .ignoreUnknownCharacters) ?? Data()),
             subject: description.subject.der, issuer: issuer.subject.der, serial: description.serial,
             key: description.key)
@@ -160,52 +163,4 @@ extension TestSignedDataAuthority {
             $0.revocationPointers = false
         }
     }
-}
-
-/// The fixed certificates. ECDSA signatures are random, so issuing the certificates again gives the same content with
-/// different signatures. These were issued once from the descriptions.
-extension TestSignedDataAuthority {
-    static let rootBase64 = """
-        MIICczCCAfigAwIBAgIELX5XATAKBggqhkjOPQQDAzBwMSAwHgYDVQQDDBdUZXN0IEFwcGxlIFJvb3QgQ0EgLSBHMzElMCMGA1UE
-        CwwcVGVzdCBDZXJ0aWZpY2F0aW9uIEF1dGhvcml0eTEYMBYGA1UECgwPVGVzdCBBcHBsZSBJbmMuMQswCQYDVQQGEwJVUzAeFw0x
-        NDA0MzAxODE5MDZaFw0zOTA0MzAxODE5MDZaMHAxIDAeBgNVBAMMF1Rlc3QgQXBwbGUgUm9vdCBDQSAtIEczMSUwIwYDVQQLDBxU
-        ZXN0IENlcnRpZmljYXRpb24gQXV0aG9yaXR5MRgwFgYDVQQKDA9UZXN0IEFwcGxlIEluYy4xCzAJBgNVBAYTAlVTMHYwEAYHKoZI
-        zj0CAQYFK4EEACIDYgAErWurIHCDIHSm1NYtC2uusZI2+CVZiVj1Mr5EW2iO7gwQBi9pi4hnF7wZb0r2WBjHSBJwWjtxtbb+0fn4
-        O6BYNBn60btnvmutXNiF2QiSnDdeM76YTGlm9Rcqly6hRXpeo2MwYTAPBgNVHRMBAf8EBTADAQH/MB8GA1UdIwQYMBaAFK1O2xIB
-        JzN4GEOz0unNBeN4dKl2MB0GA1UdDgQWBBStTtsSASczeBhDs9LpzQXjeHSpdjAOBgNVHQ8BAf8EBAMCAQYwCgYIKoZIzj0EAwMD
-        aQAwZgIxANsoWQA5vi7kg6DebP7jzMKXbcPgRpEyzLhLJHnFfUsk7LNaPc8yFpET7ezLCjAjbgIxAOhqGQ6CBeT8+kH7h9FGEmQv
-        5Qk0cfhGnMNpv05hl6neN33A23eQ3iGf5PMtj4xI9Q==
-        """
-
-    static let intermediateBase64 = """
-        MIIDJjCCAq2gAwIBAgIUflc5PkNITVJXXGFma3B1en+EiY4wCgYIKoZIzj0EAwMwcDEgMB4GA1UEAwwXVGVzdCBBcHBsZSBSb290
-        IENBIC0gRzMxJTAjBgNVBAsMHFRlc3QgQ2VydGlmaWNhdGlvbiBBdXRob3JpdHkxGDAWBgNVBAoMD1Rlc3QgQXBwbGUgSW5jLjEL
-        MAkGA1UEBhMCVVMwHhcNMjEwMzE3MjAzNzEwWhcNMzYwMzE5MDAwMDAwWjB+MUMwQQYDVQQDDDpUZXN0IFdvcmxkd2lkZSBEZXZl
-        bG9wZXIgUmVsYXRpb25zIENlcnRpZmljYXRpb24gQXV0aG9yaXR5MRAwDgYDVQQLDAdUZXN0IEc2MRgwFgYDVQQKDA9UZXN0IEFw
-        cGxlIEluYy4xCzAJBgNVBAYTAlVTMHYwEAYHKoZIzj0CAQYFK4EEACIDYgAExLYO0D43ZZTqhCBZtpCJnkVzK+9Jnq1VH7anbEd/
-        9V3AL0ldyoI8CRYcT028CIPkLZrit6nazwYoCHWCVhp0mh17b1Y4CtIhJpZGmDsJEVo8juOXCYftqw+0TzLIiCJQo4H5MIH2MBIG
-        A1UdEwEB/wQIMAYBAf8CAQAwHwYDVR0jBBgwFoAUrU7bEgEnM3gYQ7PS6c0F43h0qXYwQwYIKwYBBQUHAQEENzA1MDMGCCsGAQUF
-        BzABhidodHRwOi8vb2NzcC50ZXN0LWF1dGhvcml0eS5pbnZhbGlkL29jc3AwOQYDVR0fBDIwMDAuoCygKoYoaHR0cDovL2NybC50
-        ZXN0LWF1dGhvcml0eS5pbnZhbGlkL2NhLmNybDAdBgNVHQ4EFgQUXoLxiRZwF6NzbvvCLtwSGcXRjZ0wDgYDVR0PAQH/BAQDAgEG
-        MBAGCiqGSIb3Y2QGAgEEAgUAMAoGCCqGSM49BAMDA2cAMGQCMF7s+oO/pPpnvui/3tOYrvMHmr16e0aY7aXsLR2dhnTWtIfQcR1I
-        q/UMn8+GApRUcAIwSVyFM71IpE3BzkMIvI2nM9VGO3fZKB0J8ktOXm8uxKvb2LN+grYJhM0t9GMFAjVS
-        """
-
-    static let leafBase64 = """
-        MIIESjCCA9GgAwIBAgIQflchLjtIVWJvfImWo7C9yjAKBggqhkjOPQQDAzB+MUMwQQYDVQQDDDpUZXN0IFdvcmxkd2lkZSBEZXZl
-        bG9wZXIgUmVsYXRpb25zIENlcnRpZmljYXRpb24gQXV0aG9yaXR5MRAwDgYDVQQLDAdUZXN0IEc2MRgwFgYDVQQKDA9UZXN0IEFw
-        cGxlIEluYy4xCzAJBgNVBAYTAlVTMB4XDTIxMDMxODAwMDAwMFoXDTM2MDMxODAwMDAwMFowgZYxQDA+BgNVBAMMN1Rlc3QgRUND
-        IE1hYyBBcHAgU3RvcmUgYW5kIGlUdW5lcyBTdG9yZSBSZWNlaXB0IFNpZ25pbmcxKzApBgNVBAsMIlRlc3QgV29ybGR3aWRlIERl
-        dmVsb3BlciBSZWxhdGlvbnMxGDAWBgNVBAoMD1Rlc3QgQXBwbGUgSW5jLjELMAkGA1UEBhMCVVMwWTATBgcqhkjOPQIBBggqhkjO
-        PQMBBwNCAASQTQBus85Y2o+KbZQbz590iMaC47GAay9EhJTyO5/Oio4sf4Kyw3OshpEhZj18xuJUIMBoG8qX+i0qC7MLxumyo4IC
-        FjCCAhIwDAYDVR0TAQH/BAIwADAfBgNVHSMEGDAWgBRegvGJFnAXo3Nu+8Iu3BIZxdGNnTBDBggrBgEFBQcBAQQ3MDUwMwYIKwYB
-        BQUHMAGGJ2h0dHA6Ly9vY3NwLnRlc3QtYXV0aG9yaXR5LmludmFsaWQvb2NzcDCCAR4GA1UdIASCARUwggERMIIBDQYKKoZIhvdj
-        ZAUGATCB/jA2BggrBgEFBQcCARYqaHR0cHM6Ly93d3cudGVzdC1hdXRob3JpdHkuaW52YWxpZC9wb2xpY3kvMIHDBggrBgEFBQcC
-        AjCBtgyBs1RoaXMgaXMgYSB0ZXN0IGNlcnRpZmljYXRlLiBJdHMgcHJpdmF0ZSBrZXkgaXMgcHVibGljLiBJdCB2b3VjaGVzIGZv
-        ciBub3RoaW5nIGFuZCBmb3Igbm9ib2R5LCBhbmQgbm8gc29mdHdhcmUgc2hvdWxkIHRydXN0IGl0IGV4Y2VwdCB0aGUgdGVzdHMg
-        b2YgdGhlIHBhY2thZ2UgdGhhdCBpdCB3YXMgbWFkZSBmb3IuMDkGA1UdHwQyMDAwLqAsoCqGKGh0dHA6Ly9jcmwudGVzdC1hdXRo
-        b3JpdHkuaW52YWxpZC9jYS5jcmwwHQYDVR0OBBYEFG4Mz1opBO4Q7lW0PV+avVDLY3x3MA4GA1UdDwEB/wQEAwIHgDAQBgoqhkiG
-        92NkBgsBBAIFADAKBggqhkjOPQQDAwNnADBkAjBKd6uIR3cj8k107S2IlcVJsRuSMiSwo8xU1IohEMJxFJNtDnJGN7k4dQVc+MB0
-        x14CMC08Sz+WNrT6Y5+K1hZKx62ozsWQJxQz82wr1eWm6qDzbnUmxm6y05zdAM9m/mfmgA==
-        """
 }
