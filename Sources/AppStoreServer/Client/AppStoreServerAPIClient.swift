@@ -209,7 +209,17 @@ extension AppStoreServerAPIClient {
     public func sendConsumptionInformation(
         _ transactionId: String, _ request: ConsumptionRequest
     ) async throws {
-        try await pipeline.perform(.sendConsumptionInformation, transactionId, body: request)
+        try await sendConsumptionInformation(transactionId, request) {}
+    }
+
+    /// Answers a CONSUMPTION_REQUEST unless `check` throws.
+    /// - Parameter check: runs right before each time that the request is sent, because the rate limits and retries can take
+    ///   long.
+    /// - Throws: what `check` throws too.
+    package func sendConsumptionInformation(
+        _ transactionId: String, _ request: ConsumptionRequest, check: @Sendable () throws -> Void
+    ) async throws {
+        try await pipeline.perform(.sendConsumptionInformation, transactionId, body: request, check: check)
     }
 
     /// Answers a CONSUMPTION_REQUEST in the form that Apple deprecated, and that Advanced Commerce transactions still

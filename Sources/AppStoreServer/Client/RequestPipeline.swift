@@ -38,11 +38,13 @@ struct RequestPipeline: Sendable {
     }
 
     /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.
-    func send(_ request: APIRequest) async throws -> [UInt8] {
+    /// - Parameter check: runs right before each attempt, after all waits. Its error ends the call.
+    func send(_ request: APIRequest, check: @Sendable () throws -> Void = {}) async throws -> [UInt8] {
         let clock = configuration.clock
         var attempt = 1
         while true {
             try await waitForTurn(request.endpoint, attempts: attempt - 1)
+            try check()
             let start = clock.uptime()
             let (body, failure) = try await sendOnce(request, attempt: attempt)
             let delay = failure.flatMap {
@@ -156,8 +158,12 @@ extension RequestPipeline {
     }
 
     /// Calls an endpoint whose answer has no content.
-    func perform(_ endpoint: APIEndpoint, _ parameters: String..., body: (any Encodable)? = nil) async throws {
-        _ = try await send(try request(endpoint, parameters, query: [], body: body))
+    /// - Parameter check: runs right before each attempt, after all waits. Its error ends the call.
+    func perform(
+        _ endpoint: APIEndpoint, _ parameters: String..., body: (any Encodable)? = nil,
+        check: @Sendable () throws -> Void = {}
+    ) async throws {
+        _ = try await send(try request(endpoint, parameters, query: [], body: body), check: check)
     }
 
     /// Calls the endpoint that uploads an image.

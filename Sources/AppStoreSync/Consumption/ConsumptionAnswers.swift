@@ -1,6 +1,7 @@
 package import AppStoreModels
 package import AppStoreServer
 package import Purchases
+internal import Synchronization
 package import TransactionStore
 
 /// Answers the open cases of one app.
@@ -19,7 +20,8 @@ package struct ConsumptionAnswers: Sendable {
         package var answered: [(transactionId: String, notificationUUIDs: [String], sent: ConsumptionRequest)] = []
         /// Why a transaction got no answer, in the order of the deadlines.
         package var problems: [(transactionId: String, problem: Problem)] = []
-        /// The number of requests whose deadline is over.
+        /// The number of requests whose deadline was over before their answer could be sent. Each counts once, and in no
+        /// other number.
         package var missed = 0
         /// The number of transactions that the run did not reach.
         package var left = 0
@@ -105,42 +107,57 @@ package struct ConsumptionAnswers: Sendable {
             if requests[one.task.transactionId] == nil { ids.append(one.task.transactionId) }
             requests[one.task.transactionId, default: []].append(one)
         }
+        /// The requests about a transaction that can still be answered. The others count as missed from now on.
+        func waiting(_ id: String) -> [ConsumptionCase] {
+            let (now, all) = (clock(), requests[id] ?? [])
+            let left = all.filter { !$0.isMissed(at: now) }
+            outcome.missed += all.count - left.count
+            requests[id] = left
+            return left
+        }
+        func note(_ problem: Problem, about id: String) {
+            outcome.problems.append((id, problem))
+            let count = waiting(id).count
+            outcome.unansweredRequests += count
+        }
         func leave(from place: Int) {
-            outcome.left = ids.count - place
-            outcome.leftRequests = ids[place...].reduce(0) { $0 + (requests[$1]?.count ?? 0) }
+            let counts = ids[place...].map { waiting($0).count }.filter { $0 > 0 }
+            outcome.left = counts.count
+            outcome.leftRequests = counts.reduce(0, +)
         }
         var silence = 0
         for (place, id) in ids.enumerated() {
-            // The requests before it may have waited for the rate limit.
-            let now = clock()
-            let waiting = (requests[id] ?? []).filter { !$0.isMissed(at: now) }
-            outcome.missed += (requests[id]?.count ?? 0) - waiting.count
             var open: [ConsumptionCase] = []
-            for one in waiting {
+            for one in waiting(id) {
                 // A store that cannot be read must not make a request miss its deadline.
                 if (try? await Self.isOpen(one.task, in: store)) ?? true { open.append(one) }
             }
             requests[id] = open
             guard let one = open.first else { continue }
-            let uuids = open.map(\.task.notificationUUID)
+            let tasks = open.map(\.task)
             do {
                 let request = try one.answer(by: rules, with: consent(id))
+                var uuids = tasks.map(\.notificationUUID)
                 if !isDryRun {
-                    let error = try await Self.until(end) { [client, store] in
-                        try await Self.send(request, about: id, client, closing: uuids, in: store)
+                    let sent = try await Self.until(end) { [client, store, clock] in
+                        try await Self.send(
+                            request, about: id, client, closing: tasks, in: store, clock, onlyInTime: true)
                     }
+                    outcome.missed += uuids.count - sent.notificationUUIDs.count
+                    uuids = sent.notificationUUIDs
                     // The answers to the others still have their deadlines.
-                    if let error { outcome.storeError = error }
+                    if let error = sent.storeError { outcome.storeError = error }
                 }
                 silence = 0
                 outcome.answered.append((id, uuids, request))
+            } catch is Missed {
+                outcome.missed += open.count
             } catch is OutOfTime {
                 outcome.isOutOfTime = true
                 leave(from: place)
                 return outcome
             } catch let problem as ConsumptionProblem {
-                outcome.problems.append((id, .undecided(problem.message)))
-                outcome.unansweredRequests += uuids.count
+                note(.undecided(problem.message), about: id)
             } catch let error as AppStoreServerAPIError {
                 silence = error.reason == .timedOut || error.reason == .interrupted ? silence + 1 : 0
                 guard !error.concernsApp, error.reason == .refused || 1..<Self.maximumSilence ~= silence else {
@@ -149,8 +166,7 @@ package struct ConsumptionAnswers: Sendable {
                     leave(from: place)
                     return outcome
                 }
-                outcome.problems.append((id, .appStore(error)))
-                outcome.unansweredRequests += uuids.count
+                note(.appStore(error), about: id)
             }
         }
         return outcome
@@ -170,37 +186,61 @@ package struct ConsumptionAnswers: Sendable {
         }
     }
 
-    /// Sends an answer that the caller decided on, and closes the requests about the transaction that it answers.
+    /// Sends an answer that the caller decided on, and closes the requests about the transaction whose deadline was not over
+    /// when it was sent. The answer is sent in any case: the store need not know the request.
     ///
-    /// - Returns: the requests, and why they are still open in the store; nil if they are closed.
+    /// - Parameter now: the current time.
+    /// - Returns: these requests, and why they are still open in the store; nil if they are closed.
     /// - Throws: `AppStoreServerAPIError`; `TransactionStoreError` if the requests cannot be read, before anything is sent.
     package static func send(
         _ request: ConsumptionRequest, about id: String, in scope: StoreScope, _ client: AppStoreServerAPIClient,
         closingRequestsIn store: any ConsumptionTasks, now: Int64
     ) async throws -> (notificationUUIDs: [String], storeError: TransactionStoreError?) {
-        let uuids = try await store.allOpenConsumptionTasks()
-            .filter { $0.scope == scope && $0.transactionId == id && $0.deadline > now }
-            .map(\.notificationUUID)
-        return (uuids, try await send(request, about: id, client, closing: uuids, in: store))
+        let clock = Self.clock(from: now)
+        let tasks = try await store.allOpenConsumptionTasks().filter { $0.scope == scope && $0.transactionId == id }
+        return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
     }
 
-    /// Sends an answer, and closes its requests once the App Store has accepted it.
-    /// - Returns: why they are still open; nil if they are closed.
+    /// Sends an answer, and once the App Store has accepted it, closes the requests whose deadline was not over when it was
+    /// sent.
+    ///
+    /// - Parameters:
+    ///   - tasks: the requests about the transaction.
+    ///   - onlyInTime: sends nothing once all deadlines are over. The rate limit can make an answer wait for long.
+    /// - Returns: the closed requests, and why they are still open in the store; nil if they are closed.
+    /// - Throws: ``Missed`` if nothing is sent; `AppStoreServerAPIError`, `CancellationError`.
     private static func send(
-        _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient, closing uuids: [String],
-        in store: any ConsumptionTasks
-    ) async throws -> TransactionStoreError? {
-        try await client.sendConsumptionInformation(id, request)
+        _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient,
+        closing tasks: [ConsumptionTask], in store: any ConsumptionTasks, _ clock: @escaping @Sendable () -> Int64,
+        onlyInTime: Bool
+    ) async throws -> (notificationUUIDs: [String], storeError: TransactionStoreError?) {
+        let inTime = Mutex<[String]>([])
+        try await client.sendConsumptionInformation(id, request) {
+            let now = clock()
+            let uuids = tasks.filter { $0.deadline > now }.map(\.notificationUUID)
+            guard !uuids.isEmpty || !onlyInTime else { throw Missed() }
+            inTime.withLock { $0 = uuids }
+        }
+        let uuids = inTime.withLock { $0 }
         do {
             // A task of its own, because a cancelled one cannot use the store.
             _ = try await Task { try await store.closeConsumptionTasks(uuids, as: .answered) }.value
-            return nil
+            return (uuids, nil)
         } catch let error as TransactionStoreError {
-            return error
+            return (uuids, error)
         } catch {
-            return TransactionStoreError(.unavailable, "\(error)")
+            return (uuids, TransactionStoreError(.unavailable, "\(error)"))
         }
     }
+
+    /// A clock that goes on from a time, in milliseconds since 1970.
+    package static func clock(from now: Int64) -> @Sendable () -> Int64 {
+        let start = ContinuousClock.now
+        return { now + Int64((ContinuousClock.now - start) / .milliseconds(1)) }
+    }
+
+    /// All deadlines were over before the answer could be sent.
+    private struct Missed: Error {}
 
     private struct OutOfTime: Error {}
 

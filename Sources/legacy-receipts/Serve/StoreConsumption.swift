@@ -29,8 +29,7 @@ final class StoreConsumption: ConsumptionAnswering {
     }
 
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
-        let start = ContinuousClock.now
-        let clock: @Sendable () -> Int64 = { now + Int64((ContinuousClock.now - start) / .milliseconds(1)) }
+        let clock = ConsumptionAnswers.clock(from: now)
         let rules: ConsumptionRules
         let consents: ConsumptionConsentFile
         let cases: [ConsumptionCase]

@@ -31,6 +31,14 @@ import TransactionStore
             self.isSilent = isSilent
         }
 
+        /// The clock of the API client: waiting moves it on and takes no time.
+        var clock: ServerClock {
+            ServerClock(
+                now: { self.time.withLock { $0 } },
+                uptime: { .milliseconds(self.time.withLock { $0 } - ConsumptionAnswersTests.now) },
+                sleep: { wait in self.time.withLock { $0 += Int64((wait / .milliseconds(1)).rounded(.up)) } })
+        }
+
         func send(_ request: APITransportRequest) async throws -> APITransportResponse {
             sent.withLock { $0.append(String(request.url.split(separator: "/").last ?? "")) }
             time.withLock { $0 += requestTime }
@@ -127,22 +135,31 @@ import TransactionStore
         return ConsumptionCase(task, of: Customer(resolving: [set]), acknowledged: nil)
     }
 
-    private static func answers(_ api: API, _ tasks: Tasks, isDryRun: Bool = false) throws -> ConsumptionAnswers {
-        try answers(api, tasks, isDryRun: isDryRun) { api.time.withLock { $0 } }
+    private static func answers(
+        _ api: API, _ tasks: Tasks, isDryRun: Bool = false,
+        _ configuration: APIClientConfiguration = APIClientConfiguration(retryPolicy: .never)
+    ) throws -> ConsumptionAnswers {
+        try answers(api, tasks, isDryRun: isDryRun, configuration) { api.time.withLock { $0 } }
     }
 
-    private static func answers(
-        _ api: any APITransport, _ tasks: Tasks, isDryRun: Bool = false, clock: @escaping @Sendable () -> Int64
-    ) throws -> ConsumptionAnswers {
-        let rules = #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":false}}]}"#
+    private static func client(
+        _ api: any APITransport, _ configuration: APIClientConfiguration
+    ) throws -> AppStoreServerAPIClient {
         let key = try InAppPurchaseKey(
             pem: P256.Signing.PrivateKey().pemRepresentation, keyID: "ABCDEFGHIJ",
             issuerID: "57246542-96fe-1a63-e053-0824d011072a")
+        return try AppStoreServerAPIClient(
+            key: key, bundleID: scope.bundleId, environment: .production, configuration: configuration, transport: api)
+    }
+
+    private static func answers(
+        _ api: any APITransport, _ tasks: Tasks, isDryRun: Bool = false,
+        _ configuration: APIClientConfiguration = APIClientConfiguration(retryPolicy: .never),
+        clock: @escaping @Sendable () -> Int64
+    ) throws -> ConsumptionAnswers {
+        let rules = #"{"rules":[{"answer":{"deliveryStatus":"DELIVERED","sampleContentProvided":false}}]}"#
         return ConsumptionAnswers(
-            client: try AppStoreServerAPIClient(
-                key: key, bundleID: scope.bundleId, environment: .production,
-                configuration: APIClientConfiguration(retryPolicy: .never), transport: api),
-            store: tasks, rules: try ConsumptionRules(json: Array(rules.utf8)),
+            client: try client(api, configuration), store: tasks, rules: try ConsumptionRules(json: Array(rules.utf8)),
             consent: { $0 == "3" ? nil : ConsumptionConsent(customerConsented: true, consumptionPercentage: nil) },
             isDryRun: isDryRun, clock: clock)
     }
@@ -157,6 +174,48 @@ import TransactionStore
         #expect(api.sent.withLock { $0 } == ["1", "4"])
         #expect(outcome.answered.map(\.transactionId) == ["1", "4"] && outcome.missed == 1)
         #expect(tasks.closed.withLock { $0 } == ["uuid-1", "uuid-4"])
+    }
+
+    @Test("A request whose deadline passes while its answer waits for the rate limit is missed, and not sent")
+    func deadlineDuringTheWait() async throws {
+        let (api, tasks) = (API(), Tasks())
+        // One answer in 103 seconds.
+        let configuration = APIClientConfiguration(
+            rateBudgets: RateBudgets(overrides: [.sendConsumptionInformation: 0.01]), retryPolicy: .never,
+            clock: api.clock)
+        let outcome = try await Self.answers(api, tasks, configuration).answer([
+            Self.open("1", deadline: 30_000), Self.open("2", deadline: 60_000), Self.open("4", deadline: 150_000),
+            Self.open("2", deadline: 300_000, uuid: "in time"),
+        ])
+        #expect(api.sent.withLock { $0 } == ["1", "2"])
+        #expect(outcome.answered.map(\.notificationUUIDs) == [["uuid-1"], ["in time"]])
+        #expect(outcome.missed == 2 && outcome.problems.isEmpty && outcome.left == 0)
+        #expect(tasks.closed.withLock { $0 } == ["uuid-1", "in time"])
+    }
+
+    @Test("An answer is not sent again once the deadline is over, and its request counts as missed, once")
+    func deadlineDuringTheRetries() async throws {
+        let (api, tasks) = (API(status: 503), Tasks())
+        let retries = RetryPolicy(firstDelay: .seconds(60), maximumDelay: .seconds(60), random: { 1 })
+        let outcome = try await Self.answers(
+            api, tasks, APIClientConfiguration(retryPolicy: retries, clock: api.clock)
+        ).answer([Self.open("1", deadline: 90_000)])
+        #expect(api.sent.withLock { $0 } == ["1", "1"])
+        #expect(outcome.missed == 1 && outcome.unansweredRequests == 0 && outcome.leftRequests == 0)
+        #expect(outcome.stopped == nil && outcome.answered.isEmpty && tasks.closed.withLock { $0.isEmpty })
+    }
+
+    @Test("A single answer is sent, and closes only the requests whose deadline is not over")
+    func singleAnswer() async throws {
+        let (api, tasks) = (API(), Tasks())
+        _ = try (Self.open("70", deadline: 0, uuid: "over"), Self.open("70", deadline: 3_600_000, uuid: "not over"))
+        let request = ConsumptionRequest(
+            customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: false)
+        let sent = try await ConsumptionAnswers.send(
+            request, about: "70", in: Self.scope, Self.client(api, APIClientConfiguration(retryPolicy: .never)),
+            closingRequestsIn: tasks, now: Self.now)
+        #expect(api.sent.withLock { $0 } == ["70"] && sent.notificationUUIDs == ["not over"])
+        #expect(tasks.closed.withLock { $0 } == ["not over"])
     }
 
     @Test("Of two requests about one transaction, the one whose deadline is not over is answered")

@@ -58,10 +58,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         let scope = StoreScope(environment: environment, bundleId: options.server.bundleId)
         let outcome = try await StoreOpener.withExisting(store.url) { [options, consumer, dryRun] store in
             let session = try await options.session(sharedThrough: store)
-            let start = ContinuousClock.now
-            let clock: @Sendable () -> Int64 = { [date = session.now] in
-                date + Int64((ContinuousClock.now - start) / .milliseconds(1))
-            }
+            let clock = ConsumptionAnswers.clock(from: session.now)
             let cases = try await ConsumptionCase.all(in: store, scope: scope, consumer: consumer)
             let answers = ConsumptionAnswers(
                 client: session.client, store: store, rules: rules, consent: { consent.rows[$0] }, isDryRun: dryRun,
