@@ -251,6 +251,60 @@ struct LedgerFollowTests {
         try await store.close()
     }
 
+    @Test("A standby that a signal ends does not keep a lease whose grant it did not hear of")
+    func unheardGrant() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        // A grant takes seconds, in which the file disappears: the store grants the lease, and the call fails.
+        try await whileNobodyWrites(
+            in: folder,
+            """
+            CREATE TABLE numbers (number INTEGER);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+                INSERT INTO numbers SELECT i FROM n;
+            CREATE TRIGGER slow AFTER UPDATE ON ledger_consumers WHEN NEW.holder LIKE 'process %'
+            BEGIN
+                INSERT INTO numbers SELECT count(*) FROM numbers AS a, numbers AS b, numbers AS c
+                    WHERE a.number + b.number + c.number < 0;
+            END
+            """
+        ) {}
+        let file = try DatabaseQueue(path: folder.file("store.sqlite"))
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        #expect(try await store.lease("shop", to: "the first one", for: 3_600_000).isGranted)
+        let process = try Following(
+            [
+                "--store", "sqlite:store.sqlite", "--consumer", "shop", "--poll-seconds", "0.05", "--standby",
+                "--lease-seconds", "3600",
+            ], in: folder)
+        try await eventually("it stands by") { try process.errors.contains("This process stands by.") }
+        try await store.endLease(of: "shop", by: "the first one")
+        // From here on, the process writes only if it is granted the lease.
+        try await eventually("the grant has begun") { try await isBeingWritten(file) }
+        let (path, other) = (folder.file("store.sqlite"), folder.file("moved.sqlite"))
+        try FileManager.default.moveItem(atPath: path, toPath: other)
+        // On a machine that stood still, the grant may have been faster.
+        try await eventually("the call ends") {
+            try process.errors.contains("The store cannot be used:") || process.errors.contains("takes over")
+        }
+        try FileManager.default.moveItem(atPath: other, toPath: path)
+        #expect(try await process.end(SIGTERM) == 0)
+        let holder = try await store.consumers().first { $0.name == "shop" }?.holder
+        #expect(holder == nil)
+        try await store.close()
+        try file.close()
+    }
+
+    @inline(never)
+    private func isBeingWritten(_ file: DatabaseQueue) async throws -> Bool {
+        do {
+            try await file.writeWithoutTransaction { try $0.inTransaction(.immediate) { .rollback } }
+            return false
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+            return true
+        }
+    }
+
     @Test("A process that cannot renew its lease ends its command, and goes on when it has the lease again")
     func cutOff() async throws {
         let folder = try Folder()

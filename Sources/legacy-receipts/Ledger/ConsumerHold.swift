@@ -12,6 +12,9 @@ final class ConsumerHold: Sendable {
     private let isStandby: Bool
     /// Whether standard error says that this process stands by.
     private let standsBy = Atomic(false)
+    /// Whether the store may have the lease for this process. Also after a call that failed: a signal or a broken connection can
+    /// come after the store granted the lease.
+    private let mayBeGranted = Atomic(false)
 
     init(consumer: String, seconds: Int, isStandby: Bool, in store: any DeliveryLedger) {
         self.consumer = consumer
@@ -90,8 +93,8 @@ final class ConsumerHold: Sendable {
 
     /// Lets the next process begin at once. A lease that cannot be ended expires.
     func end() async {
-        // Another process has the lease, and a signal must end a standby at once.
-        guard !standsBy.load(ordering: .relaxed) else { return }
+        // If another process has the lease, a signal must end a standby at once.
+        guard mayBeGranted.load(ordering: .relaxed) else { return }
         // A task of its own, because a cancelled one cannot use the store.
         await Task { [self] in try? await store.endLease(of: consumer, by: holder) }.value
     }
@@ -99,8 +102,13 @@ final class ConsumerHold: Sendable {
     private func renew() async throws -> ConsumerLease {
         // Counted from before the call, so that the store's lease never ends first.
         let now = ContinuousClock.now
+        mayBeGranted.store(true, ordering: .relaxed)
         let lease = try await store.lease(consumer, to: holder, for: milliseconds)
-        if lease.isGranted { until.withLock { $0 = max($0, now + length * 3 / 4) } }
+        if lease.isGranted {
+            until.withLock { $0 = max($0, now + length * 3 / 4) }
+        } else {
+            mayBeGranted.store(false, ordering: .relaxed)
+        }
         return lease
     }
 

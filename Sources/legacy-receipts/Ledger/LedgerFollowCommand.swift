@@ -116,11 +116,13 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         // A position that cannot be read from is an error before the name is taken, which would keep entries for it.
         let position = try await store.acknowledgedPosition(of: consumer)
         _ = try await store.entries(after: position, limit: 1, for: consumer)
-        // A standby takes the lease in its run, which waits for a store that cannot be reached.
-        if !standby { try await hold.take() }
         // A task of its own: the lease is also renewed while an interrupted run waits for its command.
         let keeping = Task { await hold.keep() }
-        let result = await Result { try await follower.run() }
+        let result = await Result {
+            // A standby takes the lease in its run, which waits for a store that cannot be reached.
+            if !standby { try await hold.take() }
+            try await follower.run()
+        }
         keeping.cancel()
         await keeping.value
         await hold.end()
