@@ -13,7 +13,8 @@ struct ServeConsumptionTests {
     }
 
     /// Starts `serve` with a key file. The variable `serve` then has its process.
-    private static func serve(keyFile: String) -> String {
+    /// - Parameter query: the end of the App Store's address.
+    private static func serve(keyFile: String, query: String = "") -> String {
         """
         printf 'transactionId,customerConsented\\n%s,true\\n' $coins > consents.csv
         cat > serve.yaml <<END
@@ -21,7 +22,7 @@ struct ServeConsumptionTests {
         admin: {port: 0}
         store: {url: "sqlite:store.sqlite"}
         apps: [{bundle-id: com.example.app}]
-        app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: \(keyFile), sandbox-url: "$address"}
+        app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: \(keyFile), sandbox-url: "$address\(query)"}
         consumption: {rules: rules.json, customer-consented: consents.csv, interval: 1}
         trust: {roots: [roots.pem], signed-data-roots: [roots.pem]}
         timeouts: {store: 60}
@@ -114,11 +115,39 @@ struct ServeConsumptionTests {
             until [ "$(metric requests_open)" = 1 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
             metric requests_open
             [ "$(metric deadline_timestamp_seconds)" = 0 ] || echo deadline
+            tries=0
+            until grep -q '"unanswered":"\\{0,1\\}1' log || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
+            grep -q '"unanswered":"\\{0,1\\}1' log && echo logged
             """, in: folder)
         let log = try folder.text("log")
-        #expect(outcome.output == "1\ndeadline\n", "\(outcome) \(log)")
+        #expect(outcome.output == "1\ndeadline\nlogged\n", "\(outcome) \(log)")
         #expect(log.contains("consumption requests are not answered") && log.contains("rules.json"), "\(log)")
-        #expect(log.contains("\"unanswered\":"), "\(log)")
+    }
+
+    @Test("A request that a person dismisses is no longer counted as open, and no round fails because of an app")
+    func dismissed() async throws {
+        let folder = try Folder()
+        try Self.writeRules(in: folder)
+        let outcome = try await AppStoreShell.run(
+            """
+            # The API client takes no address with a query.
+            \(Self.serve(keyFile: "key.p8", query: "/?"))
+            metrics() { curl -s http://127.0.0.1:$(port admin)/metrics; }
+            open() { metrics | sed -n "s/^legacy_receipts_consumption_requests_open //p"; }
+            tries=0
+            until grep -q '"left":"\\{0,1\\}1' log || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
+            until [ "$(open)" = 1 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
+            open
+            uuid=$("$COMMAND" app-store consumption --pending --store sqlite:store.sqlite --json | member notificationUUID)
+            "$COMMAND" app-store consumption dismiss $uuid --store sqlite:store.sqlite
+            until [ "$(open)" = 0 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
+            open
+            metrics | grep -c 'legacy_receipts_consumption_requests_total{outcome="failed"}' || true
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "1\nDismissed: 1; not open: 0\n0\n0\n", "\(outcome) \(log)")
+        #expect(log.contains("com.example.app (Sandbox): The base URL must be http"), "\(log)")
+        #expect(!log.contains("consumption requests are not answered"), "\(log)")
     }
 
     @Test("serve --check warns of what is wrong in the rules and the consents, without which a server starts")

@@ -174,10 +174,7 @@ package struct ConsumptionAnswers: Sendable {
 
     /// Whether a request is still open: while others were answered, a person may have answered or dismissed it.
     private static func isOpen(_ task: ConsumptionTask, in store: any ConsumptionTasks) async throws -> Bool {
-        // Comes before all tasks of the same date.
-        var last = ConsumptionTask(
-            notificationUUID: "", scope: task.scope, originalTransactionId: task.originalTransactionId,
-            transactionId: task.transactionId, reason: nil, requestedDate: task.requestedDate, purchasedPosition: nil)
+        var last = ConsumptionTask.beforeAll(of: task.requestedDate)
         while true {
             let page = try await store.openConsumptionTasks(after: last, limit: 10)
             if page.contains(where: { $0.notificationUUID == task.notificationUUID }) { return true }

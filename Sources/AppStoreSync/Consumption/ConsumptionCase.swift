@@ -59,9 +59,14 @@ package struct ConsumptionCase: Sendable {
             }
             acknowledged = known.position
         }
+        let tasks: [ConsumptionTask]
+        if let date {
+            tasks = try await store.answerableConsumptionTasks(at: date)
+        } else {
+            tasks = try await store.allOpenConsumptionTasks()
+        }
         var cases: [ConsumptionCase] = []
-        for task in try await store.allOpenConsumptionTasks() where scope == nil || task.scope == scope {
-            if let date, task.deadline <= date { continue }
+        for task in tasks where scope == nil || task.scope == scope {
             let identity = CustomerIdentity(.originalTransactionId, task.originalTransactionId)
             let customer: Customer?
             do {

@@ -66,6 +66,13 @@ public struct ConsumptionTask: Hashable, Sendable {
             requestedDate: notification.signedDate, purchasedPosition: nil)
     }
 
+    /// Comes before all tasks of a date, and after those of earlier dates, as the end of a page.
+    package static func beforeAll(of date: Int64) -> ConsumptionTask {
+        ConsumptionTask(
+            notificationUUID: "", scope: StoreScope(environment: .production, bundleId: ""), originalTransactionId: "",
+            transactionId: "", reason: nil, requestedDate: date, purchasedPosition: nil)
+    }
+
     /// The number of tasks to read for `limit`: 1 to 1,000.
     public static func tasks(_ limit: Int) -> Int { max(1, min(limit, 1_000)) }
 }
@@ -97,9 +104,20 @@ public protocol ConsumptionTasks: Sendable {
 extension ConsumptionTasks {
     /// All open tasks, in the order of ``openConsumptionTasks(after:limit:)``.
     package func allOpenConsumptionTasks() async throws -> [ConsumptionTask] {
+        try await allOpenConsumptionTasks(after: nil)
+    }
+
+    /// The open tasks whose deadline is after a time, in milliseconds since 1970, in the same order. Missed tasks stay open until
+    /// they are dismissed, so there can be many: they are not read.
+    package func answerableConsumptionTasks(at date: Int64) async throws -> [ConsumptionTask] {
+        let start = date.subtractingSaturated(ConsumptionTask.answerTime)
+        return try await allOpenConsumptionTasks(after: .beforeAll(of: start)).filter { $0.deadline > date }
+    }
+
+    private func allOpenConsumptionTasks(after task: ConsumptionTask?) async throws -> [ConsumptionTask] {
         var tasks: [ConsumptionTask] = []
         while true {
-            let page = try await openConsumptionTasks(after: tasks.last, limit: 1_000)
+            let page = try await openConsumptionTasks(after: tasks.last ?? task, limit: 1_000)
             if page.isEmpty { return tasks }
             tasks += page
         }

@@ -9,6 +9,11 @@ public protocol ConsumptionAnswering: Sendable {
     /// - Returns: what became of them. If a file cannot be used, nothing is answered, and the round has a `failure`.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound
+
+    /// The deadlines of the requests that are open and can still be answered, in milliseconds since 1970-01-01T00:00:00Z.
+    /// - Parameter now: the current time, in the same unit.
+    /// - Throws: `TransactionStoreError`, `CancellationError`.
+    func openDeadlines(now: Int64) async throws -> [Int64]
 }
 
 /// What became of the open requests in one round.
@@ -17,16 +22,14 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var answered = 0
     /// Requests that stay open: no consent, no rule, or the App Store refused the answer.
     public var unanswered = 0
-    /// Requests that stay open because the App Store cannot be asked now, or refuses the key.
+    /// Requests that stay open because the App Store cannot be asked now, refuses the key, or has no usable address.
     public var left = 0
     /// Requests whose 12 hours passed during the round.
     public var missed = 0
-    /// When the first deadline of the requests that stay open ends, in milliseconds since 1970-01-01T00:00:00Z.
-    public var firstDeadline: Int64?
-    /// Why requests are left, as a sentence.
+    /// Why requests are left, a sentence for each app.
     public var problem: String?
-    /// Why the round could not do all of its work, as a sentence: the settings or their files cannot be used, so that nothing was
-    /// answered, the key of an app cannot be used, or the store cannot close what was answered. The numbers are right all the same.
+    /// Why the round failed, as a sentence: the settings or their files cannot be used, so that nothing was answered, or the store
+    /// cannot close what was answered. The numbers are right all the same.
     public var failure: String?
 
     public init() {}

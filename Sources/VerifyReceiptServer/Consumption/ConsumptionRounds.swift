@@ -3,12 +3,14 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Asks for answers to the open requests again and again, one round at a time, and counts what becomes of them.
+/// Asks for answers to the open requests again and again, one round at a time, and counts what becomes of them and what is open.
 final class ConsumptionRounds: Sendable {
     private let answering: any ConsumptionAnswering
     private let interval: Duration
     private let credentials: Mutex<[AppStoreCredentials]>
     private let last = Mutex(ConsumptionRound())
+    /// The deadlines of the requests that were open at the last look.
+    private let deadlines = Mutex<[Int64]>([])
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Int64
@@ -23,18 +25,42 @@ final class ConsumptionRounds: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
-        metrics.add(consumption: { [weak self] in self?.last.withLock { $0 } ?? ConsumptionRound() })
+        metrics.add(consumption: { [weak self] in self?.openDeadlines ?? [] })
+    }
+
+    /// Those of the last look that are not over meanwhile.
+    private var openDeadlines: [Int64] {
+        let now = clock()
+        return deadlines.withLock { $0.filter { $0 > now } }
     }
 
     /// Uses these keys from the next round on.
     func replace(_ credentials: [AppStoreCredentials]) { self.credentials.withLock { $0 = credentials } }
 
+    /// How long a request that a person answers or dismisses with another program counts as open at most.
+    private static let longestPause = Duration.seconds(5)
+
     /// Until cancellation.
     func run() async {
+        // Beside the rounds, which can take minutes.
+        let looking = Task {
+            while !Task.isCancelled {
+                await look()
+                do { try await Task.sleep(for: min(interval, Self.longestPause)) } catch { return }
+            }
+        }
+        defer { looking.cancel() }
         while !Task.isCancelled {
             await round()
+            await look()
             do { try await Task.sleep(for: interval) } catch { return }
         }
+    }
+
+    private func look() async {
+        // If the store cannot be read, what is known goes on.
+        guard let open = try? await answering.openDeadlines(now: clock()) else { return }
+        deadlines.withLock { $0 = open }
     }
 
     private func round() async {
@@ -48,7 +74,6 @@ final class ConsumptionRounds: Sendable {
         }
         for _ in 0..<round.answered { metrics.consumptionRequests.add("answered") }
         if let failure = round.failure {
-            // An alert watches what is open, so its numbers go on.
             last.withLock { $0 = round }
             return note(failure, Self.metadata(of: round))
         }

@@ -124,16 +124,17 @@ final class ServerMetrics: Sendable {
         ) { Int(clock() / 1_000) }
     }
 
-    /// The consumption requests that stay open, and when the first deadline of them ends.
-    func add(consumption last: @escaping @Sendable () -> ConsumptionRound) {
+    /// The consumption requests that can still be answered.
+    /// - Parameter deadlines: of these requests, in milliseconds since 1970.
+    func add(consumption deadlines: @escaping @Sendable () -> [Int64]) {
         registry.gauge("legacy_receipts_consumption_requests_open", "Consumption requests that can still be answered.")
         {
-            last().unanswered + last().left
+            deadlines().count
         }
         registry.gauge(
             "legacy_receipts_consumption_deadline_timestamp_seconds",
             "When the first deadline of an open consumption request ends, in seconds since the epoch; 0 without one."
-        ) { Int((last().firstDeadline ?? 0) / 1_000) }
+        ) { Int((deadlines().min() ?? 0) / 1_000) }
     }
 
     /// When the first certificate of the listeners expires.

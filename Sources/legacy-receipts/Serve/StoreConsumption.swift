@@ -45,6 +45,7 @@ final class StoreConsumption: ConsumptionAnswering {
             return try await unanswered("\(error)", now: now)
         }
         var round = ConsumptionRound()
+        var problems: [String] = []
         var runs: [(answers: ConsumptionAnswers, cases: [ConsumptionCase])] = []
         var scopes: [StoreScope] = []
         // The soonest deadline comes first, also of the apps.
@@ -62,38 +63,39 @@ final class StoreConsumption: ConsumptionAnswering {
                     consent: { consents.rows[$0] }, isDryRun: false, clock: clock)
                 runs.append((answers, cases))
             } catch {
-                // A key that cannot be used must not keep the answers of other apps from being sent.
-                round.unanswered += cases.count
-                round.failure = "\(scope.bundleId): \(error)"
+                // The other apps are answered all the same.
+                round.left += cases.count
+                problems.append("\(Self.name(scope)): \(error)")
             }
         }
-        var answered: Set<String> = []
         for (run, outcome) in zip(runs, try await ConsumptionAnswers.answer(runs, within: Self.patience)) {
-            answered.formUnion(outcome.answered.flatMap(\.notificationUUIDs))
+            let app = run.cases.first.map { Self.name($0.task.scope) } ?? ""
             round.answered += outcome.answered.reduce(0) { $0 + $1.notificationUUIDs.count }
             round.unanswered += outcome.unansweredRequests
             round.left += outcome.leftRequests
             round.missed += outcome.missed
-            if let stopped = outcome.stopped { round.problem = AppStoreErrorText.text(stopped) }
-            if outcome.isOutOfTime, let scope = run.cases.first?.task.scope {
-                round.problem =
-                    "The App Store (\(scope.environment.rawValue)) was too slow for \(scope.bundleId); the next round goes on."
+            if let stopped = outcome.stopped { problems.append("\(app): \(AppStoreErrorText.text(stopped))") }
+            if outcome.isOutOfTime {
+                problems.append("\(app): The App Store was too slow; the next round goes on.")
             }
             if let error = outcome.storeError { round.failure = "\(error)" }
         }
-        let open = cases.filter { !answered.contains($0.task.notificationUUID) }
-        round.firstDeadline = open.map { $0.task.deadline }.min()
+        if !problems.isEmpty { round.problem = problems.joined(separator: " ") }
         return round
     }
 
+    private static func name(_ scope: StoreScope) -> String { "\(scope.bundleId) (\(scope.environment.rawValue))" }
+
     /// The round while a file or the consumer cannot be used: what is open is counted without them.
     private func unanswered(_ failure: String, now: Int64) async throws -> ConsumptionRound {
-        let cases = try await ConsumptionCase.all(in: store, consumer: nil, openAt: now)
         var round = ConsumptionRound()
-        round.unanswered = cases.count
-        round.firstDeadline = cases.map { $0.task.deadline }.min()
+        round.unanswered = try await openDeadlines(now: now).count
         round.failure = failure
         return round
+    }
+
+    func openDeadlines(now: Int64) async throws -> [Int64] {
+        try await store.answerableConsumptionTasks(at: now).map(\.deadline)
     }
 
     private func client(
