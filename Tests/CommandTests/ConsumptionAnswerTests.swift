@@ -100,6 +100,7 @@ struct ConsumptionAnswerTests {
             """
             send() { app consumption "$@" --customer-consented --delivery-status DELIVERED --no-sample-content-provided; }
             send $coins
+            send $coins --json > json
             open
             send $coins --consumption-percentage 10 --store sqlite:store.sqlite
             open
@@ -109,6 +110,8 @@ struct ConsumptionAnswerTests {
             send $ada --store sqlite:missing.sqlite
             """, in: folder)
         let (ada, coins) = (try AppStoreShell.ids(in: folder)[0], try AppStoreShell.ids(in: folder)[1])
+        // Without the line for people, a program must see it too.
+        #expect(try folder.text("json").contains(#""requestStaysOpen":true"#))
         let parts = outcome.output.components(separatedBy: "status ")
         try #require(parts.count == 6, "\(outcome.output) \(outcome.error)")
         // The same command with --store would send the answer again.
@@ -118,7 +121,7 @@ struct ConsumptionAnswerTests {
         #expect(parts[2].hasPrefix("0\n\(ada) \n{"))
         let json = try #require(parts[2].split(separator: "\n").last)
         let object = try #require(JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
-        #expect((object["notificationUUIDs"] as? [String])?.count == 1)
+        #expect((object["notificationUUIDs"] as? [String])?.count == 1 && object["requestStaysOpen"] as? Bool == false)
         #expect(parts[3].hasPrefix("0\n\n") && parts[3].hasSuffix("The store has no open request about it.\n"))
         #expect(parts[4] == "0\n" && parts[5] == "2\n")
         #expect(outcome.error.contains("There is no file missing.sqlite."), "\(outcome.error)")

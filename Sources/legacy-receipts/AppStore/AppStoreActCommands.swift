@@ -152,6 +152,7 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             return try await options.run { session, answer in
                 try await session.client.sendConsumptionInformation(argument.id, request)
                 try add(request, to: &answer)
+                answer.add("requestStaysOpen", .bool(true))
                 answer.say("If a store keeps the request, dismiss it there: it is still open.")
             }
         }
@@ -165,6 +166,7 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
                 failure = sent.storeError
                 try add(request, to: &answer)
                 answer.add("notificationUUIDs", .array(sent.notificationUUIDs.map { .string($0) }))
+                answer.add("requestStaysOpen", .bool(failure != nil))
                 if sent.notificationUUIDs.isEmpty { answer.say("The store has no open request about it.") }
             }
             return failure
