@@ -1,5 +1,8 @@
+import AppStoreModels
 import LegacyReceipts
+import Purchases
 import Testing
+import TransactionStore
 import VerifyReceipt
 
 /// Sandbox purchases at the production endpoint (``EndpointConfiguration/SandboxAtProduction``).
@@ -77,5 +80,34 @@ import VerifyReceipt
         let production = try await endpoint.ask(body(appReceipt([month(0)])), at: .production)
         #expect(production.json["environment"]?.string == "Production")
         #expect(production.json["latest_receipt_info"]?.array?.count == 1)
+    }
+
+    /// Every document that production answers is learned in the sandbox alone.
+    @Test(arguments: ["receipt", "validated receipt", "signed transaction", "validated signed transaction"])
+    func noDocumentOfTheSandboxChangesAProductionCustomer(_ kind: String) async throws {
+        let store = MemoryStore()
+        var payload = KnownSignedTransaction.transaction
+        payload.environment = .sandbox
+        let endpoint = try endpoint(store: store) {
+            $0.apps[0].answersValidations = true
+            $0.answersSignedTransactions = true
+            $0.signedTransactionVerifier = KnownSignedTransaction(payload: payload)
+        }
+        let production = try body(appReceipt([month(0)]))
+        #expect(try await endpoint.ask(production, at: .production).status == 0)
+        let before = try await endpoint.ask(production, at: .production)
+        let sandbox = try sandboxReceipt([month(0), month(1), month(2)])
+        let jws = KnownSignedTransaction.jws
+        switch kind {
+        case "receipt": #expect(try await endpoint.ask(body(sandbox), at: .production).status == 0)
+        case "validated receipt": #expect(try await endpoint.ask(validation: validation(of: sandbox)).isOK)
+        case "signed transaction": #expect(try await endpoint.ask(body(text: jws), at: .production).status == 0)
+        default: #expect(try await endpoint.ask(validation: validation(ofSigned: jws)).isOK)
+        }
+        let customer = try await store.customer(
+            [CustomerIdentity(.originalTransactionId, "530001234567000")],
+            in: StoreScope(environment: .sandbox, bundleId: bundleId))
+        #expect(customer?.transactions.isEmpty == false)
+        #expect(try await endpoint.ask(production, at: .production).reply.body == before.reply.body)
     }
 }
