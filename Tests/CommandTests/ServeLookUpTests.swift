@@ -49,11 +49,17 @@ struct ServeLookUpTests {
             match.filter { !["receipts", "consumption_requests", "ledger_entries", "notifications"].contains($0.key) }
         }
         #expect(whole as NSDictionary == printed as NSDictionary)
+        let file = PackageFolder.url.appending(path: "Sources/VerifyReceiptServer/Admin/openapi.json")
+        let description = try #require(
+            try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
+        let schemas = (description["components"] as? [String: Any])?["schemas"] as? [String: Any]
+        let documented = try #require((schemas?["Customer"] as? [String: Any])?["properties"] as? [String: Any])
         let part = try #require(
             try JSONSerialization.jsonObject(with: Data(folder.bytes("entitlements"))) as? [String: Any])
         let expected = try #require((whole["matches"] as? [[String: Any]])?.first)
         let found = try #require((part["matches"] as? [[String: Any]])?.first)
         #expect(Set(found.keys) == ["kinds", "entitlements"])
+        #expect(Set(expected.keys) == Set(documented.keys), "the OpenAPI document has other tables")
         #expect((found["entitlements"] as? NSArray) == (expected["entitlements"] as? NSArray))
         #expect(try folder.text("status") == "401")
     }

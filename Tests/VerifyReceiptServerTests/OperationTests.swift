@@ -111,17 +111,18 @@ extension ServerTests {
                 Set(paths.keys) == [
                     "/verifyReceipt", "/WebObjects/MZFinance.woa/wa/verifyReceipt", "/sandbox/verifyReceipt",
                     "/validate", "/sandbox/validate", "/notifications/v1", "/notifications/v2",
-                    "/v1/customers/{id}", "/v1/customers/{id}/entitlements", "/v1/inspect",
+                    "/", "/v1/customers/{id}", "/v1/customers/{id}/entitlements", "/v1/inspect",
                     "/v1/signatures/promotional-offer", "/v1/signatures/introductory-eligibility",
                     "/v1/signatures/advanced-commerce",
                 ])
             for (path, operations) in paths {
                 for (method, operation) in try #require(operations as? [String: [String: Any]]) {
                     let responses = try #require(operation["responses"] as? [String: Any])
-                    let isLookUp = path.hasPrefix("/v1/")
+                    let isLookUp = path == "/" || path.hasPrefix("/v1/")
                     let expected = isLookUp ? ["400", "401", "405", "500", "501", "503"] : ["400", "501", "503"]
                     guard isLookUp || method == "post" else { continue }
                     #expect(Set(expected).isSubset(of: responses.keys), "\(method) \(path)")
+                    #expect(method != "post" || responses["408"] != nil, "\(path)")
                 }
             }
         }
