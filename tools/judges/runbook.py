@@ -5,7 +5,7 @@
 
 Every expression and log line under "Symptom" of a section must hold during the failure, and every one under "Back to normal"
 after the fix. A log line begins with the first code of its item and has the fields of the other codes, `name` or `name: value`.
-A section without a scenario here fails. Needs PostgreSQL's server programs and openssl.
+A section without a scenario here fails. Needs PostgreSQL's programs and openssl.
 """
 import contextlib
 import json
@@ -18,6 +18,7 @@ import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -122,6 +123,11 @@ class Shop(Process):
             raise Failure(f"{method} {path}: {status} {body[:200]!r}")
         return json.loads(body) if body else None
 
+    def subscription(self, customer):
+        """The id of the customer's subscription, which is also that of its first transaction."""
+        known = json.dumps(self.call("GET", f"customers/{customer}"))
+        return re.search(r'"originalTransactionId": ?"(\d+)"', known).group(1)
+
     def receipt(self):
         """The receipt of a new customer who has bought a subscription."""
         self.customers += 1
@@ -208,6 +214,11 @@ class PostgreSQL:
     def control(self, command):
         subprocess.run(["bash", self.script, command, self.directory], check=True, capture_output=True)
 
+    def query(self, sql):
+        """The rows, without a header."""
+        return subprocess.run(
+            ["psql", self.url, "-XAtqc", sql], check=True, capture_output=True, text=True, timeout=60).stdout.split("\n")[:-1]
+
     def stop(self):
         with contextlib.suppress(subprocess.CalledProcessError):
             self.control("thaw")
@@ -244,6 +255,19 @@ class Scene:
 
     def serve(self, name="server", environment=None, **more):
         return self.keep(Server(self.binary, self.folder, name, self.settings(**more), environment))
+
+    def run(self, *arguments, status=0):
+        """What a command prints."""
+        outcome = subprocess.run(
+            [self.binary, *arguments], capture_output=True, text=True, timeout=120, cwd=self.folder)
+        expect(outcome.returncode == status, f"{arguments}: {outcome.returncode} {outcome.stdout} {outcome.stderr}")
+        return outcome.stdout + outcome.stderr
+
+    def backfill(self, store):
+        self.run(
+            "notifications", "backfill", "--store", store, "--bundle-id", BUNDLE, "--environment", "sandbox",
+            "--issuer-id", "5a4db07e-0000-4000-8000-000000000001", "--key-id", "SANDBOXKEY", "--private-key",
+            os.path.join(self.folder, "key.p8"), "--server-url", self.shop.address, "--trust-root", self.roots[0])
 
     def stop(self):
         for process in reversed(self.processes):
@@ -294,6 +318,9 @@ def database_away(scene, page):
     new = scene.shop.receipt()
     expect(server.ask(new)["status"] == 21005, "21005 for a new receipt")
     server.shows(*page.symptom)
+    scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
+    scene.shop.call("POST", f"subscriptions/{scene.shop.subscription('customer1')}/renew", {})
+    server.shows(['legacy_receipts_http_responses_total{code="503"} > 0'], [])
     expect(get(server.admin + "/readyz")[0] == 503, "/readyz is 503")
     server.reload(endpoint={"when-store-fails": "receipt-only"})
     for each in receipt, new:
@@ -305,6 +332,9 @@ def database_away(scene, page):
     database.control("resume")
     wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
     server.shows(*page.normal)
+    expect(len(server.ask(receipt)["latest_receipt_info"]) == 1, "the notification of the renewal is not stored")
+    scene.backfill(database.url)
+    wait_for("the renewal", lambda: len(server.ask(receipt)["latest_receipt_info"]) == 2)
 
 
 def database_hangs(scene, page):
@@ -319,6 +349,29 @@ def database_hangs(scene, page):
     expect(server.ask(receipt)["status"] == 0, "answered from the receipt")
     server.reload(endpoint={})
     database.control("thaw")
+    wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
+    server.shows(*page.normal)
+    # A session blocks the others. The page has the query that finds it, and the one that ends it.
+    find, end = re.findall(r"`(SELECT [^`]*)`", page.text)
+    blocker = subprocess.Popen(
+        ["psql", database.url, "-Xqc",
+         "BEGIN; LOCK TABLE legacy_receipts.transactions IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(600)"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
+        def blocking():
+            # A server whose store hangs waits for it only while it is asked.
+            asking = threading.Thread(target=server.ask, args=[receipt])
+            asking.start()
+            rows = database.query(find)
+            asking.join()
+            return {found.group(1) for row in rows if (found := re.match(r"\d+\|\{(\d+)", row))}
+
+        for process in wait_for("who blocks", blocking):
+            database.query(end.replace("PID", process))
+        wait_for("the session has ended", lambda: blocker.poll() is not None)
+    finally:
+        blocker.kill()
     wait_for("status 0", lambda: server.ask(receipt)["status"] == 0)
     server.shows(*page.normal)
 
@@ -354,10 +407,29 @@ def app_store_away(scene, page):
     expect(len(server.logs("request", "appStoreFailed")) == failures, "not queried")
     server.reload(endpoint=endpoint)
     scene.shop.process.send_signal(signal.SIGCONT)
-    before = server.metrics()
-    wait_for("a query", lambda: server.ask(receipt)["status"] == 0 and server.metrics() != before
-             and refreshed(server) > refreshed_in(before))
+    asks_again(server, receipt)
     server.shows(*page.normal)
+    # The App Store does not know this key, as one that was revoked.
+    unknown = os.path.join(scene.folder, "unknown.p8")
+    subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", unknown],
+                   check=True, capture_output=True)
+    os.chmod(unknown, 0o600)
+    key = server.settings["app-store-server"]
+    failures = len(server.logs("request", "appStoreFailed"))
+    server.reload(**{"app-store-server": {
+        **key, "private-key-file": unknown, "production-url": scene.shop.address}})
+    expect(server.ask(receipt)["status"] == 0, "answered from the store")
+    wait_for("the line of the failure", lambda: len(server.logs("request", "appStoreFailed")) > failures)
+    trial = scene.run("serve", "--config", server.configuration, "--check", "--connect", status=1)
+    expect("not accepted (401)" in trial, f"--check --connect says what is wrong: {trial}")
+    server.reload(**{"app-store-server": key})
+    asks_again(server, receipt)
+
+
+def asks_again(server, receipt):
+    """Waits until the server queries the App Store."""
+    before = server.metrics()
+    wait_for("a query", lambda: server.ask(receipt)["status"] == 0 and refreshed(server) > refreshed_in(before))
 
 
 def refreshed_in(metrics):
@@ -433,12 +505,17 @@ def certificate_expires(scene, page):
     del settings["listen"]
     server = scene.keep(Server(scene.binary, scene.folder, "server", settings))
     server.shows(*page.symptom)
+    key = os.path.join(scene.folder, "server.key")
+    shutil.copy(key, key + ".old")
     certificate(90)
     server.process.send_signal(signal.SIGHUP)
     server.shows(*page.normal)
     context = ssl.create_default_context(cafile=os.path.join(scene.folder, "server.pem"))
     expect(get(f"https://localhost:{server.secure_port}/verifyReceipt", b"{}", context=context)[0] == 200,
            "clients get the new certificate")
+    shutil.copy(key + ".old", key)
+    trial = scene.run("serve", "--config", server.configuration, "--check", "--connect", status=2)
+    expect("server.key" in trial or "tls" in trial, f"--check --connect says that the key does not match: {trial}")
 
 
 def secret_changed(scene, page):
@@ -460,18 +537,23 @@ def secret_changed(scene, page):
     server.process.send_signal(signal.SIGHUP)
     server.shows(*page.normal)
     expect(server.ask(receipt, new)["status"] == 0 and server.ask(receipt, old)["status"] == 0, "both secrets")
+    write(new)
+    server.process.send_signal(signal.SIGHUP)
+    wait_for("the old secret is removed", lambda: server.ask(receipt, old)["status"] == 21004)
     # A reload without the last secret is rejected.
     server.write({**server.settings, "apps": [scene.app()]})
     server.process.send_signal(signal.SIGHUP)
     rejected = "the new configuration is invalid; the old one stays in use"
     wait_for("the rejection", lambda: any("shared-secrets" in event["error"] for event in server.logs(rejected, "error")))
     expect(server.ask(receipt, "0" * 32)["status"] == 21004, "the old secrets stay in use")
+    server.stop()
+    open_server = scene.serve(name="open", apps=[scene.app()])
+    expect(open_server.ask(receipt, "0" * 32)["status"] == 0, "any password after a restart")
 
 
 def restore(scene, page):
     server = scene.serve(apps=[scene.app()])
     scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
-    customer = f"customer{scene.shop.customers + 1}"
     receipt = scene.shop.receipt()
 
     def transactions(server):
@@ -480,10 +562,8 @@ def restore(scene, page):
     wait_for("the purchase", lambda: transactions(server) == 1)
     path = os.path.join(scene.folder, "store.sqlite")
     backup = os.path.join(scene.folder, "backup.sqlite")
-    subprocess.run([scene.binary, "store", "backup", "--store", "sqlite:" + path, "--to", backup], check=True)
-    original = scene.shop.call("GET", f"customers/{customer}")
-    found = re.search(r'"originalTransactionId": ?"(\d+)"', json.dumps(original)).group(1)
-    scene.shop.call("POST", f"subscriptions/{found}/renew", {})
+    scene.run("store", "backup", "--store", "sqlite:" + path, "--to", backup)
+    scene.shop.call("POST", f"subscriptions/{scene.shop.subscription('customer1')}/renew", {})
     wait_for("the renewal", lambda: transactions(server) == 2)
     server.stop()
     size = os.path.getsize(path)
@@ -497,19 +577,34 @@ def restore(scene, page):
         with contextlib.suppress(FileNotFoundError):
             os.remove(path + suffix)
     shutil.copy(backup, path)
-    subprocess.run([scene.binary, "store", "check", "--store", "sqlite:" + path], check=True)
+    scene.run("store", "check", "--store", "sqlite:" + path)
     restored = scene.serve(name="restored", apps=[scene.app()])
     expect(transactions(restored) == 1, "the backup does not have the renewal")
     restored.shows(page.symptom[0], page.symptom[1][1:])
-    outcome = subprocess.run(
-        [scene.binary, "notifications", "backfill", "--store", "sqlite:" + path, "--bundle-id", BUNDLE,
-         "--environment", "sandbox", "--issuer-id", "5a4db07e-0000-4000-8000-000000000001", "--key-id", "SANDBOXKEY",
-         "--private-key", os.path.join(scene.folder, "key.p8"), "--server-url", scene.shop.address,
-         "--trust-root", scene.roots[0]],
-        capture_output=True, text=True, timeout=120, cwd=scene.folder)
-    expect(outcome.returncode == 0, outcome.stdout + outcome.stderr)
+    scene.backfill("sqlite:" + path)
     wait_for("the renewal is back", lambda: transactions(restored) == 2)
     restored.shows(*page.normal)
+    restored.stop()
+    restore_database(scene, page, receipt)
+
+
+def restore_database(scene, page, receipt):
+    # The commands of the page, with the database of this scene.
+    database = scene.keep(PostgreSQL())
+    server = scene.serve(name="database", store={"url": database.url})
+    wait_for("an answer", lambda: server.ask(receipt)["status"] == 0)
+    dump = os.path.join(scene.folder, "backup.dump")
+    scene.run("store", "backup", "--store", database.url, "--to", dump)
+    before = scene.run("store", "check", "--store", database.url)
+    server.stop()
+    drop = re.search(r"psql \S+ -c '([^']*)'", page.text).group(1)
+    database.query(drop)
+    restore = re.search(r"`pg_restore (.*) postgres://\S+ backup\.dump`", page.text).group(1).split()
+    subprocess.run(["pg_restore", *restore, database.url, dump], check=True, capture_output=True, timeout=120)
+    expect(scene.run("store", "check", "--store", database.url) == before, "the backup has everything")
+    server = scene.serve(name="database-restored", store={"url": database.url})
+    expect(server.ask(receipt)["status"] == 0, "answered after the restore")
+    server.shows(*page.normal)
 
 
 def consumption_requests_open(scene, page):
@@ -526,15 +621,24 @@ def consumption_requests_open(scene, page):
     server = scene.serve(
         **{**scene.freshness(), "consumption": {"rules": rules, "customer-consented": consents, "interval": 1}})
     scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
-    customer = f"customer{scene.shop.customers + 1}"
-    scene.shop.receipt()
-    known = json.dumps(scene.shop.call("GET", f"customers/{customer}"))
-    transaction = re.search(r'"transactionId": ?"(\d+)"', known).group(1)
-    scene.shop.call("POST", f"transactions/{transaction}/request-refund", {"reason": "OTHER"})
+    transactions = []
+    for _ in range(2):
+        scene.shop.receipt()
+        transactions.append(scene.shop.subscription(f"customer{scene.shop.customers}"))
+        scene.shop.call("POST", f"transactions/{transactions[-1]}/request-refund", {"reason": "OTHER"})
     server.shows(page.symptom[0], page.symptom[1][:1])
+    trial = scene.run("serve", "--config", server.configuration, "--check")
+    expect("consumption.customer-consented" in trial, f"--check names the mistake: {trial}")
     consent()
     server.shows(page.symptom[0], page.symptom[1][1:])
-    consent(f"{transaction},true")
+    store = server.settings["store"]["url"]
+    pending = ["app-store", "consumption", "--pending", "--store", store]
+    listed = scene.run(*pending)
+    expect(all(each in listed for each in transactions), f"--pending lists both: {listed}")
+    consent(f"{transactions[0]},true")
+    wait_for("one is left", lambda: server.holds("legacy_receipts_consumption_requests_open == 1"))
+    uuid = json.loads(scene.run(*pending, "--json"))["tasks"][0]["notificationUUID"]
+    scene.run("app-store", "consumption", "dismiss", uuid, "--store", store)
     server.shows(*page.normal)
 
 
@@ -572,7 +676,7 @@ class Page:
     """A section of the page: the expressions and log lines of its two lists."""
 
     def __init__(self, title, text):
-        self.title = title
+        self.title, self.text = title, re.sub(r"\s*\n\s*", " ", text)
         self.symptom = self.list(text, "Symptom")
         if not self.symptom[1]:
             raise Failure(f'"{title}" has no log line')
