@@ -13,6 +13,7 @@ final class ExportedCustomer: Sendable {
     let questions: [OpenQuestion]
     let users: ExportedUsers
     let history: PurchaseHistory
+    private let resolved: [StoredTransaction]
     private let groups: [String: String]
     private let origins: [String: [FactOrigin]]
 
@@ -26,6 +27,7 @@ final class ExportedCustomer: Sendable {
             customer.transactions.compactMap { stored in stored.payload.transactionId.map { ($0, stored.origins) } },
             uniquingKeysWith: { first, _ in first })
         key = customer.key
+        resolved = customer.transactionsWithTypes(from: catalog)
         history = customer.purchaseHistory(catalog: catalog)
         groups = history.knownGroups
         entitlements = history.entitlements(at: date)
@@ -35,7 +37,7 @@ final class ExportedCustomer: Sendable {
     }
 
     var transactions: [OwnedRow<ExportedTransaction>] {
-        zip(customer.transactions, history.entries).map { stored, entry in
+        zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
             let group =
                 payload.isSubscription
@@ -48,7 +50,7 @@ final class ExportedCustomer: Sendable {
     func origins(of transactionId: String?) -> [FactOrigin] { transactionId.flatMap { origins[$0] } ?? [] }
 
     var termRows: [OwnedRow<ExportedTerm>] {
-        customer.transactions.compactMap { stored in
+        resolved.compactMap { stored in
             guard let term = stored.payload.transactionId.flatMap({ terms[$0] }) else { return nil }
             return OwnedRow(self, ExportedTerm(stored: stored, term: term))
         }

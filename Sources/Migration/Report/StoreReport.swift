@@ -143,7 +143,7 @@ public struct StoreReport: Sendable, Equatable {
         _ store: any CustomerDirectory & MigrationStore & UnknownTransactions, catalog: ProductCatalog?, date: Int64
     ) async throws {
         self.date = date
-        var counter = StoreReportCounter(date: date)
+        var counter = StoreReportCounter(date: date, catalog: catalog)
         try await store.forEachPage { page in
             for (customer, users) in page {
                 counter.add(ExportedCustomer(customer, users: users, catalog: catalog, at: date), to: &self)
@@ -160,13 +160,14 @@ public struct StoreReport: Sendable, Equatable {
 /// The counts that take their final form at the end.
 private struct StoreReportCounter {
     let date: Int64
+    let catalog: ProductCatalog?
     private var months: [Int: (started: Int, ended: Int)] = [:]
     private var terms: [String: StoreReport.Term] = [:]
     private var quarantine: [String: StoreReport.Quarantine] = [:]
     private var questions: [OpenQuestion.Reason: Int] = [:]
     private var appsToAsk: Set<String> = []
 
-    init(date: Int64) { self.date = date }
+    init(date: Int64, catalog: ProductCatalog?) { (self.date, self.catalog) = (date, catalog) }
 
     mutating func add(_ customer: ExportedCustomer, to report: inout StoreReport) {
         report.customers += 1
@@ -215,7 +216,7 @@ private struct StoreReportCounter {
             Self.count(payload.productId, in: &report.transactionsByProduct)
         }
         guard transactions.contains(where: { $0.stored.payload.isRevoked }) else { return }
-        for payload in transactions.map(\.stored).onePerPurchase.map(\.payload) where payload.isRevoked {
+        for payload in transactions.map(\.stored).onePerPurchase(catalog).map(\.payload) where payload.isRevoked {
             Self.count(payload.revocationDate.map(Self.year), in: &report.refundsByYear)
             Self.count(payload.revocationType?.rawValue, in: &report.refundsByType)
         }

@@ -23,7 +23,7 @@ extension ReceiptMapper {
                 transactions[transactions.count - 1].acceptCancellation(of: facts[row])
             }
         }
-        transactions.concludeFromOthers()
+        transactions.concludeFromOthers(catalog)
         var mapped: [MappedTransaction] = []
         mapped.reserveCapacity(purchases.count)
         for place in transactions.indices {

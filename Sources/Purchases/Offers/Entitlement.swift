@@ -318,10 +318,6 @@ extension PurchaseHistory {
 
     /// The purchases that do not renew, without consumables, each with its restored copies, in no order.
     func singlePurchases() -> [SinglePurchase] {
-        struct Key: Hashable {
-            let id: String?
-            let productId: String?
-        }
         var types: [String: ProductType] = [:]
         for entry in entries {
             if let id = entry.transaction.productId, let type = entry.transaction.type { types[id] = type }
@@ -334,10 +330,15 @@ extension PurchaseHistory {
             return !entry.transaction.isSubscription && type != .autoRenewableSubscription && type != .consumable
         }
         // A restored transaction counts as the purchase that it restores.
-        let copies = Dictionary(grouping: others) { Key(id: $0.subscriptionId, productId: $0.transaction.productId) }
-        return copies.compactMap { key, copies in
+        let known = KnownTypes(others)
+        let candidates = others.map { entry in
+            PurchaseCopies.Candidate(
+                entry.transaction, type: productType(of: entry), neverExpires: known.neverExpires(entry.transaction))
+        }
+        return PurchaseCopies.purchases(candidates).compactMap { places in
+            let copies = places.map { others[$0] }
             let type = copies.lazy.compactMap { productType(of: $0) }.first
-            return SinglePurchase(copies, type: type, product: product(key.productId))
+            return SinglePurchase(copies, type: type, product: product(copies.first?.transaction.productId))
         }
     }
 

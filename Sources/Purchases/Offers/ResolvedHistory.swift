@@ -27,7 +27,7 @@ private struct ResolvedHistory {
         let terms = catalog.map { customer.nonRenewingTerms($0) } ?? [:]
         let products = self.products
         var freeProducts: Set<String> = []
-        let entries = customer.transactions.map { transaction in
+        let entries = customer.transactionsWithTypes(from: catalog).map { transaction in
             var notes: [MappingNote] = []
             var transaction = transaction
             transaction.concludeType(transaction.payload.productId.flatMap { products[$0] }, &notes)

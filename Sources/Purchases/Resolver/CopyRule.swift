@@ -1,13 +1,10 @@
 internal import AppStoreModels
+package import ProductCatalog
 
 /// Concludes which copies of a purchase are revoked. It looks at the resolved transactions, and every answer uses the result.
 ///
-/// Restoring a purchase used to give it another transaction id, so one purchase can have several transactions. A refund
-/// is stated about one of them, and it refunds them all: the customer paid once. Copies are
-/// - transactions of one subscription and product with the same `webOrderLineItemId`, which identifies a period on all
-///   devices, and the same expiry;
-/// - transactions of one product with the same original transaction id, if the product is a non-consumable or a
-///   non-renewing subscription. One of them must state the type; iOS 6 receipts and rows of replies do not.
+/// One purchase can have several transactions (``PurchaseCopies``). A refund is stated about one of them, and it refunds them
+/// all: the customer paid once.
 ///
 /// The newest statement of the App Store decides about all copies:
 /// - A revocation of one copy revokes the others, from the earliest revocation date.
@@ -16,95 +13,28 @@ internal import AppStoreModels
 ///   receipts often lack cancellations. The day is for answers with several copies, which are signed one after the other;
 ///   a reversal is usually stated about the refunded copy itself, and counts at once.
 ///
-/// These are no copies: transactions for added seats (`additionalTransactionReason`), which are purchases of their own,
-/// and a bought and a shared purchase. An upgraded period is not revoked. Unsigned documents decide nothing about a
-/// signed transaction.
+/// An upgraded period is not revoked. Unsigned documents decide nothing about a signed transaction.
 enum CopyRule {
-    /// A product under an original transaction id.
-    private struct Subject: Hashable {
-        let originalTransactionId: String
-        let productId: String
-
-        init?(_ payload: borrowing JWSTransactionDecodedPayload) {
-            guard let original = payload.originalTransactionId ?? payload.transactionId,
-                let product = payload.productId
-            else { return nil }
-            (originalTransactionId, productId) = (original, product)
-        }
-    }
-
-    /// What the copies of one purchase have in common.
-    private struct Purchase: Hashable {
-        let subject: Subject
-        /// Nil for a purchase that does not renew.
-        let webOrderLineItemId: String?
-        /// In seconds: receipts have no milliseconds.
-        let expiry: Int64?
-        let isFamilyShared: Bool
-
-        /// - Parameter types: the stated types.
-        /// - Returns: nil for a transaction that has no copies.
-        init?(_ payload: borrowing JWSTransactionDecodedPayload, _ types: [Subject: ProductType]) {
-            guard let subject = Subject(payload), payload.additionalTransactionReason == nil else { return nil }
-            let type = payload.type ?? types[subject]
-            if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {
-                guard let order = payload.webOrderLineItemId, order != "0" else { return nil }
-                webOrderLineItemId = order
-            } else {
-                guard type == .nonConsumable || type == .nonRenewingSubscription else { return nil }
-                webOrderLineItemId = nil
-            }
-            self.subject = subject
-            expiry = payload.expiresDate?.flooredQuotient(1_000)
-            isFamilyShared = payload.inAppOwnershipType == .familyShared
-        }
-    }
-
     /// Sets and removes the revocations of copies. The cost is linear in the number of transactions; without a revocation,
     /// the usual case, it only looks for one.
-    static func apply(to transactions: inout [StoredTransaction]) {
-        let revoked = transactions.indices.filter { transactions[$0].payload.isRevoked }
-        guard !revoked.isEmpty, transactions.count > 1 else { return }
-        let types = statedTypes(transactions)
-        var copies: [Purchase: [Int]] = [:]
-        for place in revoked {
-            if let purchase = Purchase(transactions[place].payload, types) { copies[purchase] = [] }
+    /// - Parameters:
+    ///   - catalog: gives the types that no document states; nil where a store resolves its documents.
+    ///   - rowsStateExpiry: see ``KnownTypes``.
+    static func apply(
+        to transactions: inout [StoredTransaction], _ catalog: ProductCatalog?, rowsStateExpiry: Bool = false
+    ) {
+        guard transactions.count > 1, transactions.indices.contains(where: { transactions[$0].payload.isRevoked })
+        else { return }
+        let types = KnownTypes(transactions, catalog, rowsStateExpiry: rowsStateExpiry)
+        for places in purchases(among: transactions, types) where places.count > 1 {
+            if places.contains(where: { transactions[$0].payload.isRevoked }) { decide(places, &transactions) }
         }
-        for place in transactions.indices where !copies.isEmpty {
-            guard let purchase = Purchase(transactions[place].payload, types) else { continue }
-            copies[purchase]?.append(place)
-        }
-        for places in copies.values where places.count > 1 { decide(places, &transactions) }
     }
 
     /// The indices of the transactions of each purchase, in the order of the first ones.
-    fileprivate static func purchases(among transactions: [StoredTransaction]) -> [[Int]] {
-        let types = statedTypes(transactions)
-        var known: [Purchase: Int] = [:]
-        var result: [[Int]] = []
-        for place in transactions.indices {
-            if let purchase = Purchase(transactions[place].payload, types) {
-                if let copies = known[purchase] {
-                    result[copies].append(place)
-                    continue
-                }
-                known[purchase] = result.count
-            }
-            result.append([place])
-        }
-        return result
-    }
-
-    private static func statedTypes(_ transactions: [StoredTransaction]) -> [Subject: ProductType] {
-        var types: [Subject: ProductType] = [:]
-        for place in transactions.indices {
-            guard let type = transactions[place].payload.type, let subject = Subject(transactions[place].payload)
-            else { continue }
-            // Documents can disagree.
-            if let known = types[subject], known.rawValue <= type.rawValue { continue }
-            types[subject] = type
-        }
-        return types
+    fileprivate static func purchases(among transactions: [StoredTransaction], _ types: KnownTypes) -> [[Int]] {
+        PurchaseCopies.purchases(
+            transactions.indices.map { PurchaseCopies.Candidate(transactions[$0].payload, types) })
     }
 
     private static func decide(_ places: [Int], _ transactions: inout [StoredTransaction]) {
@@ -141,8 +71,11 @@ enum CopyRule {
 
 extension [StoredTransaction] {
     /// One transaction of each purchase, where prices or refunds are counted: the customer paid once for all copies.
-    package var onePerPurchase: [StoredTransaction] {
-        CopyRule.purchases(among: self).compactMap { places -> StoredTransaction? in
+    package var onePerPurchase: [StoredTransaction] { onePerPurchase(nil) }
+
+    /// The same with the types that a catalog states.
+    package func onePerPurchase(_ catalog: ProductCatalog?) -> [StoredTransaction] {
+        CopyRule.purchases(among: self, KnownTypes(self, catalog)).compactMap { places -> StoredTransaction? in
             // Unsigned documents decide nothing about a signed purchase.
             let signed = places.filter { self[$0].isSigned }
             let deciding = signed.isEmpty ? places : signed

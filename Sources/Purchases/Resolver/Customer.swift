@@ -79,11 +79,14 @@ extension StoredTransaction {
 extension [StoredTransaction] {
     /// Applies the rules that compare transactions, `UpgradeRule` and `CopyRule`, to those of a customer or of one original
     /// transaction id.
-    mutating func concludeFromOthers() {
+    /// - Parameters:
+    ///   - catalog: gives the types that no document states; nil where a store resolves its documents.
+    ///   - rowsStateExpiry: see ``KnownTypes``.
+    mutating func concludeFromOthers(_ catalog: ProductCatalog?, rowsStateExpiry: Bool = false) {
         // A cancellation that is an upgrade refunds no copies. A copy of a refunded period was not upgraded when the customer
         // bought another product after the refund.
         if contains(where: { $0.legacy.cancellationDate != nil }) { concludeUpgrades(by: .cancellation) }
-        CopyRule.apply(to: &self)
+        CopyRule.apply(to: &self, catalog, rowsStateExpiry: rowsStateExpiry)
         concludeUpgrades(by: .dates)
     }
 
@@ -167,6 +170,7 @@ extension Customer {
     /// A document that is stored later can move terms: a refund of an earlier purchase, or an earlier purchase that was
     /// unknown.
     public func nonRenewingTerms(_ catalog: ProductCatalog) -> [String: NonRenewingTerm] {
+        let transactions = transactionsWithTypes(from: catalog)
         let purchases = transactions.map {
             NonRenewingTermRule.Purchase($0.payload, isSigned: $0.isSigned, catalog: catalog)
         }
@@ -176,6 +180,20 @@ extension Customer {
             terms[id] = term
         }
         return terms
+    }
+
+    /// ``transactions``, in the same order, with the copies of a purchase whose type only a catalog states.
+    ///
+    /// A store resolves its documents without a catalog. Then such a purchase has no copies, unless receipts state that it
+    /// does not expire: unsigned rows of a subscription can lack its expiry, and would look the same. The ledger contains
+    /// signed purchases only, so it needs no catalog.
+    package func transactionsWithTypes(from catalog: ProductCatalog?) -> [StoredTransaction] {
+        let isOpen = transactions.indices.contains {
+            transactions[$0].payload.isRevoked && transactions[$0].payload.type == nil
+                && transactions[$0].payload.expiresDate == nil
+        }
+        guard let catalog, isOpen, transactions.count > 1 else { return transactions }
+        return statements.resolvedTransactions(catalog)
     }
 
     /// Whether the store already has a set of facts: it has the set's receipt, and stores a set in whole or not at all.

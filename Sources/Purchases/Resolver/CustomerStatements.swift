@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import ProductCatalog
 
 /// The statements about one customer that a store keeps: the newest of each kind for each transaction. ``resolved()``
 /// turns them into a ``Customer``.
@@ -92,7 +93,12 @@ package struct CustomerStatements: Sendable {
     }
 
     /// One transaction per id, the greatest id first, with what each shows about the others.
-    package func resolvedTransactions() -> [StoredTransaction] {
+    package func resolvedTransactions() -> [StoredTransaction] { resolvedTransactions(nil) }
+
+    /// - Parameters:
+    ///   - catalog: gives the types that no document states; stores have none.
+    ///   - rowsStateExpiry: see ``KnownTypes``.
+    func resolvedTransactions(_ catalog: ProductCatalog?, rowsStateExpiry: Bool = false) -> [StoredTransaction] {
         func id(_ place: Int) -> String { transactions[place].payload.transactionId ?? "" }
         var order = Array(transactions.indices.reversed())
         // Engines return rows by id, so they are nearly always sorted already.
@@ -114,7 +120,7 @@ package struct CustomerStatements: Sendable {
             result.append(StoredTransaction(joining: places, of: transactions, in: scope))
             start = end
         }
-        result.concludeFromOthers()
+        result.concludeFromOthers(catalog, rowsStateExpiry: rowsStateExpiry)
         return result
     }
 
@@ -137,10 +143,13 @@ package struct CustomerStatements: Sendable {
 // MARK: From documents
 
 extension Customer {
-    /// - Parameter statements: the statements; resolved even if they identify no customer.
-    init(_ statements: CustomerStatements) {
+    /// - Parameters:
+    ///   - statements: the statements; resolved even if they identify no customer.
+    ///   - rowsStateExpiry: see ``KnownTypes``.
+    init(_ statements: CustomerStatements, rowsStateExpiry: Bool = false) {
         self.init(
-            kept: Kept(statements), transactions: statements.resolvedTransactions(),
+            kept: Kept(statements),
+            transactions: statements.resolvedTransactions(nil, rowsStateExpiry: rowsStateExpiry),
             renewalInfos: statements.resolvedRenewalInfos(),
             appTransaction: StoredAppTransaction(joining: statements.appTransactions, in: statements.scope))
     }

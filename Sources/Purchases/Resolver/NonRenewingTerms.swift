@@ -31,8 +31,8 @@ public struct NonRenewingTerm: Hashable, Sendable {
 /// - A term begins at its purchase. If the terms before it end later, it begins at their end, unless the catalog says
 ///   `stacks: false`. It lasts as long as the catalog states, whatever the quantity.
 /// - A revoked purchase begins at its purchase and extends nothing.
-/// - A restored transaction counts as the purchase that it restores: it has the same purchase date and counts once.
-///   If a document states a revocation of either, the purchase is revoked.
+/// - A restored transaction counts as the purchase that it restores (``PurchaseCopies``): it has the same purchase date
+///   and counts once. If a document states a revocation of either, the purchase is revoked.
 /// - Purchases of different apps do not extend each other; nor do test purchases and real ones.
 /// - Unsigned documents do not move the term of a signed purchase: signed purchases get their terms first.
 ///
@@ -41,8 +41,8 @@ package enum NonRenewingTermRule {
     /// A purchase with a known length.
     package struct Purchase: Sendable {
         fileprivate let transactionId: String?
-        /// The id of the purchase, the same for the original and its restored copies.
-        fileprivate let unit: String?
+        /// Tells the copies of the purchase from other purchases.
+        fileprivate let candidate: PurchaseCopies.Candidate?
         /// When it was bought, in milliseconds since 1970-01-01T00:00:00Z.
         fileprivate let date: Int64
         fileprivate let revocationDate: Int64?
@@ -65,7 +65,7 @@ package enum NonRenewingTermRule {
                 let duration = product.duration, let date = payload.bought
             else { return nil }
             transactionId = payload.transactionId
-            unit = payload.originalTransactionId ?? payload.transactionId
+            candidate = PurchaseCopies.Candidate(payload, type: .nonRenewingSubscription)
             self.date = date
             revocationDate = payload.revocationDate
             self.isSigned = isSigned
@@ -89,8 +89,12 @@ package enum NonRenewingTermRule {
 
     /// The terms of one customer's purchases, in their order; nil for each nil purchase.
     package static func terms(of purchases: [Purchase?]) -> [NonRenewingTerm?] {
-        var entries = purchases.enumerated().compactMap { place, purchase in
-            purchase.map { Entry(place: place, purchase: $0) }
+        var entries: [Entry] = []
+        for copies in PurchaseCopies.purchases(purchases.map { $0?.candidate }) {
+            for place in copies {
+                guard let purchase = purchases[place] else { continue }
+                entries.append(Entry(place: place, purchase: purchase, unit: copies[0]))
+            }
         }
         entries.sort { $0.purchase.precedes($1.purchase) ?? ($0.place < $1.place) }
         var terms = [NonRenewingTerm?](repeating: nil, count: purchases.count)
@@ -103,6 +107,8 @@ package enum NonRenewingTermRule {
     private struct Entry {
         let place: Int
         let purchase: Purchase
+        /// The place of the first copy of the purchase, the same for all of them.
+        let unit: Int
     }
 
     /// Identifies the purchases that extend each other.
@@ -125,10 +131,12 @@ package enum NonRenewingTermRule {
     private static func reckon(_ entries: [Entry], _ terms: inout [NonRenewingTerm?]) {
         let bundleIds = Set(entries.lazy.compactMap(\.purchase.bundleId))
         let onlyBundleId = bundleIds.count == 1 ? bundleIds.first : nil
-        var revocations: [String: Int64] = [:]
-        var known: [String: (term: NonRenewingTerm, transactionId: String?)] = [:]
+        // CopyRule has revoked the copies of a revoked purchase, as far as they were resolved together. The documents of a
+        // record are not.
+        var revocations: [Int: Int64] = [:]
+        var known: [Int: (term: NonRenewingTerm, transactionId: String?)] = [:]
         for entry in entries {
-            guard let unit = entry.purchase.unit else { continue }
+            let unit = entry.unit
             if let date = entry.purchase.revocationDate { revocations[unit] = min(revocations[unit] ?? date, date) }
             if let term = terms[entry.place], !term.isRestored { known[unit] = (term, entry.purchase.transactionId) }
         }
@@ -137,11 +145,11 @@ package enum NonRenewingTermRule {
             let purchase = entry.purchase
             let key = Key(purchase, onlyBundleId: onlyBundleId)
             if terms[entry.place] == nil {
-                if let unit = purchase.unit, let (term, transactionId) = known[unit] {
+                if let (term, transactionId) = known[entry.unit] {
                     terms[entry.place] = term.copied(isRestored: transactionId != purchase.transactionId)
                     continue
                 }
-                let revocationDate = purchase.unit.map { revocations[$0] } ?? purchase.revocationDate
+                let revocationDate = revocations[entry.unit]
                 var start = purchase.date
                 if purchase.product.stacks, revocationDate == nil, let end = ends[key] { start = max(start, end) }
                 let term = NonRenewingTerm(
@@ -149,7 +157,7 @@ package enum NonRenewingTermRule {
                     isStacked: start > purchase.date, isRestored: false,
                     source: purchase.product.provenance(of: .duration))
                 terms[entry.place] = term
-                if let unit = purchase.unit { known[unit] = (term, purchase.transactionId) }
+                known[entry.unit] = (term, purchase.transactionId)
             }
             guard let term = terms[entry.place], term.revocationDate == nil, let end = term.end else { continue }
             ends[key] = max(ends[key] ?? end, end)

@@ -164,7 +164,7 @@ private struct RecordedDocument {
 
 extension Customer {
     /// Resolves what one reply states about its customer. Nothing is stored, so the reply needs neither an app nor an
-    /// environment: replies to iOS 6 receipts have none.
+    /// environment: replies to iOS 6 receipts have none. A whole reply states the expiry of every subscription.
     ///
     /// Nil if two purchases have the same transaction id, or if one has none.
     init?(resolving reply: RecordedReply) {
@@ -183,7 +183,7 @@ extension Customer {
             statements.renewalInfos[id, default: ByKind()].recorded = RenewalInfoFact(
                 payload: info.payload, origin: origin)
         }
-        let customer = Customer(statements)
+        let customer = Customer(statements, rowsStateExpiry: true)
         guard customer.transactions.count == statements.transactions.count else { return nil }
         self = customer
     }

@@ -29,7 +29,9 @@ struct LatestTransactions {
         catalog: ProductCatalog?
     ) {
         entries = submitted
-        pick(customer?.transactions ?? resolvedAlone, customer?.newestAppReceipt?.signedDate, recordedFacts, catalog)
+        pick(
+            customer?.transactionsWithTypes(from: catalog) ?? resolvedAlone, customer?.newestAppReceipt?.signedDate,
+            recordedFacts, catalog)
         complete(from: catalog)
         sort(order)
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }

@@ -1,4 +1,5 @@
 import AppStoreModels
+import ProductCatalog
 import Purchases
 import Testing
 
@@ -121,5 +122,21 @@ import Testing
         let mapped = try Support.map(
             "{\"receipt\":{\"bundle_id\":\"b\",\"in_app\":[\(new)]},\"latest_receipt_info\":[\(old),\(new)]}")
         #expect(mapped.transactions.map(\.payload.revocationDate) == [9])
+    }
+
+    @Test func aCancellationOfOneRowIsOneOfItsCopiesIfTheCatalogStatesTheType() throws {
+        let rows = "\(Support.row("1", "\"cancellation_date_ms\":\"1500\"")),\(Support.row("2"))"
+        func revocations(_ type: ProductType?) throws -> [Int64?] {
+            let catalog = try type.map { type in
+                try MappingSupport.catalog(MappingSupport.entry("p") { $0.type = type })
+            }
+            let mapped = try Support.map("{\"status\":0,\"latest_receipt_info\":[\(rows)]}", catalog: catalog)
+            return mapped.transactions.map(\.payload.revocationDate)
+        }
+        #expect(try revocations(.nonConsumable) == [1500, 1500])
+        #expect(try revocations(.nonRenewingSubscription) == [1500, 1500])
+        // Rows can lack the expiry of a subscription.
+        #expect(try revocations(.autoRenewableSubscription) == [1500, nil])
+        #expect(try revocations(nil) == [1500, nil])
     }
 }

@@ -1,4 +1,5 @@
 import AppStoreModels
+import ProductCatalog
 import Purchases
 import TestSupport
 import Testing
@@ -219,5 +220,86 @@ struct CopyTests {
             #expect(try revoked(refunded, purchase("2", .recordedReply, at: 9)) == ["1", "2"])
             #expect(try revoked(refunded, purchase("2", .appStoreServerAPI, at: 9)).isEmpty)
         }
+    }
+
+    /// A transaction whose type the document does not state.
+    private func untyped(
+        _ id: String, _ source: FactSource, at day: Int64, revoked: Int64? = nil,
+        _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> TransactionFact {
+        var legacy = LegacyTransactionFields()
+        legacy.cancellationDate = revoked
+        return Samples.fact(
+            id, original: "1", product: "lifetime", source: source, at: day * Samples.day,
+            legacy: revoked == nil ? nil : legacy, configure)
+    }
+
+    @Test("A purchase of unknown type has copies if receipts state that it does not expire")
+    func neverExpiring() throws {
+        let refunded = untyped("1", .receipt, at: 2, revoked: Self.refund)
+        #expect(try revoked(refunded, untyped("2", .receipt, at: 9)) == ["1", "2"])
+        #expect(try revoked(refunded, untyped("2", .recordedReply, at: 9)) == ["1", "2"])
+        // A subscription whose end is unknown.
+        let subscription = untyped("2", .receipt, at: 9) { $0.webOrderLineItemId = "900" }
+        #expect(try revoked(refunded, subscription) == ["1"])
+        let period = untyped("2", .receipt, at: 9) { $0.expiresDate = Samples.june + 30 * Samples.day }
+        #expect(try revoked(refunded, period) == ["1"])
+        let coins = untyped("2", .receipt, at: 9) { $0.type = .consumable }
+        #expect(try revoked(refunded, coins) == ["1"])
+        // An unsigned row can lack the expiry of a subscription.
+        let row = untyped("1", .recordedReply, at: 2, revoked: Self.refund)
+        #expect(try revoked(row, untyped("2", .recordedReply, at: 9)) == ["1"])
+    }
+
+    private func catalog(_ type: ProductType) throws -> ProductCatalog {
+        var entry = CatalogEntry(subject: .productId("lifetime"), source: CatalogSource(file: "catalog.yaml"))
+        entry.type = type
+        return try ProductCatalog(entries: [entry])
+    }
+
+    @Test("Unsigned copies are found with the type that a catalog states, in every answer that has the catalog")
+    func typeFromCatalog() throws {
+        let facts = [
+            untyped("1", .recordedReply, at: 2, revoked: Self.refund), untyped("2", .recordedReply, at: 9),
+        ]
+        let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+        struct Answers: Equatable {
+            let revoked: Int
+            let purchases: Int
+            let statuses: [SubscriptionStatus?]
+        }
+        func answers(_ catalog: ProductCatalog?) -> Answers {
+            let transactions = customer.transactionsWithTypes(from: catalog)
+            let entitlements = customer.purchaseHistory(catalog: catalog)
+                .entitlements(at: Samples.june + 10 * Samples.day)
+            return Answers(
+                revoked: transactions.count { $0.payload.revocationDate != nil },
+                purchases: transactions.onePerPurchase(catalog).count, statuses: entitlements.map(\.status))
+        }
+        for type in [ProductType.nonConsumable, .nonRenewingSubscription] {
+            let found = answers(try catalog(type))
+            #expect(found == Answers(revoked: 2, purchases: 1, statuses: [.revoked]))
+        }
+        #expect(answers(nil) == Answers(revoked: 1, purchases: 2, statuses: [nil]))
+        // Rows of a subscription that lack the expiry: nothing is known about its periods.
+        let subscription = answers(try catalog(.autoRenewableSubscription))
+        #expect(subscription == Answers(revoked: 1, purchases: 2, statuses: []))
+        let ids = customer.transactionsWithTypes(from: try catalog(.nonConsumable)).map(\.payload.transactionId)
+        #expect(ids == customer.transactions.map(\.payload.transactionId))
+    }
+
+    @Test("A bought and a shared purchase of a product are not copies, and a refund of one leaves access to the other")
+    func boughtAndShared() throws {
+        func purchase(_ id: String, _ ownership: InAppOwnershipType, revoked: Int64?) -> TransactionFact {
+            Samples.fact(id, original: "1", product: "lifetime", source: .notificationV2, at: 9 * Samples.day) {
+                $0.type = .nonConsumable
+                $0.inAppOwnershipType = ownership
+                $0.revocationDate = revoked
+            }
+        }
+        let facts = [purchase("1", .familyShared, revoked: Self.refund), purchase("2", .purchased, revoked: nil)]
+        let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+        let entitlements = customer.purchaseHistory(catalog: nil).entitlements(at: Samples.june + 10 * Samples.day)
+        #expect(entitlements.map(\.status) == [.active] && entitlements.map(\.transactionId) == ["2"])
     }
 }

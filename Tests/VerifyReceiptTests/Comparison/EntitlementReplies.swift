@@ -29,6 +29,13 @@ enum Granting {
         return entry
     }
 
+    /// A restored copy of a purchase without an end.
+    static func copy(_ id: String, of original: String) -> [String: Any] {
+        var entry = owned(id)
+        entry["original_transaction_id"] = original
+        return entry
+    }
+
     /// The receipt holds the period that is over; the list is the store's, or Apple's database's.
     static func listing(_ latest: [[String: Any]]) -> Reply {
         Reply.app.with("receipt.in_app", [period("1000", until: past)]).with("latest_receipt_info", latest)
@@ -113,6 +120,13 @@ struct EntitlementCase: CustomTestStringConvertible, Sendable {
             apples: Granting.listing([Granting.owned("3000", ["cancellation_date_ms": "1710490000000"])]),
             ours: Granting.listing([Granting.owned("3000")]), side: .ours, reason: .cancelled, product: "tree",
             original: "3000"),
+        EntitlementCase(
+            testDescription: "a refund of one copy of a purchase without an end",
+            apples: Granting.listing([
+                Granting.owned("3000", ["cancellation_date_ms": "1710490000000"]), Granting.copy("3001", of: "3000"),
+            ]),
+            ours: Granting.listing([Granting.owned("3000"), Granting.copy("3001", of: "3000")]), side: .ours,
+            reason: .cancelled, product: "tree", original: "3000"),
         EntitlementCase(
             testDescription: "a grace period that only Apple knows", apples: Granting.graced, ours: Granting.expired,
             side: .apple, reason: .gracePeriod),

@@ -1,0 +1,194 @@
+internal import AppStoreModels
+internal import ProductCatalog
+
+/// Finds the copies of a purchase: its transactions under several ids. Every rule about copies asks this one.
+///
+/// Restoring a purchase used to give it another transaction id. Copies have the same original transaction id and product,
+/// and are all bought or all shared. What else they have in common depends on the type of the product (``KnownTypes``):
+///
+/// | product | copies |
+/// |---|---|
+/// | auto-renewable subscription | have the same `webOrderLineItemId`, which identifies a period on all devices, and the same expiry |
+/// | non-consumable, non-renewing subscription | have nothing else in common |
+/// | of unknown type | have nothing else in common, if receipts state that the purchase does not expire |
+///
+/// Consumables have no copies, because they cannot be restored. Transactions for added seats (`additionalTransactionReason`)
+/// are purchases of their own.
+enum PurchaseCopies {
+    /// What the function looks at in one transaction.
+    struct Candidate {
+        fileprivate let marks: [Mark]
+    }
+
+    /// What one transaction has, and all that have the same are copies.
+    fileprivate struct Mark: Hashable {
+        let originalTransactionId: String
+        let productId: String
+        let isFamilyShared: Bool
+        /// Nil for a purchase that does not renew.
+        let webOrderLineItemId: String?
+        /// When the period ends, in seconds: receipts have no milliseconds. Nil for a purchase that does not renew.
+        let end: Int64?
+    }
+
+    /// The indices of the copies of each purchase, in the order of the first ones. A transaction without copies is alone. The
+    /// order of the transactions does not change which of them are copies.
+    /// - Parameter candidates: nil for a transaction that can have no copies.
+    static func purchases(_ candidates: [Candidate?]) -> [[Int]] {
+        // For each transaction, an earlier one of the same purchase; the first one of a purchase has its own place.
+        var earlier = Array(candidates.indices)
+        func firstCopy(of place: Int) -> Int {
+            var place = place
+            while earlier[place] != place {
+                earlier[place] = earlier[earlier[place]]
+                place = earlier[place]
+            }
+            return place
+        }
+        var known: [Mark: Int] = [:]
+        for (place, candidate) in candidates.enumerated() {
+            for mark in candidate?.marks ?? [] {
+                guard let other = known[mark] else {
+                    known[mark] = place
+                    continue
+                }
+                let (one, two) = (firstCopy(of: place), firstCopy(of: other))
+                earlier[max(one, two)] = min(one, two)
+            }
+        }
+        var numbers = earlier
+        var purchases: [[Int]] = []
+        for place in candidates.indices {
+            let first = firstCopy(of: place)
+            if first == place {
+                numbers[place] = purchases.count
+                purchases.append([place])
+            } else {
+                purchases[numbers[first]].append(place)
+            }
+        }
+        return purchases
+    }
+}
+
+extension PurchaseCopies.Candidate {
+    /// - Parameters:
+    ///   - type: the type of the product, also if another document or the catalog states it; nil if it is unknown.
+    ///   - neverExpires: whether receipts state that the purchase does not expire.
+    /// - Returns: nil for a transaction that can have no copies.
+    init?(_ payload: borrowing JWSTransactionDecodedPayload, type: ProductType?, neverExpires: Bool = false) {
+        guard let original = payload.originalTransactionId ?? payload.transactionId, let product = payload.productId,
+            payload.additionalTransactionReason == nil
+        else { return nil }
+        let isShared = payload.inAppOwnershipType == .familyShared
+        if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {
+            guard let order = payload.statedLineItem else { return nil }
+            marks = [
+                PurchaseCopies.Mark(
+                    originalTransactionId: original, productId: product, isFamilyShared: isShared,
+                    webOrderLineItemId: order, end: payload.expiresDate?.flooredQuotient(1_000))
+            ]
+        } else {
+            guard type == .nonConsumable || type == .nonRenewingSubscription || type == nil && neverExpires else {
+                return nil
+            }
+            marks = [
+                PurchaseCopies.Mark(
+                    originalTransactionId: original, productId: product, isFamilyShared: isShared,
+                    webOrderLineItemId: nil, end: nil)
+            ]
+        }
+    }
+
+    init?(_ payload: borrowing JWSTransactionDecodedPayload, _ types: KnownTypes) {
+        self.init(payload, type: types.type(of: payload), neverExpires: types.neverExpires(payload))
+    }
+}
+
+/// What is known about the types of a customer's products: a document states the type, or else the catalog does.
+///
+/// Documents about other transactions of a purchase count too: iOS 6 receipts and rows of replies state no type. A purchase of
+/// unknown type does not expire if receipts state it without an expiry, and nothing else that is signed states it. An unsigned
+/// row can lack the expiry of a subscription.
+struct KnownTypes {
+    /// A product under an original transaction id. Stores write the ledger from the documents about one such id, so those about
+    /// another one must change nothing.
+    private struct Subject: Hashable {
+        let originalTransactionId: String
+        let productId: String
+
+        init?(_ payload: borrowing JWSTransactionDecodedPayload) {
+            guard let original = payload.originalTransactionId ?? payload.transactionId,
+                let product = payload.productId
+            else { return nil }
+            (originalTransactionId, productId) = (original, product)
+        }
+    }
+
+    /// What documents show about the expiry of a purchase of unknown type.
+    private enum Expiry {
+        case absent
+        case unknown
+    }
+
+    private var stated: [Subject: ProductType] = [:]
+    private var expiries: [Subject: Expiry] = [:]
+    private let catalog: ProductCatalog?
+
+    /// - Parameters:
+    ///   - catalog: nil where a store resolves its documents, because it has no catalog.
+    ///   - rowsStateExpiry: whether an unsigned row without an expiry states that there is none, as in a whole reply.
+    init(_ transactions: [StoredTransaction], _ catalog: ProductCatalog?, rowsStateExpiry: Bool = false) {
+        self.catalog = catalog
+        for place in transactions.indices {
+            let kinds = transactions[place].origins.map(\.source.kind)
+            add(
+                transactions[place].payload, isReceipt: kinds.contains(.receipt) || rowsStateExpiry,
+                isJWS: kinds.contains(.signedTransaction))
+        }
+    }
+
+    /// The types of a history. A signed entry of unknown type is from a receipt, because a signed transaction states its type.
+    init(_ entries: [PurchaseHistory.Entry]) {
+        catalog = nil
+        for entry in entries { add(entry.transaction, isReceipt: entry.isSigned, isJWS: false) }
+    }
+
+    private mutating func add(_ payload: borrowing JWSTransactionDecodedPayload, isReceipt: Bool, isJWS: Bool) {
+        guard let subject = Subject(payload) else { return }
+        if let type = payload.type {
+            // Documents can disagree.
+            if let known = stated[subject], known.rawValue <= type.rawValue { return }
+            stated[subject] = type
+            return
+        }
+        guard isReceipt || isJWS else { return }
+        let (end, order) = (payload.expiresDate, payload.statedLineItem)
+        if isJWS || end != nil || order != nil {
+            expiries[subject] = .unknown
+        } else if expiries[subject] == nil {
+            expiries[subject] = .absent
+        }
+    }
+
+    /// The type of a transaction's product; nil if it is unknown.
+    func type(of payload: borrowing JWSTransactionDecodedPayload) -> ProductType? {
+        if let type = payload.type { return type }
+        if let subject = Subject(payload), let type = stated[subject] { return type }
+        guard let catalog, let product = payload.productId else { return nil }
+        return catalog.product(product)?.type
+    }
+
+    /// Whether receipts state that a purchase of unknown type does not expire.
+    func neverExpires(_ payload: borrowing JWSTransactionDecodedPayload) -> Bool {
+        Subject(payload).map { expiries[$0] == .absent } ?? false
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// `webOrderLineItemId`; nil for 0, which names no period.
+    fileprivate var statedLineItem: String? {
+        guard let webOrderLineItemId, webOrderLineItemId != "0" else { return nil }
+        return webOrderLineItemId
+    }
+}
