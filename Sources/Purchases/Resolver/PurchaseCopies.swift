@@ -8,9 +8,13 @@ internal import ProductCatalog
 ///
 /// | product | copies |
 /// |---|---|
-/// | auto-renewable subscription | have the same `webOrderLineItemId`, which identifies a period on all devices, and the same expiry |
+/// | auto-renewable subscription | have the same `webOrderLineItemId`, and begin or end in the same second |
 /// | non-consumable, non-renewing subscription | have nothing else in common |
 /// | of unknown type | have nothing else in common, if receipts state that the purchase does not expire |
+///
+/// A `webOrderLineItemId` identifies a period on all devices. It does not suffice alone: in a real reply of 2015, two
+/// consecutive periods have the same one. A copy can begin later, because old receipts date it to its restoration, or end
+/// earlier, because an older receipt does not state that the App Store extended the period.
 ///
 /// Consumables have no copies, because they cannot be restored. Transactions for added seats (`additionalTransactionReason`)
 /// are purchases of their own.
@@ -20,15 +24,20 @@ enum PurchaseCopies {
         fileprivate let marks: [Mark]
     }
 
-    /// What one transaction has, and all that have the same are copies.
+    /// Transactions with a common mark are copies.
     fileprivate struct Mark: Hashable {
+        let purchase: Purchase
+        let isStart: Bool
+        /// When the period begins or ends: receipts have no milliseconds. Nil for a purchase that does not renew.
+        let second: Int64?
+    }
+
+    fileprivate struct Purchase: Hashable {
         let originalTransactionId: String
         let productId: String
         let isFamilyShared: Bool
         /// Nil for a purchase that does not renew.
         let webOrderLineItemId: String?
-        /// When the period ends, in seconds: receipts have no milliseconds. Nil for a purchase that does not renew.
-        let end: Int64?
     }
 
     /// The indices of the copies of each purchase, in the order of the first ones. A transaction without copies is alone. The
@@ -82,22 +91,37 @@ extension PurchaseCopies.Candidate {
         else { return nil }
         let isShared = payload.inAppOwnershipType == .familyShared
         if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {
-            guard let order = payload.statedLineItem else { return nil }
-            marks = [
-                PurchaseCopies.Mark(
-                    originalTransactionId: original, productId: product, isFamilyShared: isShared,
-                    webOrderLineItemId: order, end: payload.expiresDate?.flooredQuotient(1_000))
-            ]
+            self.init(
+                originalTransactionId: original, productId: product, isFamilyShared: isShared,
+                webOrderLineItemId: payload.webOrderLineItemId, start: payload.purchaseDate, end: payload.expiresDate)
         } else {
             guard type == .nonConsumable || type == .nonRenewingSubscription || type == nil && neverExpires else {
                 return nil
             }
-            marks = [
-                PurchaseCopies.Mark(
-                    originalTransactionId: original, productId: product, isFamilyShared: isShared,
-                    webOrderLineItemId: nil, end: nil)
-            ]
+            let purchase = PurchaseCopies.Purchase(
+                originalTransactionId: original, productId: product, isFamilyShared: isShared, webOrderLineItemId: nil)
+            self.init(marks: [PurchaseCopies.Mark(purchase: purchase, isStart: true, second: nil)])
         }
+    }
+
+    /// A period of an auto-renewable subscription.
+    /// - Parameters:
+    ///   - start: in milliseconds since 1970-01-01T00:00:00Z, like `end`.
+    ///   - end: the expiry.
+    init?(
+        originalTransactionId: String, productId: String, isFamilyShared: Bool, webOrderLineItemId: String?,
+        start: Int64?, end: Int64?
+    ) {
+        guard let order = webOrderLineItemId.flatMap(\.lineItem) else { return nil }
+        let purchase = PurchaseCopies.Purchase(
+            originalTransactionId: originalTransactionId, productId: productId, isFamilyShared: isFamilyShared,
+            webOrderLineItemId: order)
+        var marks = [PurchaseCopies.Mark(purchase: purchase, isStart: false, second: end?.flooredQuotient(1_000))]
+        if let start {
+            marks.append(
+                PurchaseCopies.Mark(purchase: purchase, isStart: true, second: start.flooredQuotient(1_000)))
+        }
+        self.init(marks: marks)
     }
 
     init?(_ payload: borrowing JWSTransactionDecodedPayload, _ types: KnownTypes) {
@@ -163,7 +187,7 @@ struct KnownTypes {
             return
         }
         guard isReceipt || isJWS else { return }
-        let (end, order) = (payload.expiresDate, payload.statedLineItem)
+        let (end, order) = (payload.expiresDate, payload.webOrderLineItemId.flatMap(\.lineItem))
         if isJWS || end != nil || order != nil {
             expiries[subject] = .unknown
         } else if expiries[subject] == nil {
@@ -185,10 +209,7 @@ struct KnownTypes {
     }
 }
 
-extension JWSTransactionDecodedPayload {
-    /// `webOrderLineItemId`; nil for 0, which names no period.
-    fileprivate var statedLineItem: String? {
-        guard let webOrderLineItemId, webOrderLineItemId != "0" else { return nil }
-        return webOrderLineItemId
-    }
+extension String {
+    /// The value of a `webOrderLineItemId`; nil for 0, which names no period.
+    fileprivate var lineItem: String? { self == "0" ? nil : self }
 }

@@ -23,7 +23,7 @@ internal import AppStoreModels
 /// - for a signed period, anything that only unsigned documents state: that another period began, when it began, or
 ///   that it was a renewal;
 /// - a period that the App Store signed without `isUpgraded` after the other one began. What it signed about one copy of a
-///   period (a restored transaction with the same `webOrderLineItemId`) holds for all of them;
+///   period (``PurchaseCopies``) holds for all of them;
 /// - a copy of a period that was refunded. `CopyRule` finds these after the cancellations and before the dates.
 package enum UpgradeRule {
     /// What shows an upgrade.
@@ -42,13 +42,14 @@ package enum UpgradeRule {
         package let start: Int64
         /// The expiry; nil if unknown.
         package let end: Int64?
-        package let webOrderLineItemId: String?
         package let isFamilyShared: Bool
         /// Whether a document states that the period was upgraded.
         package let isUpgraded: Bool
         /// The cancellation or revocation that a document states.
         package let cancellationDate: Int64?
         package let statement: Statement
+        /// Tells the copies of the period from other periods.
+        fileprivate let candidate: PurchaseCopies.Candidate?
 
         /// - Returns: nil unless the payload is a dated transaction of an auto-renewable subscription.
         init?(
@@ -59,24 +60,37 @@ package enum UpgradeRule {
             else { return nil }
             self.init(
                 originalTransactionId: original, productId: product, start: start, end: payload.expiresDate,
-                webOrderLineItemId: payload.webOrderLineItemId,
                 isFamilyShared: payload.inAppOwnershipType == .familyShared, isUpgraded: payload.isUpgraded == true,
-                cancellationDate: cancellationDate, statement: statement)
+                cancellationDate: cancellationDate, statement: statement,
+                candidate: PurchaseCopies.Candidate(payload, type: payload.type))
         }
 
         package init(
             originalTransactionId: String, productId: String, start: Int64, end: Int64?, webOrderLineItemId: String?,
             isFamilyShared: Bool, isUpgraded: Bool, cancellationDate: Int64?, statement: Statement
         ) {
+            self.init(
+                originalTransactionId: originalTransactionId, productId: productId, start: start, end: end,
+                isFamilyShared: isFamilyShared, isUpgraded: isUpgraded, cancellationDate: cancellationDate,
+                statement: statement,
+                candidate: PurchaseCopies.Candidate(
+                    originalTransactionId: originalTransactionId, productId: productId, isFamilyShared: isFamilyShared,
+                    webOrderLineItemId: webOrderLineItemId, start: start, end: end))
+        }
+
+        private init(
+            originalTransactionId: String, productId: String, start: Int64, end: Int64?, isFamilyShared: Bool,
+            isUpgraded: Bool, cancellationDate: Int64?, statement: Statement, candidate: PurchaseCopies.Candidate?
+        ) {
             self.originalTransactionId = originalTransactionId
             self.productId = productId
             self.start = start
             self.end = end
-            self.webOrderLineItemId = webOrderLineItemId
             self.isFamilyShared = isFamilyShared
             self.isUpgraded = isUpgraded
             self.cancellationDate = cancellationDate
             self.statement = statement
+            self.candidate = candidate
         }
     }
 
@@ -184,17 +198,6 @@ package enum UpgradeRule {
             let second: Int64
         }
 
-        /// What the copies of a period have in common.
-        private struct Order: Hashable {
-            let product: String
-            let webOrderLineItemId: String
-
-            init?(_ period: Period) {
-                guard let id = period.webOrderLineItemId, id != "0" else { return nil }
-                (product, webOrderLineItemId) = (period.productId, id)
-            }
-        }
-
         /// What the copies of a period state together.
         private struct Copies {
             /// Restored copies may have the date of the restoration (Reference.md V3.5).
@@ -214,17 +217,23 @@ package enum UpgradeRule {
         private var entries: [Entry] = []
 
         init(_ periods: [(place: Int, period: Period)]) {
-            var orders: [Order: Copies] = [:]
             var ends: Set<Moment> = []
             for (_, period) in periods {
-                if let order = Order(period) { orders[order, default: Copies()].add(period) }
                 if let end = period.end { ends.insert(Moment(product: period.productId, second: end.second)) }
             }
-            entries = periods.map { place, period in
-                let copies = Order(period).flatMap { orders[$0] }
-                let start = copies?.start ?? period.start
-                var notUpgradedAsOf = period.statement.notUpgradedAsOf
-                if let copies, !copies.areUpgraded { notUpgradedAsOf = copies.notUpgradedAsOf }
+            // By index, the same for all copies of a period.
+            var copies = Array(repeating: Copies(), count: periods.count)
+            for places in PurchaseCopies.purchases(periods.map { $0.period.candidate }) {
+                var stated = Copies()
+                for place in places { stated.add(periods[place].period) }
+                for place in places { copies[place] = stated }
+            }
+            entries = zip(periods, copies).map { entry, copies in
+                let (place, period) = entry
+                let start = copies.start
+                // An upgrade that one copy states is never taken back by what was signed about another copy.
+                let notUpgradedAsOf =
+                    copies.areUpgraded ? period.statement.notUpgradedAsOf : copies.notUpgradedAsOf
                 let isRenewal =
                     period.statement.isRenewal
                     || ends.contains(Moment(product: period.productId, second: start.second))

@@ -177,6 +177,29 @@ import Testing
             ]) == ["0@100.0", "3@100.0"])
     }
 
+    @Test func copiesOfAPeriodBeginOrEndInTheSameSecond() {
+        func year(_ start: Double, _ end: Double, notUpgradedAsOf day: Int64? = nil) -> Period {
+            Self.period(
+                "year", start, end, order: "7",
+                Statement(isSigned: true, notUpgradedAsOf: day.map { $0 * Self.day }))
+        }
+        let month = Self.period("month", 100, 130)
+        // The App Store extended the period, and an older receipt does not state it.
+        #expect(upgrades([year(0, 365), month, year(0, 370, notUpgradedAsOf: 101)]).isEmpty)
+        #expect(upgrades([year(0, 365), month, year(50, 365, notUpgradedAsOf: 101)]).isEmpty)
+        // In a real reply, two consecutive periods have the same line item.
+        #expect(upgrades([year(0, 365), month, year(365, 730, notUpgradedAsOf: 400)]) == ["0@100.0"])
+    }
+
+    @Test func manyCopiesTakeLittleTime() {
+        // Each period is a copy of the one before; a search among all of them would compare 10^10 pairs.
+        var periods = (0..<100_000).map { place in
+            Self.period("year", Double(place / 2), Double(300_000 - (place + 1) / 2), order: "7")
+        }
+        periods.append(Self.period("month", 200_000, 200_030))
+        #expect(UpgradeRule.upgrades(among: periods).count == 100_000)
+    }
+
     @Test func manyPeriodsTakeLittleTime() {
         // All periods of one product run at once; a quadratic search would look at 10^10 pairs.
         var periods = (0..<100_000).map { Self.period("year", Double($0) / 1_000, 400) }

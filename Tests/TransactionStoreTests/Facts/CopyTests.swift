@@ -172,7 +172,11 @@ struct CopyTests {
         let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
         #expect(try revoked(refunded, period("3", order: "901", at: 1)) == ["2"])
         #expect(try revoked(refunded, period("3", order: "0", at: 1)) == ["2"])
-        let renewal = period("3", at: 1) { $0.expiresDate = Samples.june + 60 * Samples.day }
+        // In a real reply, two consecutive periods have the same line item.
+        let renewal = period("3", at: 1) {
+            $0.purchaseDate = Samples.june + 30 * Samples.day
+            $0.expiresDate = Samples.june + 60 * Samples.day
+        }
         #expect(try revoked(refunded, renewal) == ["2"])
         let shared = period("3", at: 1) { $0.inAppOwnershipType = .familyShared }
         #expect(try revoked(refunded, shared) == ["2"])
@@ -187,6 +191,28 @@ struct CopyTests {
             }
         }
         #expect(try revoked(consumable("2", true), consumable("3", false)) == ["2"])
+    }
+
+    @Test("Copies of a period begin or end in the same second")
+    func boundary() throws {
+        let refunded = period("2", .notificationV2, at: 2, revoked: Self.refund)
+        func copy(from start: Int64, to end: Int64) -> TransactionFact {
+            period("3", at: 1) {
+                $0.purchaseDate = Samples.june + start
+                $0.expiresDate = Samples.june + end
+            }
+        }
+        let end = 30 * Samples.day
+        // Signed transactions have milliseconds.
+        for (start, end) in [(0, end), (0, end - 5_000), (0, end + 5_000), (5_000, end), (999, end + 5_000)] {
+            #expect(try revoked(refunded, copy(from: start, to: end)) == ["2", "3"])
+        }
+        #expect(try revoked(refunded, copy(from: 1_000, to: end + 1_000)) == ["2"])
+        // A third copy can show that two others are copies.
+        let third = period("4", at: 1) { $0.expiresDate = Samples.june + 40 * Samples.day }
+        let restored = copy(from: 5 * Samples.day, to: 40 * Samples.day)
+        #expect(try revoked(refunded, restored) == ["2"])
+        #expect(try revoked(refunded, third, restored) == ["2", "3", "4"])
     }
 
     @Test("An unsigned cancellation revokes unsigned copies only, unless a server received it with the secret")
