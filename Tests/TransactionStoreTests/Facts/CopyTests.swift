@@ -215,6 +215,24 @@ struct CopyTests {
         #expect(try revoked(refunded, third, restored) == ["2", "3", "4"])
     }
 
+    @Test("A refund of an extended period, and its reversal, count for a copy in a receipt from before the extension")
+    func extended() throws {
+        func extended(_ id: String, _ source: FactSource, at day: Int64, revoked: Int64? = nil) -> TransactionFact {
+            period(id, source, at: day, revoked: revoked) { $0.expiresDate = Samples.june + 35 * Samples.day }
+        }
+        let refunded = extended("2", .notificationV2, at: 2, revoked: Self.refund)
+        let old = period("3", at: 1)
+        #expect(try revoked(refunded, old) == ["2", "3"])
+        let customer = try unwrap(Customer(resolving: [Samples.set([refunded, old])]))
+        let entitlements = customer.purchaseHistory(catalog: nil).entitlements(at: Samples.june + 10 * Samples.day)
+        #expect(entitlements.map(\.status) == [.revoked])
+        #expect(try revoked(refunded, old, extended("4", .notificationV2, at: 4)).isEmpty)
+        // The refund of a copy that was not extended.
+        let before = period("2", .notificationV2, at: 2, revoked: Self.refund)
+        #expect(try revoked(before, extended("3", .receipt, at: 9)) == ["2", "3"])
+        #expect(try revoked(before, extended("3", .appStoreServerAPI, at: 4)).isEmpty)
+    }
+
     @Test("An unsigned cancellation revokes unsigned copies only, unless a server received it with the secret")
     func unsigned() throws {
         let recorded = period("2", .recordedReply, at: 2, revoked: Self.refund)

@@ -370,6 +370,10 @@ struct GeneratedCustomer {
                 copy.order = purchase.order
                 copy.isTrial = purchase.isTrial
                 copy.isRenewal = purchase.isRenewal
+                // The App Store extended the period, and the documents about the copy do not state it.
+                if let end = purchase.end, purchase.cancelled != nil, !purchase.isUpgraded, generator.chance(40) {
+                    copy.end = end - Self.day
+                }
                 copies.append(purchases.count)
                 purchases.append(copy)
             }
