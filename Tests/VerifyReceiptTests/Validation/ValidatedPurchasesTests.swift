@@ -161,6 +161,40 @@ import VerifyReceipt
 
     // MARK: Other products
 
+    /// As `SubscriptionStanding.products` states: unsigned documents do not end a signed period.
+    @Test func anUpgradeThatOnlyUnsignedDocumentsStateLeavesTheSignedPeriodItsAccess() async throws {
+        let (yearly, yearEnd) = ("com.example.orchard.yearly", created.adding(months: 12).milliseconds)
+        let upgrade = created.adding(days: 10).milliseconds
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = Self.id
+            $0.transactionId = "530001234569990"
+            $0.productId = yearly
+            $0.purchaseDate = upgrade
+            $0.expiresDate = yearEnd
+        }
+        let facts = FactSet(
+            scope: StoreTests.scope,
+            transactions: [
+                TransactionFact(
+                    payload: payload, legacy: LegacyTransactionFields(),
+                    origin: FactOrigin(source: .recordedReply, signedDate: upgrade))
+            ])
+        let ends = [monthly: Self.end, yearly: yearEnd]
+        for (product, end) in ends {
+            let purchase = try await purchase(product, facts: facts) { $0.recordedFacts = .granting }
+            #expect(purchase["isExpired"] == .bool(false) && purchase["expiryDate"]?.integer == end)
+            #expect(purchase["cancelationReason"] == nil)
+        }
+        let receipt = try VerifyReceiptEndpoint.facts(of: appReceipt([month(1), month(2)]))
+        let customer = try unwrap(Customer(resolving: [receipt, facts]))
+        let standing = try unwrap(customer.purchaseHistory(catalog: nil).subscriptions(at: Self.end - Self.day).first)
+        let products = standing.products.map { ($0.productId, $0.accessEnds) }
+        #expect(Dictionary(products, uniquingKeysWith: max) == ends)
+        // Where records do not count on their own, the reply lists the signed period only.
+        let signed = try await purchase(facts: facts)
+        #expect(signed["isExpired"] == .bool(false) && signed["expiryDate"]?.integer == Self.end)
+    }
+
     @Test func aNonConsumableNeverExpires() async throws {
         let purchase = try await purchase(tree, in: [nonConsumable])
         #expect(purchase["isExpired"] == .bool(false) && purchase["expiryDate"] == nil)
