@@ -215,7 +215,7 @@ import VerifyReceipt
         expectPurchases(answers, conclusions, customer)
         expectLedger(answers, customer)
         expectAmounts(stored, answers, customer)
-        expectOffers(conclusions, customer)
+        expectOffers(answers, conclusions, customer)
         try expectExport(exported, answers, customer)
         try await expectReply(endpoints.complete, stored, answers, customer)
         try await expectValidations(
@@ -480,11 +480,17 @@ import VerifyReceipt
     }
 
     /// No offer contradicts the status of the customer's own subscription.
-    private static func expectOffers(_ conclusions: Conclusions, _ customer: GeneratedCustomer) {
+    private static func expectOffers(_ answers: Answers, _ conclusions: Conclusions, _ customer: GeneratedCustomer) {
+        // Receipts do not state that a purchase was assigned.
+        let transactions = answers.transactions.values.filter { $0.inAppOwnershipType == .assigned }
+        let assigned = Set(transactions.compactMap(\.originalTransactionId))
         for place in conclusions.entitlements.indices {
             for (index, offer) in Shelf.offers.enumerated() {
                 let entitlement = conclusions.entitlements[place].first { $0.group == offer.group }
-                let own = entitlement?.subscriptions.filter { !$0.isFamilyShared } ?? []
+                let own =
+                    entitlement?.subscriptions.filter {
+                        !$0.isFamilyShared && !assigned.contains($0.originalTransactionId ?? "")
+                    } ?? []
                 let hasAccess = own.contains(where: \.hasAccess)
                 let isUnpaid = own.contains { $0.status == .billingGracePeriod || $0.status == .billingRetry }
                 for verdict in [conclusions.winBack[place][index], conclusions.introductory[place][index]] {
@@ -500,7 +506,9 @@ import VerifyReceipt
                     #expect(verdict.eligibility != .eligible, "\(name(customer)): \(verdict)")
                 }
                 let trials = Set(bought.filter(\.isTrial).map(\.original))
-                if !trials.isEmpty {
+                if !trials.isDisjoint(with: assigned) {
+                    #expect(conclusions.introductory[place][index].eligibility != .eligible, "\(name(customer))")
+                } else if !trials.isEmpty {
                     let verdict = conclusions.introductory[place][index]
                     // Without a catalog, documents can leave the group unknown.
                     let placed = conclusions.entitlements.last?.first { $0.group == offer.group }?.subscriptions ?? []

@@ -15,7 +15,7 @@ extension PurchaseHistory {
         guard !coverage.isEmpty else { return [] }
         let begun = Set(entries.lazy.filter(\.isBeginning).compactMap(\.subscriptionId))
         var gaps: [HistoryGap] = []
-        let undated = Dictionary(grouping: timeline.undated.filter { !$0.isShared }, by: \.subscriptionId)
+        let undated = Dictionary(grouping: timeline.ownUndated, by: \.subscriptionId)
         let dated = Dictionary(grouping: timeline.own, by: \.entry.subscriptionId)
         for (id, coverage) in coverage {
             if let spans = dated[id] {

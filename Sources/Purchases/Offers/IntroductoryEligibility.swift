@@ -6,7 +6,9 @@ extension PurchaseHistory {
     ///
     /// Introductory offers are for new and returning subscribers who have not had one for any product of the group
     /// (Apple, "Implementing introductory offers in your app"). A refunded offer counts as had. A current subscriber is
-    /// not eligible until the subscription ends. While a subscription of an unknown group goes on, the verdict is unknown.
+    /// not eligible until the subscription ends. While a subscription of an unknown group goes on, the verdict is unknown, and
+    /// so it is if the end of a subscription is unknown, or if one was assigned to the customer: Apple does not document
+    /// whether the offer of an assigned subscription counts as the customer's.
     ///
     /// The verdict covers the history only: it does not include purchases after ``completeThrough``. If periods of a
     /// subscription are missing (``Coverage``), one of them may have had the offer.
@@ -18,12 +20,15 @@ extension PurchaseHistory {
         let timeline = timelines.first { $0.group == group }
         let unplaced = timelines.first { $0.group == nil }
         var reasons = [introductoryReason(timeline)]
-        if let unplaced, let doubt = doubt(unplaced) {
-            reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: doubt.transaction.transactionId))
+        if let open = unplaced.flatMap({ doubt($0) }) ?? subscriptionWithoutEnd(in: nil) {
+            reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: open.transaction.transactionId))
         } else if let unplaced, let reason = openReason(unplaced, at: now) {
             reasons.append(reason)
         } else {
             reasons.append(OfferReason(.groupsKnown, .satisfied))
+        }
+        if let undated = timeline?.ownUndated.first ?? subscriptionWithoutEnd(in: group) {
+            reasons.append(OfferReason(.datesKnown, .unknown, transactionId: undated.transaction.transactionId))
         }
         if let timeline, !timeline.own.isEmpty { reasons += lapseReasons(timeline, at: now) }
         if completeThrough == nil { reasons.append(OfferReason(.historyCurrent, .unknown)) }
@@ -47,12 +52,13 @@ extension PurchaseHistory {
     }
 
     private func introductoryReason(_ timeline: SubscriptionTimeline?) -> OfferReason {
-        let own = timeline.map { $0.own.map(\.entry) + $0.undated.filter { !$0.isShared } } ?? []
+        let own = timeline.map { $0.own.map(\.entry) + $0.ownUndated } ?? []
         if let used = own.first(where: { $0.transaction.offerType == .introductory }) {
             return OfferReason(
                 .noIntroductoryOfferBefore, .failed, transactionId: used.transaction.transactionId)
         }
-        if let open = own.first(where: \.mayBeIntroductory) ?? timeline.flatMap({ gaps($0).first?.entry }) {
+        let missing = timeline.flatMap { gaps($0).first?.entry }
+        if let open = own.first(where: \.mayBeIntroductory) ?? missing ?? timeline?.assigned {
             return OfferReason(.noIntroductoryOfferBefore, .unknown, transactionId: open.transaction.transactionId)
         }
         return OfferReason(.noIntroductoryOfferBefore, .satisfied)
@@ -67,17 +73,35 @@ extension PurchaseHistory {
             from: reasons.allSatisfy({ $0.from != nil }) ? reasons.compactMap(\.from).max() : nil)
     }
 
-    /// A subscription of an unknown group that had, or may have had, an introductory offer.
+    /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may go on.
     private func doubt(_ timeline: SubscriptionTimeline) -> Entry? {
-        let stated = (timeline.own.map(\.entry) + timeline.undated.filter { !$0.isShared }).first {
+        let stated = (timeline.own.map(\.entry) + timeline.ownUndated).first {
             $0.transaction.offerType == .introductory || $0.mayBeIntroductory
         }
-        return stated ?? gaps(timeline).first?.entry
+        return stated ?? gaps(timeline).first?.entry ?? timeline.ownUndated.first ?? timeline.assigned
+    }
+
+    /// A subscription of a group, or of an unknown group, whose type and end no document states. It is in no timeline, and it
+    /// may go on.
+    func subscriptionWithoutEnd(in group: String?) -> Entry? {
+        let open = SubscriptionTimeline.newest(entries).filter(\.isSubscriptionWithoutEnd)
+        guard !open.isEmpty else { return nil }
+        let known = knownGroups
+        return open.first { entry in
+            let transaction = entry.transaction
+            return (transaction.subscriptionGroupIdentifier ?? transaction.productId.flatMap { known[$0] }) == group
+        }
     }
 }
 
 extension PurchaseHistory.Entry {
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
+
+    /// Only subscriptions have a `webOrderLineItemId`.
+    fileprivate var isSubscriptionWithoutEnd: Bool {
+        !isShared && transaction.type == nil && transaction.expiresDate == nil
+            && transaction.webOrderLineItemId.map { $0 != "0" } == true
+    }
 
     /// Whether no document states if there was an introductory offer.
     fileprivate var mayBeIntroductory: Bool {

@@ -41,12 +41,13 @@ public struct PromotionalCandidate: Hashable, Sendable {
 
 extension PurchaseHistory {
     /// The customer's situation in each group with a subscription of the customer's own, in the order of
-    /// ``entitlements(at:)``. Family-shared subscriptions do not count: only the purchaser can redeem an offer for
-    /// them.
+    /// ``entitlements(at:)``. Family-shared and assigned subscriptions do not count: only the purchaser can redeem an offer
+    /// for them.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func promotionalCandidates(at now: Int64) -> [PromotionalCandidate] {
-        entitlements(at: now).compactMap { entitlement in
-            let own = entitlement.subscriptions.filter { !$0.isFamilyShared }
+        let assigned = assignedSubscriptions
+        return entitlements(at: now).compactMap { entitlement in
+            let own = entitlement.subscriptions.filter { !$0.isFamilyShared && !assigned.contains($0.subscriptionId) }
             guard let best = own.first else { return nil }
             return PromotionalCandidate(
                 situation: Self.situation(of: best, among: own), group: entitlement.group, standing: best)

@@ -79,9 +79,26 @@ struct SubscriptionTimeline {
     let spans: [SubscriptionPeriodSpan]
     /// Transactions without usable dates; their effect is unknown.
     let undated: [PurchaseHistory.Entry]
+    /// See ``PurchaseHistory/assignedSubscriptions``.
+    private let assignedIds: Set<String>
 
     /// Those of the customer's own purchases.
-    var own: [SubscriptionPeriodSpan] { spans.filter { !$0.isShared } }
+    var own: [SubscriptionPeriodSpan] { spans.filter { isOwn($0.entry) } }
+
+    /// The undated transactions of the customer's own purchases.
+    var ownUndated: [PurchaseHistory.Entry] { undated.filter(isOwn) }
+
+    /// A transaction of a subscription that was assigned to the customer.
+    var assigned: PurchaseHistory.Entry? {
+        guard !assignedIds.isEmpty else { return nil }
+        return spans.first { isAssigned($0.entry) }?.entry ?? undated.first(where: isAssigned)
+    }
+
+    private func isAssigned(_ entry: PurchaseHistory.Entry) -> Bool {
+        !entry.isShared && assignedIds.contains(entry.subscriptionId ?? "")
+    }
+
+    private func isOwn(_ entry: PurchaseHistory.Entry) -> Bool { !entry.isShared && !isAssigned(entry) }
 
     /// The customer's own period that ends last, of those that have begun at a time.
     func lastOwn(at now: Int64) -> SubscriptionPeriodSpan? {
@@ -109,7 +126,8 @@ struct SubscriptionTimeline {
             guard let left, let right else { return left != nil }
             return left < right
         }
-        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? []) }
+        let assigned = history.assignedSubscriptions
+        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], assignedIds: assigned) }
     }
 
     /// One entry per transaction id: the one that was signed last.
@@ -128,8 +146,9 @@ struct SubscriptionTimeline {
         return result
     }
 
-    private init(group: String?, entries: [PurchaseHistory.Entry]) {
+    private init(group: String?, entries: [PurchaseHistory.Entry], assignedIds: Set<String>) {
         self.group = group
+        self.assignedIds = assignedIds
         var dated: [Dated] = []
         var undated: [PurchaseHistory.Entry] = []
         for entry in entries {
@@ -278,6 +297,18 @@ struct SubscriptionTimeline {
 }
 
 extension PurchaseHistory {
+    /// The subscriptions that an organization or group assigned to the customer, by original transaction id. They give the
+    /// same access as a purchase, but somebody else bought them, so they do not count for offers.
+    ///
+    /// One transaction with the ownership `ASSIGNED` decides about its subscription, because receipts do not state it.
+    var assignedSubscriptions: Set<String> {
+        var assigned: Set<String> = []
+        for entry in entries where entry.transaction.inAppOwnershipType == .assigned {
+            if let id = entry.subscriptionId { assigned.insert(id) }
+        }
+        return assigned
+    }
+
     /// The subscription group of each product, by a transaction of the product, by ``groups``, or by another product of the same
     /// subscription.
     package var knownGroups: [String: String] {

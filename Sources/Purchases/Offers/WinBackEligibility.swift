@@ -36,13 +36,13 @@ extension PurchaseHistory {
         let timelines = SubscriptionTimeline.all(of: self)
         var reasons: [OfferReason] = []
         // A subscription of an unknown group may be a later one, a paid one, or a win-back offer of this group.
-        if let unplaced = timelines.first(where: { $0.group == nil }),
-            let entry = (unplaced.own.map(\.entry) + unplaced.undated).first(where: { !$0.isShared })
-        {
-            reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: entry.transaction.transactionId))
+        let unplaced = timelines.first { $0.group == nil }
+        let stray = unplaced?.own.first?.entry ?? unplaced?.ownUndated.first ?? subscriptionWithoutEnd(in: nil)
+        if let stray {
+            reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: stray.transaction.transactionId))
         }
         let timeline = timelines.first { $0.group == offer.group }
-        if let undated = timeline?.undated.first(where: { !$0.isShared }) {
+        if let undated = timeline?.ownUndated.first ?? subscriptionWithoutEnd(in: offer.group) {
             reasons.append(OfferReason(.datesKnown, .unknown, transactionId: undated.transaction.transactionId))
         }
         guard let timeline, let last = timeline.lastOwn(at: now) else {

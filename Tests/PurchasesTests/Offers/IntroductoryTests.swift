@@ -131,6 +131,68 @@ struct IntroductoryTests {
                 == .eligible)
     }
 
+    @Test("The offer of an assigned subscription may count, so the verdict is open, in a known or unknown group")
+    func assigned() {
+        for group in [Samples.group, nil] {
+            let open: OfferReason.Rule = group == nil ? .groupsKnown : .noIntroductoryOfferBefore
+            let assigned = Samples.period("team", 0, 1, price: nil, group: group) {
+                $0.inAppOwnershipType = .assigned
+            }
+            // A receipt does not state the ownership of the next period.
+            let renewed = Samples.period("team", 1, 2, price: nil, group: group) { $0.inAppOwnershipType = nil }
+            for periods in [[assigned], [assigned, renewed], [renewed, assigned]] {
+                for configure in [{ _ in }, { $0.offerType = .introductory }]
+                    as [(inout JWSTransactionDecodedPayload) -> Void]
+                {
+                    var periods = periods
+                    configure(&periods[0])
+                    let history = Samples.history(periods)
+                    let verdict = history.introductoryEligibility(group: Samples.group, at: Samples.month(9))
+                    #expect(verdict.eligibility == .unknown)
+                    #expect(verdict.obstacleRules == [open])
+                    // Nobody but the purchaser redeems other offers.
+                    #expect(history.promotionalCandidates(at: Samples.month(9)).isEmpty)
+                    let winBack = history.eligibility(for: Samples.offer, at: Samples.month(9))
+                    #expect(winBack.eligibility == .notEligible && winBack.obstacleRules == [.subscribedBefore])
+                }
+            }
+        }
+    }
+
+    @Test("A subscription whose end is unknown may go on, so the verdict is open")
+    func withoutEnd() {
+        var undated = Samples.period(0, 1) { $0.expiresDate = nil }
+        // Only subscriptions have a line item, also if no document states the type.
+        var untyped = undated
+        (untyped.type, untyped.webOrderLineItemId) = (nil, "900")
+        for group in [Samples.group, nil] {
+            let open: OfferReason.Rule = group == nil ? .groupsKnown : .datesKnown
+            undated.subscriptionGroupIdentifier = group
+            untyped.subscriptionGroupIdentifier = group
+            for payload in [undated, untyped] {
+                let history = Samples.history([payload])
+                let verdict = history.introductoryEligibility(group: Samples.group, at: Samples.month(9))
+                #expect(verdict.eligibility == .unknown)
+                #expect(verdict.obstacleRules == [open])
+                #expect(verdict.obstacles.first?.transactionId == "t0")
+                let winBack = history.eligibility(for: Samples.offer, at: Samples.month(9))
+                #expect(winBack.eligibility == .unknown)
+                let other = history.introductoryEligibility(group: "other", at: Samples.month(9))
+                #expect((other.eligibility == .eligible) == (group != nil) && other.eligibility != .notEligible)
+            }
+        }
+        // An offer that the customer had decides, and a purchase without a line item is no subscription.
+        undated.offerType = .introductory
+        undated.subscriptionGroupIdentifier = Samples.group
+        #expect(
+            Samples.history([undated]).introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility
+                == .notEligible)
+        untyped.webOrderLineItemId = nil
+        #expect(
+            Samples.history([untyped]).introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility
+                == .eligible)
+    }
+
     @Test("Purchases that are no subscriptions, and free subscriptions, do not count")
     func otherProducts() {
         var consumable = Samples.period(0, 1)
