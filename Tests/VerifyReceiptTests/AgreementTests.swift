@@ -377,7 +377,7 @@ import VerifyReceipt
         var terms: [String: Range<Int64>] = [:]
         let seasons = customer.purchases.filter { $0.item == Shelf.season }
         for purchase in seasons.filter({ $0.id == $0.original }).sorted(by: { $0.start < $1.start }) {
-            if let cancelled = purchase.cancelled {
+            if purchase.reversed == nil, let cancelled = purchase.cancelled {
                 terms[purchase.id] = range(purchase.start, min(cancelled, purchase.start + length))
             } else {
                 let start = max(purchase.start, last)
@@ -564,7 +564,8 @@ import VerifyReceipt
         }
     }
 
-    /// The plugin gets access to what the entitlements give access to, until they end, and the introductory offers are the same.
+    /// The plugin gets access to what the entitlements give access to, until they end, and the introductory offers are the same,
+    /// whichever receipt it sends.
     @inline(never)
     private static func expectValidations(
         _ endpoint: VerifyReceiptEndpoint, _ answers: Answers, _ conclusions: Conclusions, _ customer: GeneratedCustomer
@@ -605,6 +606,15 @@ import VerifyReceipt
                     }
                     #expect(
                         abs(difference) < 1_000 || isGrace && difference > 0, "\(name(customer)): \(product) at \(now)")
+                }
+            }
+            if let old = customer.oldReceipt {
+                let other = try await endpoint.ask(validation: validation(ofOld: old.bytes), now: now)
+                #expect(other.isOK, "\(name(customer)) at \(now)")
+                for member in ["collection", "ineligible_for_intro_price"] {
+                    #expect(
+                        other.data?[member] == answer.data?[member],
+                        "\(name(customer)): \(member) of the iOS 6 receipt at \(now)")
                 }
             }
             let ineligible = Set(answer.data?["ineligible_for_intro_price"]?.array?.compactMap(\.string) ?? [])

@@ -341,7 +341,12 @@ struct GeneratedCustomer {
                 item: item, id: id, original: id, start: date, known: date, originalStart: date, isShared: isShared,
                 milliseconds: Int64.random(in: 0...999, using: &generator))
             if generator.chance(percent) {
-                purchase.cancelled = Int64.random(in: (date + 1)...today, using: &generator)
+                let cancelled = Int64.random(in: (date + 1)...today, using: &generator)
+                purchase.cancelled = cancelled
+                let reversed = cancelled + Self.day
+                if item.type != .consumable, !isShared, reversed <= today, generator.chance(30) {
+                    (purchase.reversed, purchase.reversalStated) = (reversed, reversed)
+                }
             }
             purchases.append(purchase)
         }
@@ -408,15 +413,18 @@ struct GeneratedCustomer {
         for place in purchases.indices {
             let purchase = purchases[place]
             // Receipts drop consumables, so the refund of one would be all that is known of it.
-            guard let cancelled = purchase.cancelled, purchase.reversed == nil, !purchase.isUpgraded,
-                !purchase.isShared, purchase.statesRefund,
+            guard let cancelled = purchase.cancelled, !purchase.isUpgraded, !purchase.isShared, purchase.statesRefund,
                 purchase.item.type != .consumable, generator.chance(20)
             else { continue }
+            // A signed transaction that states the reversal is newer.
+            let first = max(cancelled, purchase.known)
+            let last = purchase.reversed.map { $0 - Self.hour } ?? today
+            guard first <= last else { continue }
             purchases[place].isNotified = true
             for copy in purchases.indices where purchases[copy].isCopy(of: purchase) && !purchases[copy].statesRefund {
                 purchases[copy].isNotified = true
             }
-            let date = Int64.random(in: max(cancelled, purchase.known)...today, using: &generator)
+            let date = Int64.random(in: first...last, using: &generator)
             notified.append(FactSet(scope: Shelf.scope, transactions: [refund(purchase, cancelled, at: date)]))
         }
         let dates = (0..<Int.random(in: 0...2, using: &generator)).map { _ in
