@@ -217,6 +217,32 @@ struct LedgerTests {
             ])
     }
 
+    @Test("An entry about a price increase has the new price, beside that of the period in the transaction")
+    func priceIncrease() async throws {
+        let folder = try Folder()
+        let date = StoredPurchases.month(0) + StoredPurchases.day
+        var info = JWSRenewalInfoDecodedPayload()
+        info.originalTransactionId = "100"
+        info.priceIncreaseStatus = .pending
+        info.renewalPrice = 12_990
+        let set = FactSet(
+            scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
+            transactions: [StoredPurchases.fact("100", original: "100", 0, 1)],
+            renewalInfos: [
+                RenewalInfoFact(payload: info, origin: FactOrigin(source: .notificationV2, signedDate: date))
+            ],
+            notification: ProcessedNotification(
+                notificationUUID: "1", notificationType: "PRICE_INCREASE", subtype: "PENDING", signedDate: date,
+                body: Array("{}".utf8)))
+        try await StoredPurchases.makeStore([set], in: folder)
+        let all = try entries(try await ledger("read", in: folder))
+        let increase = try #require(all.first { $0["event"] as? String == "priceIncreasePending" }, "\(all)")
+        #expect(increase["renewalPrice"] as? Int == 12_990)
+        #expect((increase["transaction"] as? [String: Any])?["price"] as? Int == 9_990)
+        let first = try #require(all.first)
+        #expect(first["event"] as? String == "started" && first["renewalPrice"] == nil)
+    }
+
     @Test("What cannot be acknowledged or read is refused")
     func refusals() async throws {
         let folder = try Folder()

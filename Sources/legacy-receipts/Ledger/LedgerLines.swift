@@ -46,12 +46,28 @@ enum LedgerLines {
         var terms = LedgerTerms(catalog: catalog)
         for entry in entries {
             let term = try await terms.term(of: entry, in: store)
-            write(entry, term, to: &lines)
+            write(entry, term, renewalPrice: try await renewalPrice(of: entry, in: store), to: &lines)
         }
         return lines.bytes
     }
 
-    private static func write(_ entry: LedgerEntry, _ term: NonRenewingTerm?, to writer: inout JSONWriter) {
+    /// The new price that an entry about a price increase announces: the one that signed renewal information states now.
+    private static func renewalPrice(of entry: LedgerEntry, in store: any TransactionStore) async throws -> Int64? {
+        guard [.priceIncreasePending, .priceIncreaseAccepted].contains(entry.event) else { return nil }
+        let id = entry.transaction.payload.originalTransactionId ?? entry.transactionId
+        do {
+            let customer = try await store.customer([CustomerIdentity(.originalTransactionId, id)], in: entry.scope)
+            let info = customer?.renewalInfos.first { $0.payload.originalTransactionId == id && $0.isSigned }
+            return info?.payload.renewalPrice
+        } catch let error as TransactionStoreError where error.code == .corrupt {
+            // A price must not keep the entry from the consumer.
+            return nil
+        }
+    }
+
+    private static func write(
+        _ entry: LedgerEntry, _ term: NonRenewingTerm?, renewalPrice: Int64?, to writer: inout JSONWriter
+    ) {
         var transaction = entry.transaction.payload
         if let term { transaction.expiresDate = term.end }
         writer.beginObject()
@@ -66,6 +82,7 @@ enum LedgerLines {
         writer.member("transactionId", entry.transactionId)
         writer.member("transaction", transaction)
         writer.member("termStart", term?.start)
+        writer.member("renewalPrice", renewalPrice)
         writer.member("seatClaimId", entry.seatClaimId)
         writer.endObject()
         writer.newline()
