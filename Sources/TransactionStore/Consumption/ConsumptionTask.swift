@@ -110,8 +110,8 @@ extension ConsumptionTasks {
     /// The open tasks whose deadline is after a time, in milliseconds since 1970, in the same order. Missed tasks stay open until
     /// they are dismissed, so there can be many: they are not read.
     package func answerableConsumptionTasks(at date: Int64) async throws -> [ConsumptionTask] {
-        let start = date.subtractingSaturated(ConsumptionTask.answerTime)
-        return try await allOpenConsumptionTasks(after: .beforeAll(of: start)).filter { $0.deadline > date }
+        let start = ConsumptionTask.beforeAll(of: date.subtractingSaturated(ConsumptionTask.answerTime))
+        return try await allOpenConsumptionTasks(after: start).filter { $0.deadline > date }
     }
 
     private func allOpenConsumptionTasks(after task: ConsumptionTask?) async throws -> [ConsumptionTask] {
