@@ -204,8 +204,11 @@ struct CopyTests {
         }
         let end = 30 * Samples.day
         // Signed transactions have milliseconds.
-        for (start, end) in [(0, end), (0, end - 5_000), (0, end + 5_000), (5_000, end), (999, end + 5_000)] {
-            #expect(try revoked(refunded, copy(from: start, to: end)) == ["2", "3"])
+        let together: [(Int64, Int64)] = [
+            (0, end), (0, end - 5_000), (0, end + 5_000), (5_000, end), (999, end + 5_000),
+        ]
+        for (start, last) in together {
+            #expect(try revoked(refunded, copy(from: start, to: last)) == ["2", "3"])
         }
         #expect(try revoked(refunded, copy(from: 1_000, to: end + 1_000)) == ["2"])
         // A third copy can show that two others are copies.
@@ -295,6 +298,7 @@ struct CopyTests {
         #expect(try revoked(row, untyped("2", .recordedReply, at: 9)) == ["1"])
     }
 
+    @inline(never)
     private func catalog(_ type: ProductType) throws -> ProductCatalog {
         var entry = CatalogEntry(subject: .productId("lifetime"), source: CatalogSource(file: "catalog.yaml"))
         entry.type = type

@@ -181,6 +181,9 @@ struct GeneratedCustomer {
         }
     }
 
+    /// Whether receipts state the types of products. Old ones do not.
+    private var statesTypes: Bool { number % 10 > 1 }
+
     /// The periods that a reversed refund left current beside a later period of another product.
     var periodsBesideOthers: [Purchase] {
         purchases.filter { period in
@@ -504,8 +507,10 @@ struct GeneratedCustomer {
             $0.known <= date && ($0.item.type != .consumable || date < $0.start + Shelf.shelfLife)
         }
         let forged = known.map { purchase in
-            ForgedPurchase(
-                purchase.item.type.attribute, product: purchase.item.id, id: purchase.id,
+            // Without its type and a catalog, a consumable would never be finished.
+            let isTyped = statesTypes || purchase.item.type == .consumable
+            return ForgedPurchase(
+                isTyped ? purchase.item.type.attribute : nil, product: purchase.item.id, id: purchase.id,
                 at: Self.start.adding(seconds: purchase.start), originalId: purchase.original,
                 originallyAt: Self.start.adding(seconds: purchase.originalStart)
             ).with {
