@@ -193,8 +193,9 @@ import Testing
 
     @Test func manyCopiesTakeLittleTime() {
         // Each period is a copy of the one before; a search among all of them would compare 10^10 pairs.
-        var periods = (0..<100_000).map { place in
-            Self.period("year", Double(place / 2), Double(300_000 - (place + 1) / 2), order: "7")
+        var periods = (0..<100_000).map { (place: Int) -> Period in
+            let (start, end) = (place / 2, 300_000 - (place + 1) / 2)
+            return Self.period("year", Double(start), Double(end), order: "7")
         }
         periods.append(Self.period("month", 200_000, 200_030))
         #expect(UpgradeRule.upgrades(among: periods).count == 100_000)
