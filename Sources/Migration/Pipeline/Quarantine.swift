@@ -113,63 +113,6 @@ struct QuarantineReason: Sendable {
     }
 }
 
-/// A receipt inside a recorded document that could not be verified. The rows of the document are migrated without it.
-struct UnverifiedReceipt: Sendable {
-    let kind: RecordKind
-    let reason: QuarantineReason
-    /// Whether other options may verify it.
-    let mayBeVerified: Bool
-    /// The receipt in base64, always in the same form; as it was stored if it is too large to be decoded.
-    let text: [UInt8]
-    /// The columns beside the document.
-    let carried: [CarriedColumn]
-
-    /// Nil if it is no receipt but a placeholder, as documents are often stored with one.
-    init?(
-        _ error: ReceiptError, kind: RecordKind, stored: ArraySlice<UInt8>, carried: [CarriedColumn],
-        limits: DecodingLimits
-    ) {
-        guard Self.isReceipt(error) else { return nil }
-        self.kind = kind
-        self.carried = carried
-        reason = QuarantineReason(error)
-        mayBeVerified = Self.mayBeVerified(error)
-        text = Self.text(stored, limits)
-    }
-
-    private static func isReceipt(_ error: ReceiptError) -> Bool {
-        error.verdict == .notGenuine || error.code == .tooLarge
-    }
-
-    /// Whether other options may verify a receipt with this error. None can if its own signature does not hold, and a store
-    /// keeps nothing of a receipt of Xcode.
-    static func mayBeVerified(_ error: ReceiptError) -> Bool {
-        switch error.code {
-        case .certificateMissing, .signerCount, .unsupportedSignerIdentifier, .signerCertificateNotFound,
-            .unsupportedDigestAlgorithm, .unsupportedSignatureAlgorithm, .signedAttributesMismatch, .digestMismatch,
-            .signatureMismatch, .xcodeReceipt:
-            false
-        default: isReceipt(error)
-        }
-    }
-
-    /// The same for all encodings of a receipt.
-    static func text(_ stored: ArraySlice<UInt8>, _ limits: DecodingLimits) -> [UInt8] {
-        guard let container = try? ReceiptContainer(stored: stored, limits: limits) else { return Array(stored) }
-        return Array(Base64.encode(container.bytes).utf8)
-    }
-
-    /// The receipt as a record of its own. Without the place, so that a store keeps a receipt once for each user, in any
-    /// number of records.
-    /// - Parameter columns: those of the user, and those that are kept beside it.
-    func record(_ columns: [CarriedColumn]) -> InputRecord {
-        InputRecord(
-            place: .none, original: text[...], length: text.count, carried: columns,
-            payload: .receipt(text[...], wrapping: .none), members: [], table: nil, path: MemberPath.embedded,
-            roles: nil)
-    }
-}
-
 extension InputRecord {
     /// Writes one line of `quarantine.ndjson`: the reason, the place, and the record's own bytes, as text if they are
     /// UTF-8, else as base64.

@@ -88,11 +88,11 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    private func verify(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> VerifiedRecord {
+    private func verify(_ stored: ArraySlice<UInt8>) throws(RefusedReceipt) -> VerifiedContent {
         try verify(try container(stored))
     }
 
-    private func verify(_ container: ReceiptContainer) throws(RefusedReceipt) -> VerifiedRecord {
+    private func verify(_ container: ReceiptContainer) throws(RefusedReceipt) -> VerifiedContent {
         mapped(try genuine(container), in: container)
     }
 
@@ -105,8 +105,8 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    private func mapped(_ receipt: Verified<LegacyReceipt>, in container: ReceiptContainer) -> VerifiedRecord {
-        VerifiedRecord(
+    private func mapped(_ receipt: Verified<LegacyReceipt>, in container: ReceiptContainer) -> VerifiedContent {
+        VerifiedContent(
             kind: container.kind, mapped: mapper.map(receipt), sha256: Fingerprint(of: container.bytes).description,
             facts: filing == nil ? nil : FactSet(receipt, bytes: container.bytes), signed: nil)
     }
@@ -197,7 +197,7 @@ struct RecordMigrator: Sendable {
         fileUser(of: record, with: receipt, filing, into: &output)
         output.counts.migrated(receipt.kind, receipt.scope.environment)
         guard let row else { return }
-        var read = ReadDocuments()
+        var read = RecordDocuments()
         let beside = PlaceOfRow(
             carried: [], bundleId: receipt.scope.bundleId, environment: receipt.scope.environment, path: "")
         self.read(row, beside, of: record, into: &read, &output.counts)
@@ -240,14 +240,14 @@ struct RecordMigrator: Sendable {
 
     // MARK: StoreKit 2
 
-    private func verify(jws text: ArraySlice<UInt8>) throws(SignedDataReader.Refused) -> VerifiedRecord {
+    private func verify(jws text: ArraySlice<UInt8>) throws(SignedDataReader.Refused) -> VerifiedContent {
         let (document, kind) = try signedData.read(text)
         let mapped = mapper.map(document)
         // A test notification, for example.
         guard !mapped.transactions.isEmpty || !mapped.renewalInfos.isEmpty || mapped.appTransaction != nil else {
             throw SignedDataReader.Refused(kind: kind, reason: .nothingInside)
         }
-        return VerifiedRecord(
+        return VerifiedContent(
             kind: kind, mapped: mapped, sha256: Fingerprint(of: text).description, facts: nil, signed: document)
     }
 
@@ -259,18 +259,15 @@ struct RecordMigrator: Sendable {
     /// migrated, or is of an excluded app or environment, is quarantined alone. If one is excluded and another states no app,
     /// the whole record is.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
-        var read = ReadDocuments()
+        var read = RecordDocuments()
         for document in documents { self.read(document, of: record, into: &read, &output.counts) }
         read.finish(mapper)
         readRowsBeside(of: record, into: &read, &output.counts)
         exclude(from: &read)
-        if !options.acceptsRecorded, read.receipts.isEmpty {
-            for recorded in read.recorded {
-                read.refused += recorded.refused(.recordedNotAccepted, rows: Set(recorded.rows.indices))
-            }
-            read.recorded = []
+        if !options.acceptsRecorded, read.verified.isEmpty {
+            read.refuseRecorded()
         }
-        guard !read.receipts.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
+        guard !read.verified.isEmpty || read.recorded.contains(where: \.holdsAnything) else {
             var refused = read.refused
             if let waiting = read.waiting { refused.append(waiting) }
             refused += read.silent + read.recorded.map { $0.refused(.nothingInside) }
@@ -283,7 +280,7 @@ struct RecordMigrator: Sendable {
         output.counts.note("replyNotRead", count: read.silent.count)
         if let filing {
             file(&read, of: record, filing, into: &output)
-            guard !read.receipts.isEmpty || !read.recorded.isEmpty else {
+            guard !read.verified.isEmpty || !read.recorded.isEmpty else {
                 let notFiled = read.refused.first { $0.reason.code == QuarantineReason.notFiled.code }
                 let reason = (notFiled ?? read.waiting)?.reason ?? .notFiled
                 let kind = (read.refused.first ?? read.waiting)?.kind ?? .unrecognized
@@ -297,7 +294,7 @@ struct RecordMigrator: Sendable {
     }
 
     /// Quarantines what was not migrated of a record that was.
-    private func quarantineRest(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
+    private func quarantineRest(_ read: RecordDocuments, of record: InputRecord, into output: inout BatchOutput) {
         for refused in read.refused { quarantine(refused, of: record, into: &output) }
         if filing != nil { quarantine(read.unverified, of: record, into: &output) }
         guard let waiting = read.waiting else { return }
@@ -308,15 +305,15 @@ struct RecordMigrator: Sendable {
 
     /// Stores the documents of a record. Those that cannot be stored are rejected.
     private func file(
-        _ read: inout ReadDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
+        _ read: inout RecordDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) {
-        let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
-        let receipts = read.receipts
-        read.receipts = []
+        let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
+        let receipts = read.verified
+        read.verified = []
         // A JWS of renewal information does not state its app; the transaction beside it does.
-        let signedData = receipts.compactMap(\.verified.signed)
+        let signedData = receipts.compactMap(\.content.signed)
         let roles = roles(of: record)
-        let withSignedData = receipts.filter { $0.verified.signed != nil }
+        let withSignedData = receipts.filter { $0.content.signed != nil }
         let signedSets = [FactSet](signedData) { place in
             roles.documents.surroundings(record.carried + withSignedData[place].carried).bundleId?.value
         }
@@ -326,19 +323,19 @@ struct RecordMigrator: Sendable {
         var signedApps: [SignedApp] = []
         for receipt in receipts {
             let sets =
-                receipt.verified.signed.map { filedSignedData.sets(of: $0) }
-                ?? receipt.verified.facts.map { [$0] } ?? []
+                receipt.content.signed.map { filedSignedData.sets(of: $0) }
+                ?? receipt.content.facts.map { [$0] } ?? []
             if sets.isEmpty {
                 // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
                 if let document = receipt.document {
                     read.refused.append(
-                        RefusedDocument(document: document, kind: receipt.verified.kind, reason: .notFiled))
+                        RefusedDocument(document: document, kind: receipt.content.kind, reason: .notFiled))
                 } else {
                     output.counts.note("embeddedReceiptNotFiled")
                 }
                 continue
             }
-            if receipt.verified.signed == nil { output.additions.facts += sets }
+            if receipt.content.signed == nil { output.additions.facts += sets }
             for set in sets {
                 guard let app = set.appTransaction?.payload else { continue }
                 let userId = roles.users.userId(record.carried + receipt.carried)
@@ -347,7 +344,7 @@ struct RecordMigrator: Sendable {
             for carried in [receipt.carried] + receipt.besideCopies {
                 claims.formUnion(roles.users.claims(record.carried + carried, on: sets))
             }
-            read.receipts.append(receipt)
+            read.verified.append(receipt)
         }
         let recorded = read.recorded
         read.recorded = []
@@ -355,7 +352,7 @@ struct RecordMigrator: Sendable {
             output.counts.add(document.mapping.notes)
             guard options.acceptsRecorded else {
                 read.keep(document.unverified)
-                read.refused += document.refused(.recordedNotAccepted, rows: Set(document.rows.indices))
+                read.refused += document.allRefused(.recordedNotAccepted)
                 continue
             }
             var mapping = document.mapping
@@ -413,31 +410,29 @@ struct RecordMigrator: Sendable {
     }
 
     private func read(
-        _ document: InputDocument, of record: InputRecord, into read: inout ReadDocuments, _ counts: inout BatchCounts
+        _ document: InputDocument, of record: InputRecord, into read: inout RecordDocuments, _ counts: inout BatchCounts
     ) {
         func refuse(_ reason: QuarantineReason, _ kind: RecordKind) {
             read.refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
         }
-        func add(_ verified: VerifiedRecord) {
+        func add(_ verified: VerifiedContent) {
             if verified.bundleId == nil { read.hasDocumentWithoutApp = true }
-            let receipt = ReadReceipt(verified: verified, carried: document.carried, document: document)
+            let receipt = VerifiedDocument(content: verified, carried: document.carried, document: document)
             if let reason = excluded(verified) {
-                read.excludedReceipts.append(receipt)
+                read.excluded.append(receipt)
                 return read.exclude([RefusedDocument(document: document, kind: verified.kind, reason: reason)])
             }
-            read.receipts.append(receipt)
+            read.verified.append(receipt)
         }
         switch document.payload {
         case .receipt(let stored, _):
             do throws(RefusedReceipt) {
                 add(try verify(stored))
             } catch {
-                read.refusedReceipts.insert(UnverifiedReceipt.text(stored, options.limits))
+                read.refuseReceipt(UnverifiedReceipt.text(stored, options.limits))
                 let reason = QuarantineReason(error.error)
                 if filing != nil, UnverifiedReceipt.mayBeVerified(error.error) {
-                    read.reasonToWait = read.reasonToWait ?? reason
-                    read.unverifiedPlaces.append(
-                        PlaceOfRow(carried: document.carried, bundleId: nil, environment: nil, path: document.path))
+                    read.waitForReceipt(document, reason)
                 }
                 refuse(reason, error.kind)
             }
@@ -458,10 +453,10 @@ struct RecordMigrator: Sendable {
                 let recorded = try RecordedStoreKit2(object, kind)
                 let beside = surroundings(of: document, in: record, &counts)
                 if case .transaction(let payload) = recorded {
-                    read.storeKit2.append((payload, beside, document))
+                    read.add(payload, beside: beside, document)
                 } else {
                     read.recorded.append(
-                        ReadRecorded(
+                        RecordedDocument(
                             mapping: mapper.map(recorded, beside: beside), kind: .storeKit2JSON,
                             document: document))
                 }
@@ -481,9 +476,9 @@ struct RecordMigrator: Sendable {
     /// environment of the newest receipt. So a filter keeps out a row with its receipt, and a row waits for a receipt that other
     /// options may verify. A document that was quarantined alone has no rows: they were read with its record.
     private func readRowsBeside(
-        of record: InputRecord, into read: inout ReadDocuments, _ counts: inout BatchCounts
+        of record: InputRecord, into read: inout RecordDocuments, _ counts: inout BatchCounts
     ) {
-        guard record.path.isEmpty, !read.receipts.isEmpty || !read.recorded.isEmpty else { return }
+        guard record.path.isEmpty, !read.verified.isEmpty || !read.recorded.isEmpty else { return }
         var seen: Set<[UInt8]> = []
         var known: (ids: Set<String>, subscriptions: Set<String>)?
         for beside in read.placesOfRows {
@@ -505,7 +500,7 @@ struct RecordMigrator: Sendable {
 
     /// Reads a row beside a document as a recorded document.
     private func read(
-        _ row: RowBeside, _ beside: PlaceOfRow, of record: InputRecord, into read: inout ReadDocuments,
+        _ row: RowBeside, _ beside: PlaceOfRow, of record: InputRecord, into read: inout RecordDocuments,
         _ counts: inout BatchCounts
     ) {
         let document = row.document(beside)
@@ -517,7 +512,7 @@ struct RecordMigrator: Sendable {
             guard mapping.transactions.allSatisfy({ $0.payload.hasDecimalIds && $0.payload.purchaseDate != nil })
             else { throw RecordedReplyError(.nothingInside) }
             read.recorded.append(
-                ReadRecorded(mapping: mapping, kind: .latestReceiptInfo, document: document, isRowBeside: true))
+                RecordedDocument(mapping: mapping, kind: .latestReceiptInfo, document: document, isRowBeside: true))
         } catch {
             counts.note("rowNotRead")
         }
@@ -534,7 +529,7 @@ struct RecordMigrator: Sendable {
 
     private func read(
         _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, of record: InputRecord,
-        into read: inout ReadDocuments, _ counts: inout BatchCounts
+        into read: inout RecordDocuments, _ counts: inout BatchCounts
     ) {
         let surroundings = surroundings(of: document, in: record, &counts)
         do throws(RecordedReplyError) {
@@ -546,15 +541,15 @@ struct RecordMigrator: Sendable {
             }
             let receipts = embedded(mapping.embeddedReceipts, of: document, into: &read, &counts)
             if let reason = receipts.verified.lazy.compactMap({ self.excluded($0) }).first {
-                read.excludedReceipts += receipts.verified.map { ReadReceipt(verified: $0, carried: document.carried) }
+                read.excluded += receipts.verified.map { VerifiedDocument(content: $0, carried: document.carried) }
                 return read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)])
             }
             for receipt in receipts.verified {
                 if let asOf = receipt.mapped.asOf { mapping.raise(notBefore: asOf.date) }
-                read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
+                read.verified.append(VerifiedDocument(content: receipt, carried: document.carried))
             }
             read.recorded.append(
-                ReadRecorded(mapping: mapping, kind: kind, document: document, unverified: receipts.unverified))
+                RecordedDocument(mapping: mapping, kind: kind, document: document, unverified: receipts.unverified))
         } catch {
             let refused = RefusedDocument(document: document, kind: kind, reason: QuarantineReason(error))
             // The document is valid, but grants nothing.
@@ -566,17 +561,17 @@ struct RecordMigrator: Sendable {
             // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
             let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
             for receipt in receipts.verified where excluded(receipt) == nil {
-                read.receipts.append(ReadReceipt(verified: receipt, carried: document.carried))
+                read.verified.append(VerifiedDocument(content: receipt, carried: document.carried))
             }
         }
     }
 
     /// The receipts inside a document: those that were verified, and the others that are receipts. All are counted.
     private func embedded(
-        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, into read: inout ReadDocuments,
+        _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, into read: inout RecordDocuments,
         _ counts: inout BatchCounts
-    ) -> (verified: [VerifiedRecord], unverified: [UnverifiedReceipt]) {
-        var verified: [VerifiedRecord] = []
+    ) -> (verified: [VerifiedContent], unverified: [UnverifiedReceipt]) {
+        var verified: [VerifiedContent] = []
         var unverified: [UnverifiedReceipt] = []
         for receipt in receipts {
             let stored = Array(receipt.text.utf8)[...]
@@ -591,7 +586,7 @@ struct RecordMigrator: Sendable {
                     )
                 {
                     unverified.append(receipt)
-                    if receipt.mayBeVerified { read.reasonToWait = read.reasonToWait ?? receipt.reason }
+                    if receipt.mayBeVerified { read.waitForReceipt(receipt.reason) }
                 }
             }
         }
@@ -624,9 +619,9 @@ struct RecordMigrator: Sendable {
         output.counts.quarantinedDocument(refused.reason)
     }
 
-    private func write(_ read: ReadDocuments, of record: InputRecord, into output: inout BatchOutput) {
-        let signed = SignedTransactions(read.receipts.map(\.verified.record), mapper)
-        let parts = SignedParts(read.receipts)
+    private func write(_ read: RecordDocuments, of record: InputRecord, into output: inout BatchOutput) {
+        let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
+        let parts = SignedParts(read.verified)
         var confirmed: Set<PurchaseIdentity> = []
         var lines = TransactionLines()
         for recorded in read.recorded {
@@ -635,15 +630,15 @@ struct RecordMigrator: Sendable {
         }
         // The purchases that only receipts state, the newest receipt first.
         var apps: Set<String> = []
-        for receipt in read.receipts {
-            let app = receipt.verified.mapped.appTransaction?.payload.bundleId
+        for receipt in read.verified {
+            let app = receipt.content.mapped.appTransaction?.payload.bundleId
             let isFirstOfApp = app.map { apps.insert($0).inserted } ?? true
             write(
                 receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
         }
         // So far, each document has its own terms. The record is about one customer, so compute the terms of all
         // purchases together.
-        if read.receipts.count + read.recorded.count > 1 { lines.addTerms(mapper) }
+        if read.verified.count + read.recorded.count > 1 { lines.addTerms(mapper) }
         for (transaction, source) in zip(lines.transactions, lines.sources) {
             source.write(transaction, into: &output)
         }
@@ -652,7 +647,7 @@ struct RecordMigrator: Sendable {
     /// Writes a recorded document. Returns the purchases that need no line from a receipt; a purchase that a row
     /// contradicts still needs one.
     private func write(
-        _ recorded: ReadRecorded, confirmedBy signed: SignedTransactions, beside: SignedParts,
+        _ recorded: RecordedDocument, confirmedBy signed: SignedTransactions, beside: SignedParts,
         of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
     ) -> Set<PurchaseIdentity> {
         let mapping = recorded.mapping
@@ -690,7 +685,7 @@ struct RecordMigrator: Sendable {
     // MARK: Writing
 
     /// Writes every purchase of a receipt, even if two have the same id.
-    private func write(_ verified: VerifiedRecord, of record: InputRecord, into output: inout BatchOutput) {
+    private func write(_ verified: VerifiedContent, of record: InputRecord, into output: inout BatchOutput) {
         let source = OutputSource(
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
         let transactions = verified.mapped.transactions.span
@@ -700,11 +695,11 @@ struct RecordMigrator: Sendable {
 
     /// Writes the purchases that this receipt decides about, without those that a row states already.
     private func write(
-        _ receipt: ReadReceipt, of record: InputRecord, amid signed: SignedTransactions,
+        _ receipt: VerifiedDocument, of record: InputRecord, amid signed: SignedTransactions,
         leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, _ lines: inout TransactionLines,
         into output: inout BatchOutput
     ) {
-        let verified = receipt.verified
+        let verified = receipt.content
         let source = OutputSource(
             record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
             carried: receipt.carried)
@@ -722,22 +717,22 @@ struct RecordMigrator: Sendable {
     }
 
     private func writeRest(
-        _ verified: VerifiedRecord, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
+        _ verified: VerifiedContent, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
     ) {
         for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
         if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
         output.counts.add(verified.mapped.notes)
     }
 
-    private func excluded(_ receipt: VerifiedRecord) -> QuarantineReason? {
+    private func excluded(_ receipt: VerifiedContent) -> QuarantineReason? {
         excluded(receipt.environment, receipt.bundleId)
     }
 
     /// Moves the recorded documents of excluded apps and environments to the refused ones; the signed ones were when they were
     /// read. If a receipt was verified, what the recorded documents state beside their rows does not count.
-    private func exclude(from read: inout ReadDocuments) {
+    private func exclude(from read: inout RecordDocuments) {
         guard options.environments != nil || options.bundleIds != nil else { return }
-        let signed = read.receipts.first?.verified
+        let signed = read.verified.first?.content
         let recorded = read.recorded
         read.recorded = []
         for var document in recorded {
@@ -795,36 +790,6 @@ struct RecordMigrator: Sendable {
     }
 }
 
-/// A receipt that was verified and mapped.
-struct VerifiedRecord {
-    let kind: RecordKind
-    let mapped: MappedReceipt
-    let sha256: String
-    /// What a store keeps of a receipt. Nil for lines, and for a receipt without an app or an environment to store it in.
-    let facts: FactSet?
-    /// The verified content, if it is a JWS.
-    let signed: SignedDocument?
-
-    var environment: Environment? {
-        mapped.appTransaction?.payload.receiptType ?? mapped.transactions.first?.payload.environment
-            ?? mapped.renewalInfos.first?.payload.environment
-    }
-
-    var bundleId: String? {
-        mapped.appTransaction?.payload.bundleId ?? mapped.transactions.first?.payload.bundleId
-    }
-
-    /// The date of the receipt, in milliseconds since 1970-01-01T00:00:00Z; the newer of two receipts counts.
-    var date: Int64 { mapped.asOf?.date ?? mapped.evidence.validationTime }
-
-    var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
-
-    /// For comparison with the rows of the record.
-    var record: SignedRecord {
-        SignedRecord(reference: reference, receipt: mapped, date: date)
-    }
-}
-
 extension ReceiptContainer {
     fileprivate var kind: RecordKind {
         switch form {
@@ -861,150 +826,6 @@ private struct RefusedReceipt: Error {
     let error: ReceiptError
 }
 
-/// A document beside which the columns can be a row.
-private struct PlaceOfRow {
-    /// The columns beside the document alone.
-    let carried: [CarriedColumn]
-    /// The app and the environment that the document states.
-    let bundleId: String?
-    let environment: Environment?
-    /// The place of the document in the record; nil if it is inside another one.
-    let path: String?
-}
-
-/// The recognized documents of one record.
-private struct ReadDocuments {
-    /// The verified receipts, including those inside recorded documents.
-    var receipts: [ReadReceipt] = []
-    var recorded: [ReadRecorded] = []
-    /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
-    var storeKit2:
-        [(payload: JWSTransactionDecodedPayload, surroundings: RecordedSurroundings, document: InputDocument)] = []
-    /// Valid recorded documents that grant nothing.
-    var silent: [RefusedDocument] = []
-    var refused: [RefusedDocument] = []
-    /// The texts of the receipts among ``refused``.
-    var refusedReceipts: Set<[UInt8]> = []
-    /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
-    private(set) var unverified: [UnverifiedReceipt] = []
-    /// The receipts of excluded apps and environments. Their documents are among ``refused``.
-    var excludedReceipts: [ReadReceipt] = []
-    /// Why the first receipt that other options may verify was not; nil if there is none.
-    var reasonToWait: QuarantineReason?
-    /// The documents among ``refused`` that are such receipts.
-    var unverifiedPlaces: [PlaceOfRow] = []
-    /// The first document that means nothing without the others of its record, and was not migrated: a row beside documents,
-    /// or a reply without purchases. Nil if there is none. The whole record is quarantined for it.
-    private(set) var waiting: RefusedDocument?
-    /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
-    private(set) var exclusion: QuarantineReason?
-
-    /// Whether a document, refused or not, states no app.
-    var hasDocumentWithoutApp = false
-
-    /// Refuses documents of an excluded app or environment.
-    mutating func exclude(_ documents: [RefusedDocument]) {
-        refused += documents
-        exclusion = exclusion ?? documents.first?.reason
-    }
-
-    /// The same for a row beside documents.
-    mutating func exclude(row: RefusedDocument) {
-        wait(row)
-        exclusion = exclusion ?? row.reason
-    }
-
-    mutating func wait(_ document: RefusedDocument) { waiting = waiting ?? document }
-
-    /// Keeps receipts inside a stored document that were not verified, each once.
-    mutating func keep(_ receipts: [UnverifiedReceipt]) {
-        unverified += receipts.filter { refusedReceipts.insert($0.text).inserted }
-    }
-
-    /// Whether all documents that were left were removed.
-    private(set) var isCleared = false
-
-    /// Removes all documents that are left, so that the record is quarantined as a whole.
-    mutating func clear() {
-        isCleared = true
-        receipts = []
-        recorded = []
-    }
-
-    /// Sorts the receipts, the newest first, and removes duplicates: records often contain a receipt and Apple's reply,
-    /// which repeats it.
-    mutating func finish(_ mapper: ReceiptMapper) {
-        if let first = storeKit2.first {
-            let (mapping, places) = mapper.map(recorded: storeKit2.map { ($0.payload, $0.surroundings) })
-            let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
-            recorded.append(
-                ReadRecorded(
-                    mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
-                    owned: storeKit2.map { ($0.payload, $0.document) }))
-        }
-        guard receipts.count > 1 else { return }
-        var places: [String: Int] = [:]
-        var different: [ReadReceipt] = []
-        for receipt in receipts {
-            if let place = places[receipt.verified.sha256] {
-                different[place].besideCopies.append(receipt.carried)
-            } else {
-                places[receipt.verified.sha256] = different.count
-                different.append(receipt)
-            }
-        }
-        receipts = different
-        // The order of the documents in the record does not matter.
-        receipts.sort(by: ReadReceipt.isNewer)
-    }
-
-    private var allReceipts: [ReadReceipt] { receipts + excludedReceipts }
-
-    /// The documents beside which a row can be, the signed ones first.
-    var placesOfRows: [PlaceOfRow] {
-        let signed = allReceipts.sorted(by: ReadReceipt.isNewer).map { receipt in
-            PlaceOfRow(
-                carried: receipt.carried, bundleId: receipt.verified.bundleId,
-                environment: receipt.verified.environment, path: receipt.document?.path)
-        }
-        let unsigned = recorded.flatMap { recorded -> [PlaceOfRow] in
-            // Decoded transactions of several apps can be in one record.
-            let mapping = recorded.owned.isEmpty ? recorded.mapping : nil
-            return recorded.documents.map { document in
-                PlaceOfRow(
-                    carried: document.carried, bundleId: mapping?.statedBundleId, environment: mapping?.environment,
-                    path: document.path)
-            }
-        }
-        return signed + unsigned + unverifiedPlaces
-    }
-
-    /// The transactions that the documents state.
-    private var transactions: [MappedTransaction] {
-        allReceipts.flatMap(\.verified.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
-    }
-
-    /// Their ids.
-    var transactionIds: Set<String> { Set(transactions.compactMap(\.payload.transactionId)) }
-
-    /// The products of the subscription periods among them.
-    var subscriptionProducts: Set<String> {
-        Set(transactions.filter { $0.payload.expiresDate != nil }.compactMap(\.payload.productId))
-    }
-
-    /// The kind of the recorded document, because it contains the receipts; except for decoded JSON, which is beside
-    /// its JWS.
-    var kind: RecordKind {
-        let main = receipts.first { !$0.verified.mapped.transactions.isEmpty } ?? receipts.first
-        let document = recorded.first { $0.kind != .storeKit2JSON && !$0.isRowBeside }
-        return document?.kind ?? main?.verified.kind ?? recorded.first?.kind ?? .unrecognized
-    }
-
-    var environment: Environment? {
-        receipts.first?.verified.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
-    }
-}
-
 /// The transactions of a record with several documents, in the order of the output.
 private struct TransactionLines {
     private(set) var transactions: [MappedTransaction] = []
@@ -1029,20 +850,6 @@ private struct TransactionLines {
     }
 }
 
-private struct ReadReceipt {
-    let verified: VerifiedRecord
-    let carried: [CarriedColumn]
-    /// The columns beside the same receipt elsewhere in the record, where it may be of another user.
-    var besideCopies: [[CarriedColumn]] = []
-    /// Nil for a receipt inside a recorded document.
-    var document: InputDocument?
-
-    /// A total order.
-    static func isNewer(_ left: ReadReceipt, _ right: ReadReceipt) -> Bool {
-        (left.verified.date, left.verified.sha256) > (right.verified.date, right.verified.sha256)
-    }
-}
-
 /// The renewal infos and app transactions that the signed documents of a record state.
 private struct SignedParts {
     private let isEmpty: Bool
@@ -1050,11 +857,11 @@ private struct SignedParts {
     /// The newest signing date of the renewal info of each subscription.
     private var renewals: [String: Int64] = [:]
 
-    init(_ receipts: [ReadReceipt]) {
+    init(_ receipts: [VerifiedDocument]) {
         isEmpty = receipts.isEmpty
-        hasAppTransaction = receipts.contains { $0.verified.mapped.appTransaction != nil }
+        hasAppTransaction = receipts.contains { $0.content.mapped.appTransaction != nil }
         for receipt in receipts {
-            for info in receipt.verified.mapped.renewalInfos {
+            for info in receipt.content.mapped.renewalInfos {
                 guard let id = info.payload.originalTransactionId else { continue }
                 renewals[id] = max(renewals[id] ?? .min, info.payload.signedDate ?? .min)
             }
@@ -1091,94 +898,5 @@ private struct SignedApp {
         return agree(payload.originalApplicationVersion, other.originalApplicationVersion)
             && agree(seconds(payload.originalPurchaseDate), seconds(other.originalPurchaseDate))
             && agree(payload.appTransactionId, other.appTransactionId)
-    }
-}
-
-private struct ReadRecorded {
-    private(set) var mapping: RecordedMapping
-    let kind: RecordKind
-    let document: InputDocument
-    /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
-    var rows: [(asOf: AsOf?, document: InputDocument)] = []
-    /// For StoreKit 2 transactions, the documents of all, also those of copies.
-    var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
-    /// Whether it is the columns beside another document.
-    var isRowBeside = false
-    /// The receipts inside it that were not verified.
-    var unverified: [UnverifiedReceipt] = []
-
-    /// The documents of the record.
-    var documents: [InputDocument] { owned.isEmpty ? [document] : owned.map(\.document) }
-
-    func asOf(of row: Int?) -> AsOf? {
-        guard let row, !rows.isEmpty else { return mapping.asOf }
-        return rows[row].asOf
-    }
-
-    /// The caller's own columns.
-    func carried(beside row: Int?) -> [CarriedColumn] {
-        guard let row, !rows.isEmpty else { return document.carried }
-        return rows[row].document.carried
-    }
-
-    /// Whether the document states anything besides an embedded receipt, which may be damaged.
-    var holdsAnything: Bool {
-        !mapping.transactions.isEmpty || !mapping.renewalInfos.isEmpty || mapping.appTransaction != nil
-    }
-
-    /// Removes StoreKit 2 transactions.
-    mutating func remove(rows places: Set<Int>) {
-        guard !places.isEmpty else { return }
-        mapping.remove(rows: places)
-        rows = rows.indices.filter { !places.contains($0) }.map { rows[$0] }
-    }
-
-    func refused(_ reason: QuarantineReason) -> RefusedDocument {
-        RefusedDocument(document: document, kind: kind, reason: reason)
-    }
-
-    /// The documents of some rows, with their copies.
-    func refused(_ reason: QuarantineReason, rows places: Set<Int>) -> [RefusedDocument] {
-        guard !rows.isEmpty else { return [refused(reason)] }
-        // As they were merged: every transaction of Xcode has the id 0.
-        func identity(_ payload: JWSTransactionDecodedPayload) -> PurchaseIdentity? {
-            payload.transactionId == "0" ? nil : PurchaseIdentity(payload)
-        }
-        let identities = places.sorted().map { identity(mapping.transactions[$0].payload) }
-        let copied = Set(identities.compactMap(\.self))
-        let documents =
-            zip(places.sorted(), identities).filter { $0.1 == nil }.map { rows[$0.0].document }
-            + owned.filter { identity($0.payload).map(copied.contains) ?? false }.map(\.document)
-        return documents.map { RefusedDocument(document: $0, kind: kind, reason: reason) }
-    }
-}
-
-/// A document that is not migrated.
-private struct RefusedDocument {
-    let document: InputDocument
-    let kind: RecordKind
-    let reason: QuarantineReason
-}
-
-extension RowBeside {
-    /// The row as a document of its own.
-    fileprivate func document(_ beside: PlaceOfRow) -> InputDocument {
-        InputDocument(payload: .transactions(.object(object)), path: "", carried: beside.carried, text: [])
-    }
-}
-
-extension RecordedSurroundings {
-    /// Adds the app and the environment that the document beside a row states.
-    fileprivate mutating func complete(from document: PlaceOfRow) {
-        let name = document.path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
-        if bundleId == nil { bundleId = document.bundleId.map { Column($0, name) } }
-        if environment == nil { environment = document.environment.map { Column($0, name) } }
-    }
-}
-
-extension RecordedMapping {
-    /// The app of the document.
-    fileprivate var statedBundleId: String? {
-        bundleId ?? appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
     }
 }

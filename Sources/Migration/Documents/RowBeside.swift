@@ -49,6 +49,33 @@ struct RowBeside {
     }
 }
 
+/// A document beside which the columns can be a row.
+struct PlaceOfRow {
+    /// The columns beside the document alone.
+    let carried: [CarriedColumn]
+    /// The app and the environment that the document states.
+    let bundleId: String?
+    let environment: Environment?
+    /// The place of the document in the record; nil if it is inside another one.
+    let path: String?
+}
+
+extension RowBeside {
+    /// The row as a document of its own.
+    func document(_ beside: PlaceOfRow) -> InputDocument {
+        InputDocument(payload: .transactions(.object(object)), path: "", carried: beside.carried, text: [])
+    }
+}
+
+extension RecordedSurroundings {
+    /// Adds the app and the environment that the document beside a row states.
+    mutating func complete(from document: PlaceOfRow) {
+        let name = document.path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
+        if bundleId == nil { bundleId = document.bundleId.map { Column($0, name) } }
+        if environment == nil { environment = document.environment.map { Column($0, name) } }
+    }
+}
+
 extension CarriedColumn {
     /// The value, if it is one of a row; nil for words in place of null, objects and arrays.
     fileprivate var stated: JSONValue? {

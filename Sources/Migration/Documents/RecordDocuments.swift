@@ -1,0 +1,183 @@
+import AppStoreModels
+import Purchases
+
+/// The recognized documents of one record, sorted by what becomes of them.
+struct RecordDocuments {
+    /// The receipts and JWS that were verified, including the receipts inside recorded documents.
+    var verified: [VerifiedDocument] = []
+    /// The unsigned documents.
+    var recorded: [RecordedDocument] = []
+    /// Valid recorded documents that grant nothing.
+    var silent: [RefusedDocument] = []
+    /// The documents that are not migrated.
+    var refused: [RefusedDocument] = []
+    /// The verified documents of excluded apps and environments, which are among ``refused``, and the receipts inside them.
+    var excluded: [VerifiedDocument] = []
+    /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
+    private(set) var exclusion: QuarantineReason?
+    /// Whether a document, refused or not, states no app.
+    var hasDocumentWithoutApp = false
+    /// Whether all documents that were left were removed.
+    private(set) var isCleared = false
+    /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
+    private(set) var unverified: [UnverifiedReceipt] = []
+    /// Why the first receipt that other options may verify was not; nil if there is none.
+    private(set) var reasonToWait: QuarantineReason?
+    /// The first document that means nothing without the others of its record, and was not migrated: a row beside documents,
+    /// or a reply without purchases. Nil if there is none. The whole record is quarantined for it.
+    private(set) var waiting: RefusedDocument?
+    /// The documents among ``refused`` that are receipts that other options may verify.
+    private var unverifiedPlaces: [PlaceOfRow] = []
+    /// The texts of the receipts that were refused or are among ``unverified``.
+    private var keptReceipts: Set<[UInt8]> = []
+    /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
+    private var storeKit2:
+        [(payload: JWSTransactionDecodedPayload, surroundings: RecordedSurroundings, document: InputDocument)] = []
+}
+
+/// What becomes of a document.
+extension RecordDocuments {
+    /// Keeps an unsigned StoreKit 2 transaction.
+    mutating func add(
+        _ payload: JWSTransactionDecodedPayload, beside surroundings: RecordedSurroundings, _ document: InputDocument
+    ) {
+        storeKit2.append((payload, surroundings, document))
+    }
+
+    /// Refuses documents of an excluded app or environment.
+    mutating func exclude(_ documents: [RefusedDocument]) {
+        refused += documents
+        exclusion = exclusion ?? documents.first?.reason
+    }
+
+    /// The same for a row beside documents.
+    mutating func exclude(row: RefusedDocument) {
+        wait(row)
+        exclusion = exclusion ?? row.reason
+    }
+
+    /// Quarantines the whole record for a document that means nothing without the others.
+    mutating func wait(_ document: RefusedDocument) { waiting = waiting ?? document }
+
+    /// Makes documents that depend on a receipt wait, because other options may verify it.
+    mutating func waitForReceipt(_ reason: QuarantineReason) { reasonToWait = reasonToWait ?? reason }
+
+    /// The same for a receipt that is a document of its own. Rows can be beside it.
+    mutating func waitForReceipt(_ document: InputDocument, _ reason: QuarantineReason) {
+        waitForReceipt(reason)
+        unverifiedPlaces.append(
+            PlaceOfRow(carried: document.carried, bundleId: nil, environment: nil, path: document.path))
+    }
+
+    /// Remembers the text of a receipt that is refused as a document of its own, so that it is not kept again.
+    mutating func refuseReceipt(_ text: [UInt8]) { keptReceipts.insert(text) }
+
+    /// Keeps receipts inside a stored document that were not verified, each once.
+    mutating func keep(_ receipts: [UnverifiedReceipt]) {
+        unverified += receipts.filter { keptReceipts.insert($0.text).inserted }
+    }
+
+    /// Refuses all recorded documents, because no verified one is beside them.
+    mutating func refuseRecorded() {
+        for document in recorded { refused += document.allRefused(.recordedNotAccepted) }
+        recorded = []
+    }
+
+    /// Removes all documents that are left, so that the record is quarantined as a whole.
+    mutating func clear() {
+        isCleared = true
+        verified = []
+        recorded = []
+    }
+
+    /// Combines the unsigned StoreKit 2 transactions, and sorts the verified documents, once all documents are read.
+    mutating func finish(_ mapper: ReceiptMapper) {
+        combineStoreKit2(mapper)
+        removeCopies()
+    }
+
+    private mutating func combineStoreKit2(_ mapper: ReceiptMapper) {
+        guard let first = storeKit2.first else { return }
+        let (mapping, places) = mapper.map(recorded: storeKit2.map { ($0.payload, $0.surroundings) })
+        let rows = places.map { (asOf: AsOf(recorded: storeKit2[$0].payload), document: storeKit2[$0].document) }
+        recorded.append(
+            RecordedDocument(
+                mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
+                owned: storeKit2.map { ($0.payload, $0.document) }))
+    }
+
+    /// Sorts the verified documents, the newest first, and removes duplicates: records often contain a receipt and Apple's
+    /// reply, which repeats it.
+    private mutating func removeCopies() {
+        guard verified.count > 1 else { return }
+        var places: [String: Int] = [:]
+        var different: [VerifiedDocument] = []
+        for document in verified {
+            if let place = places[document.content.sha256] {
+                different[place].besideCopies.append(document.carried)
+            } else {
+                places[document.content.sha256] = different.count
+                different.append(document)
+            }
+        }
+        verified = different
+        // The order of the documents in the record does not matter.
+        verified.sort(by: VerifiedDocument.isNewer)
+    }
+}
+
+/// What the documents state together.
+extension RecordDocuments {
+    private var allVerified: [VerifiedDocument] { verified + excluded }
+
+    /// The documents beside which a row can be, the signed ones first.
+    var placesOfRows: [PlaceOfRow] {
+        let signed = allVerified.sorted(by: VerifiedDocument.isNewer).map { document in
+            PlaceOfRow(
+                carried: document.carried, bundleId: document.content.bundleId,
+                environment: document.content.environment, path: document.document?.path)
+        }
+        let unsigned = recorded.flatMap { recorded -> [PlaceOfRow] in
+            // Decoded transactions of several apps can be in one record.
+            let mapping = recorded.owned.isEmpty ? recorded.mapping : nil
+            return recorded.documents.map { document in
+                PlaceOfRow(
+                    carried: document.carried, bundleId: mapping?.statedBundleId, environment: mapping?.environment,
+                    path: document.path)
+            }
+        }
+        return signed + unsigned + unverifiedPlaces
+    }
+
+    /// The transactions that the documents state.
+    private var transactions: [MappedTransaction] {
+        allVerified.flatMap(\.content.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
+    }
+
+    /// Their ids.
+    var transactionIds: Set<String> { Set(transactions.compactMap(\.payload.transactionId)) }
+
+    /// The products of the subscription periods among them.
+    var subscriptionProducts: Set<String> {
+        Set(transactions.filter { $0.payload.expiresDate != nil }.compactMap(\.payload.productId))
+    }
+
+    /// The kind of the recorded document, because it contains the receipts; except for decoded JSON, which is beside
+    /// its JWS.
+    var kind: RecordKind {
+        let main = verified.first { !$0.content.mapped.transactions.isEmpty } ?? verified.first
+        let document = recorded.first { $0.kind != .storeKit2JSON && !$0.isRowBeside }
+        return document?.kind ?? main?.content.kind ?? recorded.first?.kind ?? .unrecognized
+    }
+
+    var environment: Environment? {
+        verified.first?.content.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
+    }
+}
+
+/// A document that is not migrated.
+struct RefusedDocument {
+    let document: InputDocument
+    let kind: RecordKind
+    let reason: QuarantineReason
+}
