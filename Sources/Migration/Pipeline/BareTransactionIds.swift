@@ -71,8 +71,7 @@ public struct BareTransactionIds: Sendable {
         }
 
         private func users(of record: InputRecord) -> UserColumns {
-            let run = ColumnRoles(users: users, documents: DocumentColumns(), receipts: [])
-            return record.roles?.overridden(by: run).users ?? users
+            ColumnRoles(users: users, documents: DocumentColumns(), receipts: []).roles(of: record).users
         }
 
         private func unknown(_ record: InputRecord) -> QuarantinedRecord {

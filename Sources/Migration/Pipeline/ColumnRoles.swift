@@ -181,8 +181,10 @@ struct ColumnRoles: Sendable {
     /// Whether no role was given.
     var isEmpty: Bool { all.isEmpty && receipts.isEmpty }
 
-    /// The roles that a run gives come before those that the record has.
-    func overridden(by run: ColumnRoles) -> ColumnRoles {
+    /// The roles of the columns of a record in this run. They come before those that an earlier run gave.
+    func roles(of record: InputRecord) -> ColumnRoles { record.roles?.overridden(by: self) ?? self }
+
+    private func overridden(by run: ColumnRoles) -> ColumnRoles {
         ColumnRoles(
             users: UserColumns(user: run.users.user ?? users.user, carried: users.carried.union(run.users.carried)),
             documents: DocumentColumns(documents.names.merging(run.documents.names) { $1 }),

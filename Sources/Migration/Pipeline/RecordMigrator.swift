@@ -15,6 +15,8 @@ struct RecordMigrator: Sendable {
     let filing: Filing?
     /// The roles that this run gives to columns.
     private let roles: ColumnRoles
+    private let lines: RecordLines
+    private let quarantine: RecordQuarantine
 
     /// How records are filed in a store.
     struct Filing: Sendable {
@@ -38,45 +40,24 @@ struct RecordMigrator: Sendable {
             throw MigrationError(.trust, path: "", message)
         }
         mapper = ReceiptMapper(catalog: options.catalog)
+        lines = RecordLines(mapper: mapper, acceptsRecorded: options.acceptsRecorded)
+        quarantine = RecordQuarantine(roles: roles, isForStore: filing != nil)
     }
 
     /// - Parameter receipt: the receipt of the record from ``keyedReceipts(_:)``, if there is one.
     func migrate(_ record: InputRecord, receipt: KeyedReceipt? = nil, into output: inout BatchOutput) {
         output.counts.read(record)
-        countUnreadUser(of: record, in: &output.counts)
+        if filing != nil { roles.countUnreadUser(of: record, in: &output.counts) }
         switch record.payload {
         case .receipt(let stored, _) where filing != nil || RowBeside(record.carried) == nil:
             migrate(receipt: stored, keyed: receipt, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
         case .receipt, .reply, .transactions, .notification, .jws, .storeKit2:
             migrate(record.payload.documents, of: record, into: &output)
-        case .transactionID: quarantine(record, .bareTransactionId, .transactionId, into: &output)
-        case .unrecognized(let problem): quarantine(record, QuarantineReason(problem), .unrecognized, into: &output)
+        case .transactionID: quarantine.add(record, .bareTransactionId, .transactionId, into: &output)
+        case .unrecognized(let problem): quarantine.add(record, QuarantineReason(problem), .unrecognized, into: &output)
         }
     }
-
-    /// Counts a record whose user would be missing in the store without a message.
-    private func countUnreadUser(of record: InputRecord, in counts: inout BatchCounts) {
-        guard filing != nil else { return }
-        var beside = [record.carried]
-        if case .several(let documents) = record.payload { beside = documents.map { record.carried + $0.carried } }
-        guard beside.contains(where: { $0.contains(where: \.isContainer) }) else { return }
-        let users = roles(of: record).users
-        if beside.contains(where: { users.isUnread($0) }) { counts.note(UnreadColumn.user.rawValue) }
-    }
-
-    private func quarantine(
-        _ record: InputRecord, _ reason: QuarantineReason, _ kind: RecordKind, into output: inout BatchOutput
-    ) {
-        record.writeQuarantine(reason, kind: kind, roles: keptRoles(of: record), to: &output.quarantine)
-        output.counts.quarantined(kind, reason)
-    }
-
-    /// The roles of the columns of a record.
-    private func roles(of record: InputRecord) -> ColumnRoles { record.roles?.overridden(by: roles) ?? roles }
-
-    /// The roles that a quarantined record keeps. Lines of a stream are migrated again by the caller, who has the options.
-    private func keptRoles(of record: InputRecord) -> ColumnRoles? { filing == nil ? nil : roles(of: record) }
 
     // MARK: Receipts
 
@@ -121,11 +102,11 @@ struct RecordMigrator: Sendable {
                 return try file(receipt, of: record, filing, into: &output)
             }
             let verified = try verify(stored)
-            if let reason = excluded(verified) { return quarantine(record, reason, verified.kind, into: &output) }
-            write(verified, of: record, into: &output)
+            if let reason = excluded(verified) { return quarantine.add(record, reason, verified.kind, into: &output) }
+            lines.write(verified, of: record, into: &output)
             output.counts.migrated(verified.kind, verified.environment)
         } catch {
-            quarantine(record, QuarantineReason(error.error), error.kind, into: &output)
+            quarantine.add(record, QuarantineReason(error.error), error.kind, into: &output)
         }
     }
 
@@ -136,7 +117,7 @@ struct RecordMigrator: Sendable {
     ) throws(RefusedReceipt) {
         if let known = filing.verified[keyed.key] {
             if let reason = excluded(known.scope.environment, known.scope.bundleId) {
-                return quarantine(record, reason, known.kind, into: &output)
+                return quarantine.add(record, reason, known.kind, into: &output)
             }
             let row = unstatedRow(of: record, in: &output.counts) {
                 try? ReceiptDecoder(limits: options.limits).decode(keyed.container).payload
@@ -150,10 +131,10 @@ struct RecordMigrator: Sendable {
             // The row may be stored without it.
             if RowBeside(record.carried) != nil { return migrate(record.payload.documents, of: record, into: &output) }
             let reason = excluded(mapped(receipt, in: keyed.container))
-            return quarantine(record, reason ?? .notFiled, kind, into: &output)
+            return quarantine.add(record, reason ?? .notFiled, kind, into: &output)
         }
         if let reason = excluded(set.scope.environment, set.scope.bundleId) {
-            return quarantine(record, reason, kind, into: &output)
+            return quarantine.add(record, reason, kind, into: &output)
         }
         output.additions.facts.append(set)
         let known = VerifiedReceipt(
@@ -203,14 +184,15 @@ struct RecordMigrator: Sendable {
         self.read(row, beside, of: record, into: &read, &output.counts)
         exclude(from: &read)
         file(&read, of: record, filing, into: &output)
-        quarantineRest(read, of: record, into: &output)
+        quarantine.addRest(of: record, read, into: &output)
     }
 
     /// Stores the user that the columns beside a receipt name, unless another record has named the same beside it.
     private func fileUser(
         of record: InputRecord, with receipt: VerifiedReceipt, _ filing: Filing, into output: inout BatchOutput
     ) {
-        guard let user = roles(of: record).users.named(record.carried), filing.verified.isNew(user, of: receipt.key)
+        guard let user = roles.roles(of: record).users.named(record.carried),
+            filing.verified.isNew(user, of: receipt.key)
         else { return }
         output.additions.users += user.claims(on: receipt.identities, in: receipt.scope)
     }
@@ -274,7 +256,7 @@ struct RecordMigrator: Sendable {
             guard let first = refused.first(where: { $0.document.payload.isReceipt }) ?? refused.first else { return }
             // A receipt that cannot be read has a reason of its own.
             let isKeptOut = read.isCleared || !first.document.payload.isReceipt
-            quarantine(record, isKeptOut ? read.exclusion ?? first.reason : first.reason, first.kind, into: &output)
+            quarantine.add(record, isKeptOut ? read.exclusion ?? first.reason : first.reason, first.kind, into: &output)
             return
         }
         output.counts.note("replyNotRead", count: read.silent.count)
@@ -284,23 +266,13 @@ struct RecordMigrator: Sendable {
                 let notFiled = read.refused.first { $0.reason.code == QuarantineReason.notFiled.code }
                 let reason = (notFiled ?? read.waiting)?.reason ?? .notFiled
                 let kind = (read.refused.first ?? read.waiting)?.kind ?? .unrecognized
-                return quarantine(record, reason, kind, into: &output)
+                return quarantine.add(record, reason, kind, into: &output)
             }
         } else {
-            write(read, of: record, into: &output)
+            lines.write(read, of: record, into: &output)
         }
         output.counts.migrated(read.kind, read.environment)
-        quarantineRest(read, of: record, into: &output)
-    }
-
-    /// Quarantines what was not migrated of a record that was.
-    private func quarantineRest(_ read: RecordDocuments, of record: InputRecord, into output: inout BatchOutput) {
-        for refused in read.refused { quarantine(refused, of: record, into: &output) }
-        if filing != nil { quarantine(read.unverified, of: record, into: &output) }
-        guard let waiting = read.waiting else { return }
-        record.writeQuarantine(
-            waiting.reason, kind: waiting.kind, isMigrated: true, roles: keptRoles(of: record), to: &output.quarantine)
-        output.counts.quarantinedDocument(waiting.reason)
+        quarantine.addRest(of: record, read, into: &output)
     }
 
     /// Stores the documents of a record. Those that cannot be stored are rejected.
@@ -312,7 +284,7 @@ struct RecordMigrator: Sendable {
         read.verified = []
         // A JWS of renewal information does not state its app; the transaction beside it does.
         let signedData = receipts.compactMap(\.content.signed)
-        let roles = roles(of: record)
+        let roles = self.roles.roles(of: record)
         let withSignedData = receipts.filter { $0.content.signed != nil }
         let signedSets = [FactSet](signedData) { place in
             roles.documents.surroundings(record.carried + withSignedData[place].carried).bundleId?.value
@@ -451,7 +423,7 @@ struct RecordMigrator: Sendable {
         case .storeKit2(let object, let kind):
             do throws(SignedDataReader.Refused) {
                 let recorded = try RecordedStoreKit2(object, kind)
-                let beside = surroundings(of: document, in: record, &counts)
+                let beside = roles.surroundings(of: document, in: record, &counts)
                 if case .transaction(let payload) = recorded {
                     read.add(payload, beside: beside, document)
                 } else {
@@ -504,7 +476,7 @@ struct RecordMigrator: Sendable {
         _ counts: inout BatchCounts
     ) {
         let document = row.document(beside)
-        var stated = surroundings(of: document, in: record, &counts)
+        var stated = roles.surroundings(of: document, in: record, &counts)
         stated.complete(from: beside)
         do throws(RecordedReplyError) {
             let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
@@ -518,20 +490,11 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// What the columns beside a document state about it. Counts those that cannot be read.
-    private func surroundings(
-        of document: InputDocument, in record: InputRecord, _ counts: inout BatchCounts
-    ) -> RecordedSurroundings {
-        let (stated, unread) = roles(of: record).documents.read(record.carried + document.carried)
-        for role in unread { counts.note(UnreadColumn(role).rawValue) }
-        return stated
-    }
-
     private func read(
         _ value: JSONValue, _ kind: RecordKind, _ document: InputDocument, of record: InputRecord,
         into read: inout RecordDocuments, _ counts: inout BatchCounts
     ) {
-        let surroundings = surroundings(of: document, in: record, &counts)
+        let surroundings = roles.surroundings(of: document, in: record, &counts)
         do throws(RecordedReplyError) {
             var mapping = mapper.map(try RecordedReply(value, beside: surroundings))
             for row in mapping.otherStoreRows {
@@ -591,137 +554,6 @@ struct RecordMigrator: Sendable {
             }
         }
         return (verified, unverified)
-    }
-
-    /// Keeps the receipts inside the documents of a migrated record that were not verified, so that they can be verified
-    /// later. A receipt that is also a document of its own is quarantined as that.
-    private func quarantine(
-        _ receipts: [UnverifiedReceipt], of record: InputRecord, into output: inout BatchOutput
-    ) {
-        for receipt in receipts {
-            let columns = record.carried + receipt.carried
-            let users = roles(of: record).users
-            var own = [users.userId(columns) == nil ? nil : users.userColumn(columns)].compactMap(\.self)
-            for column in users.kept(columns) where !own.contains(where: { $0.name == column.name }) {
-                own.append(column)
-            }
-            let roles = ColumnRoles(users: users, documents: DocumentColumns(), receipts: [])
-            receipt.record(own)
-                .writeQuarantine(receipt.reason, kind: receipt.kind, roles: roles, to: &output.quarantine)
-            output.counts.quarantinedDocument(receipt.reason)
-        }
-    }
-
-    private func quarantine(_ refused: RefusedDocument, of record: InputRecord, into output: inout BatchOutput) {
-        record.writeQuarantine(
-            refused.reason, kind: refused.kind, document: refused.document, roles: keptRoles(of: record),
-            to: &output.quarantine)
-        output.counts.quarantinedDocument(refused.reason)
-    }
-
-    private func write(_ read: RecordDocuments, of record: InputRecord, into output: inout BatchOutput) {
-        let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
-        let parts = SignedParts(read.verified)
-        var confirmed: Set<PurchaseIdentity> = []
-        var lines = TransactionLines()
-        for recorded in read.recorded {
-            confirmed.formUnion(
-                write(recorded, confirmedBy: signed, beside: parts, of: record, &lines, into: &output))
-        }
-        // The purchases that only receipts state, the newest receipt first.
-        var apps: Set<String> = []
-        for receipt in read.verified {
-            let app = receipt.content.mapped.appTransaction?.payload.bundleId
-            let isFirstOfApp = app.map { apps.insert($0).inserted } ?? true
-            write(
-                receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
-        }
-        // So far, each document has its own terms. The record is about one customer, so compute the terms of all
-        // purchases together.
-        if read.verified.count + read.recorded.count > 1 { lines.addTerms(mapper) }
-        for (transaction, source) in zip(lines.transactions, lines.sources) {
-            source.write(transaction, into: &output)
-        }
-    }
-
-    /// Writes a recorded document. Returns the purchases that need no line from a receipt; a purchase that a row
-    /// contradicts still needs one.
-    private func write(
-        _ recorded: RecordedDocument, confirmedBy signed: SignedTransactions, beside: SignedParts,
-        of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
-    ) -> Set<PurchaseIdentity> {
-        let mapping = recorded.mapping
-        output.counts.add(mapping.notes)
-        guard options.acceptsRecorded else {
-            output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
-            return []
-        }
-        var confirmed: Set<PurchaseIdentity> = []
-        func source(_ row: Int?, _ confirmation: SignedReference? = nil) -> OutputSource {
-            OutputSource(
-                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation,
-                asOf: recorded.asOf(of: row), carried: recorded.carried(beside: row))
-        }
-        let plain = source(nil)
-        for (index, row) in signed.resolve(mapping).enumerated() {
-            switch row.confirmation {
-            case .none: lines.add(row.transaction, recorded.rows.isEmpty ? plain : source(index))
-            case .confirmed(let reference):
-                lines.add(row.transaction, source(index, reference))
-                if let identity = PurchaseIdentity(row.transaction.payload) { confirmed.insert(identity) }
-            case .contradicted:
-                var row = row.transaction
-                row.notes.append(.contradictsSignedReceipt)
-                lines.add(row, recorded.rows.isEmpty ? plain : source(index))
-            }
-        }
-        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
-            plain.write(info, into: &output)
-        }
-        if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
-        return confirmed
-    }
-
-    // MARK: Writing
-
-    /// Writes every purchase of a receipt, even if two have the same id.
-    private func write(_ verified: VerifiedContent, of record: InputRecord, into output: inout BatchOutput) {
-        let source = OutputSource(
-            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
-        let transactions = verified.mapped.transactions.span
-        for index in transactions.indices { source.write(transactions[index], into: &output) }
-        writeRest(verified, source, withApp: true, into: &output)
-    }
-
-    /// Writes the purchases that this receipt decides about, without those that a row states already.
-    private func write(
-        _ receipt: VerifiedDocument, of record: InputRecord, amid signed: SignedTransactions,
-        leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, _ lines: inout TransactionLines,
-        into output: inout BatchOutput
-    ) {
-        let verified = receipt.content
-        let source = OutputSource(
-            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
-            carried: receipt.carried)
-        for transaction in verified.mapped.transactions {
-            guard let identity = PurchaseIdentity(transaction.payload) else {
-                lines.add(transaction, source)
-                continue
-            }
-            guard !confirmed.contains(identity),
-                let resolved = signed.transaction(identity, of: verified.reference)
-            else { continue }
-            lines.add(resolved, source)
-        }
-        writeRest(verified, source, withApp: withApp, into: &output)
-    }
-
-    private func writeRest(
-        _ verified: VerifiedContent, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
-    ) {
-        for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
-        if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
-        output.counts.add(verified.mapped.notes)
     }
 
     private func excluded(_ receipt: VerifiedContent) -> QuarantineReason? {
@@ -824,58 +656,6 @@ extension LegacyReceipt {
 private struct RefusedReceipt: Error {
     let kind: RecordKind
     let error: ReceiptError
-}
-
-/// The transactions of a record with several documents, in the order of the output.
-private struct TransactionLines {
-    private(set) var transactions: [MappedTransaction] = []
-    private(set) var sources: [OutputSource] = []
-
-    mutating func add(_ transaction: MappedTransaction, _ source: OutputSource) {
-        transactions.append(transaction)
-        sources.append(source)
-    }
-
-    /// Computes the terms of non-renewing subscriptions over all documents of the record. A row that contradicts a
-    /// receipt keeps the term from its own document, and moves no other.
-    mutating func addTerms(_ mapper: ReceiptMapper) {
-        let places = transactions.indices.filter { place in
-            transactions[place].payload.type == .nonRenewingSubscription
-                && !transactions[place].notes.contains(.contradictsSignedReceipt)
-        }
-        guard !places.isEmpty else { return }
-        var purchases = places.map { transactions[$0] }
-        mapper.addTerms(&purchases) { sources[places[$0]].isConfirmed }
-        for (place, purchase) in zip(places, purchases) { transactions[place] = purchase }
-    }
-}
-
-/// The renewal infos and app transactions that the signed documents of a record state.
-private struct SignedParts {
-    private let isEmpty: Bool
-    private let hasAppTransaction: Bool
-    /// The newest signing date of the renewal info of each subscription.
-    private var renewals: [String: Int64] = [:]
-
-    init(_ receipts: [VerifiedDocument]) {
-        isEmpty = receipts.isEmpty
-        hasAppTransaction = receipts.contains { $0.content.mapped.appTransaction != nil }
-        for receipt in receipts {
-            for info in receipt.content.mapped.renewalInfos {
-                guard let id = info.payload.originalTransactionId else { continue }
-                renewals[id] = max(renewals[id] ?? .min, info.payload.signedDate ?? .min)
-            }
-        }
-    }
-
-    /// Whether a signed document states the same or a newer state of the renewal info.
-    func state(_ info: MappedRenewalInfo) -> Bool {
-        guard let date = info.payload.originalTransactionId.flatMap({ renewals[$0] }) else { return false }
-        return date >= info.payload.signedDate ?? .min
-    }
-
-    /// Whether the app of a recorded document needs no line, because a signed document states it better.
-    func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
 }
 
 /// The app transaction that a signed document of a record states.

@@ -1,3 +1,5 @@
+import Purchases
+
 /// A column of the caller's own whose value has an unknown form. `notes` of the summary counts the records or documents
 /// beside such a value.
 public enum UnreadColumn: String, Sendable, CaseIterable {
@@ -15,6 +17,26 @@ public enum UnreadColumn: String, Sendable, CaseIterable {
             case .appAccountToken: .appAccountToken
             case .recordedAt: .recordedAt
             }
+    }
+}
+
+extension ColumnRoles {
+    /// What the columns beside a document of a record state about it. Counts those that cannot be read.
+    func surroundings(
+        of document: InputDocument, in record: InputRecord, _ counts: inout BatchCounts
+    ) -> RecordedSurroundings {
+        let (stated, unread) = roles(of: record).documents.read(record.carried + document.carried)
+        for role in unread { counts.note(UnreadColumn(role).rawValue) }
+        return stated
+    }
+
+    /// Counts a record whose user would be missing in the store without a message.
+    func countUnreadUser(of record: InputRecord, in counts: inout BatchCounts) {
+        var beside = [record.carried]
+        if case .several(let documents) = record.payload { beside = documents.map { record.carried + $0.carried } }
+        guard beside.contains(where: { $0.contains(where: \.isContainer) }) else { return }
+        let users = roles(of: record).users
+        if beside.contains(where: { users.isUnread($0) }) { counts.note(UnreadColumn.user.rawValue) }
     }
 }
 

@@ -1,0 +1,164 @@
+import AppStoreModels
+import Purchases
+
+/// Writes what a record states as lines, for a migration without a store.
+struct RecordLines: Sendable {
+    let mapper: ReceiptMapper
+    let acceptsRecorded: Bool
+
+    /// Writes every purchase of a receipt, even if two have the same id.
+    func write(_ verified: VerifiedContent, of record: InputRecord, into output: inout BatchOutput) {
+        let source = OutputSource(
+            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf)
+        let transactions = verified.mapped.transactions.span
+        for index in transactions.indices { source.write(transactions[index], into: &output) }
+        writeRest(verified, source, withApp: true, into: &output)
+    }
+
+    /// Writes what the documents of a record state, resolved together.
+    func write(_ read: RecordDocuments, of record: InputRecord, into output: inout BatchOutput) {
+        let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
+        let parts = SignedParts(read.verified)
+        var confirmed: Set<PurchaseIdentity> = []
+        var lines = TransactionLines()
+        for recorded in read.recorded {
+            confirmed.formUnion(
+                write(recorded, confirmedBy: signed, beside: parts, of: record, &lines, into: &output))
+        }
+        // The purchases that only receipts state, the newest receipt first.
+        var apps: Set<String> = []
+        for receipt in read.verified {
+            let app = receipt.content.mapped.appTransaction?.payload.bundleId
+            let isFirstOfApp = app.map { apps.insert($0).inserted } ?? true
+            write(
+                receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
+        }
+        // So far, each document has its own terms. The record is about one customer, so compute the terms of all
+        // purchases together.
+        if read.verified.count + read.recorded.count > 1 { lines.addTerms(mapper) }
+        for (transaction, source) in zip(lines.transactions, lines.sources) {
+            source.write(transaction, into: &output)
+        }
+    }
+
+    /// Writes a recorded document. Returns the purchases that need no line from a receipt; a purchase that a row
+    /// contradicts still needs one.
+    private func write(
+        _ recorded: RecordedDocument, confirmedBy signed: SignedTransactions, beside: SignedParts,
+        of record: InputRecord, _ lines: inout TransactionLines, into output: inout BatchOutput
+    ) -> Set<PurchaseIdentity> {
+        let mapping = recorded.mapping
+        output.counts.add(mapping.notes)
+        guard acceptsRecorded else {
+            output.counts.note("recordedRowsLeftOut", count: mapping.transactions.count + mapping.renewalInfos.count)
+            return []
+        }
+        var confirmed: Set<PurchaseIdentity> = []
+        func source(_ row: Int?, _ confirmation: SignedReference? = nil) -> OutputSource {
+            OutputSource(
+                record: record, kind: recorded.kind, sha256: nil, confirmedBy: confirmation,
+                asOf: recorded.asOf(of: row), carried: recorded.carried(beside: row))
+        }
+        let plain = source(nil)
+        for (index, row) in signed.resolve(mapping).enumerated() {
+            switch row.confirmation {
+            case .none: lines.add(row.transaction, recorded.rows.isEmpty ? plain : source(index))
+            case .confirmed(let reference):
+                lines.add(row.transaction, source(index, reference))
+                if let identity = PurchaseIdentity(row.transaction.payload) { confirmed.insert(identity) }
+            case .contradicted:
+                var row = row.transaction
+                row.notes.append(.contradictsSignedReceipt)
+                lines.add(row, recorded.rows.isEmpty ? plain : source(index))
+            }
+        }
+        for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
+            plain.write(info, into: &output)
+        }
+        if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
+        return confirmed
+    }
+
+    /// Writes the purchases that this receipt decides about, without those that a row states already.
+    private func write(
+        _ receipt: VerifiedDocument, of record: InputRecord, amid signed: SignedTransactions,
+        leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, _ lines: inout TransactionLines,
+        into output: inout BatchOutput
+    ) {
+        let verified = receipt.content
+        let source = OutputSource(
+            record: record, kind: verified.kind, sha256: verified.sha256, asOf: verified.mapped.asOf,
+            carried: receipt.carried)
+        for transaction in verified.mapped.transactions {
+            guard let identity = PurchaseIdentity(transaction.payload) else {
+                lines.add(transaction, source)
+                continue
+            }
+            guard !confirmed.contains(identity),
+                let resolved = signed.transaction(identity, of: verified.reference)
+            else { continue }
+            lines.add(resolved, source)
+        }
+        writeRest(verified, source, withApp: withApp, into: &output)
+    }
+
+    private func writeRest(
+        _ verified: VerifiedContent, _ source: OutputSource, withApp: Bool, into output: inout BatchOutput
+    ) {
+        for info in verified.mapped.renewalInfos { source.write(info, into: &output) }
+        if withApp, let app = verified.mapped.appTransaction { source.write(app, into: &output) }
+        output.counts.add(verified.mapped.notes)
+    }
+}
+
+/// The transactions of a record with several documents, in the order of the output.
+private struct TransactionLines {
+    private(set) var transactions: [MappedTransaction] = []
+    private(set) var sources: [OutputSource] = []
+
+    mutating func add(_ transaction: MappedTransaction, _ source: OutputSource) {
+        transactions.append(transaction)
+        sources.append(source)
+    }
+
+    /// Computes the terms of non-renewing subscriptions over all documents of the record. A row that contradicts a
+    /// receipt keeps the term from its own document, and moves no other.
+    mutating func addTerms(_ mapper: ReceiptMapper) {
+        let places = transactions.indices.filter { place in
+            transactions[place].payload.type == .nonRenewingSubscription
+                && !transactions[place].notes.contains(.contradictsSignedReceipt)
+        }
+        guard !places.isEmpty else { return }
+        var purchases = places.map { transactions[$0] }
+        mapper.addTerms(&purchases) { sources[places[$0]].isConfirmed }
+        for (place, purchase) in zip(places, purchases) { transactions[place] = purchase }
+    }
+}
+
+/// The renewal infos and app transactions that the signed documents of a record state.
+private struct SignedParts {
+    private let isEmpty: Bool
+    private let hasAppTransaction: Bool
+    /// The newest signing date of the renewal info of each subscription.
+    private var renewals: [String: Int64] = [:]
+
+    init(_ receipts: [VerifiedDocument]) {
+        isEmpty = receipts.isEmpty
+        hasAppTransaction = receipts.contains { $0.content.mapped.appTransaction != nil }
+        for receipt in receipts {
+            for info in receipt.content.mapped.renewalInfos {
+                guard let id = info.payload.originalTransactionId else { continue }
+                renewals[id] = max(renewals[id] ?? .min, info.payload.signedDate ?? .min)
+            }
+        }
+    }
+
+    /// Whether a signed document states the same or a newer state of the renewal info.
+    func state(_ info: MappedRenewalInfo) -> Bool {
+        guard let date = info.payload.originalTransactionId.flatMap({ renewals[$0] }) else { return false }
+        return date >= info.payload.signedDate ?? .min
+    }
+
+    /// Whether the app of a recorded document needs no line, because a signed document states it better.
+    func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
+}

@@ -1,0 +1,51 @@
+import AppStoreModels
+import Purchases
+
+/// Quarantines records and documents that are not migrated, and counts them.
+struct RecordQuarantine: Sendable {
+    /// The roles that this run gives to columns.
+    let roles: ColumnRoles
+    /// Whether the quarantine is kept in a store, from which a retry reads it.
+    let isForStore: Bool
+
+    /// Quarantines a whole record.
+    func add(_ record: InputRecord, _ reason: QuarantineReason, _ kind: RecordKind, into output: inout BatchOutput) {
+        record.writeQuarantine(reason, kind: kind, roles: keptRoles(of: record), to: &output.quarantine)
+        output.counts.quarantined(kind, reason)
+    }
+
+    /// Quarantines what was not migrated of a record that was.
+    func addRest(of record: InputRecord, _ read: RecordDocuments, into output: inout BatchOutput) {
+        for refused in read.refused {
+            record.writeQuarantine(
+                refused.reason, kind: refused.kind, document: refused.document, roles: keptRoles(of: record),
+                to: &output.quarantine)
+            output.counts.quarantinedDocument(refused.reason)
+        }
+        if isForStore { add(read.unverified, of: record, into: &output) }
+        guard let waiting = read.waiting else { return }
+        record.writeQuarantine(
+            waiting.reason, kind: waiting.kind, isMigrated: true, roles: keptRoles(of: record), to: &output.quarantine)
+        output.counts.quarantinedDocument(waiting.reason)
+    }
+
+    /// Keeps the receipts inside the documents of a migrated record that were not verified, so that they can be verified
+    /// later. A receipt that is also a document of its own is quarantined as that.
+    private func add(_ receipts: [UnverifiedReceipt], of record: InputRecord, into output: inout BatchOutput) {
+        for receipt in receipts {
+            let columns = record.carried + receipt.carried
+            let users = self.roles.roles(of: record).users
+            var own = [users.userId(columns) == nil ? nil : users.userColumn(columns)].compactMap(\.self)
+            for column in users.kept(columns) where !own.contains(where: { $0.name == column.name }) {
+                own.append(column)
+            }
+            let roles = ColumnRoles(users: users, documents: DocumentColumns(), receipts: [])
+            receipt.record(own)
+                .writeQuarantine(receipt.reason, kind: receipt.kind, roles: roles, to: &output.quarantine)
+            output.counts.quarantinedDocument(receipt.reason)
+        }
+    }
+
+    /// The roles that a quarantined record keeps. Lines of a stream are migrated again by the caller, who has the options.
+    private func keptRoles(of record: InputRecord) -> ColumnRoles? { isForStore ? roles.roles(of: record) : nil }
+}
