@@ -18,7 +18,7 @@ struct RecordDocuments {
     /// Whether a document, refused or not, states no app.
     var hasDocumentWithoutApp = false
     /// Whether all documents that were left were removed.
-    private(set) var isCleared = false
+    private var isCleared = false
     /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
     private(set) var unverified: [UnverifiedReceipt] = []
     /// Why the first receipt that other options may verify was not; nil if there is none.
@@ -42,6 +42,10 @@ extension RecordDocuments {
         _ payload: JWSTransactionDecodedPayload, beside surroundings: RecordedSurroundings, _ document: InputDocument
     ) {
         storeKit2.append((payload, surroundings, document))
+    }
+
+    mutating func refuse(_ document: InputDocument, _ kind: RecordKind, _ reason: QuarantineReason) {
+        refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
     }
 
     /// Refuses documents of an excluded app or environment.
@@ -123,6 +127,28 @@ extension RecordDocuments {
         verified = different
         // The order of the documents in the record does not matter.
         verified.sort(by: VerifiedDocument.isNewer)
+    }
+}
+
+/// Why no document is left.
+extension RecordDocuments {
+    /// The reason and the kind of a record without anything to migrate; nil if it has no documents at all.
+    var rejection: (reason: QuarantineReason, kind: RecordKind)? {
+        var documents = refused
+        if let waiting { documents.append(waiting) }
+        documents += silent + recorded.map { $0.refused(.nothingInside) }
+        guard let first = documents.first(where: { $0.document.payload.isReceipt }) ?? documents.first else {
+            return nil
+        }
+        // A receipt that cannot be read has a reason of its own.
+        let isKeptOut = isCleared || !first.document.payload.isReceipt
+        return (isKeptOut ? exclusion ?? first.reason : first.reason, first.kind)
+    }
+
+    /// The reason and the kind of a record without anything that a store can keep.
+    var filingRejection: (reason: QuarantineReason, kind: RecordKind) {
+        let notFiled = refused.first { $0.reason.code == QuarantineReason.notFiled.code }
+        return ((notFiled ?? waiting)?.reason ?? .notFiled, (refused.first ?? waiting)?.kind ?? .unrecognized)
     }
 }
 

@@ -1,0 +1,101 @@
+import AppStoreModels
+import LegacyReceipts
+import Purchases
+
+/// Reads the rows that the columns beside documents are, if no document states their purchases.
+struct RowBesideReader: Sendable {
+    let mapper: ReceiptMapper
+    /// The roles that this run gives to columns.
+    let roles: ColumnRoles
+    let acceptsRecorded: Bool
+
+    /// Reads the rows beside the documents of a record. Only after the documents: without one, the record is quarantined as a
+    /// whole.
+    ///
+    /// A receipt decides about a row even if it is not migrated: it may state the purchase, and the row is of the app and the
+    /// environment of the newest receipt. So a filter keeps out a row with its receipt, and a row waits for a receipt that other
+    /// options may verify. A document that was quarantined alone has no rows: they were read with its record.
+    func readRows(of record: InputRecord, into read: inout RecordDocuments, _ counts: inout BatchCounts) {
+        guard record.path.isEmpty, !read.verified.isEmpty || !read.recorded.isEmpty else { return }
+        var seen: Set<[UInt8]> = []
+        var known: (ids: Set<String>, subscriptions: Set<String>)?
+        for beside in read.placesOfRows {
+            guard let row = RowBeside(record.carried + beside.carried),
+                seen.insert(JSONValue.object(row.object).json).inserted
+            else { continue }
+            let found = known ?? (ids: read.transactionIds, subscriptions: read.subscriptionProducts)
+            known = found
+            guard !found.ids.contains(row.transactionId),
+                isRead(row, besideSubscriptionsOf: found.subscriptions, &counts)
+            else { continue }
+            if let reason = read.reasonToWait {
+                read.wait(RefusedDocument(document: row.document(beside), kind: .latestReceiptInfo, reason: reason))
+            } else {
+                self.read(row, beside, of: record, into: &read, &counts)
+            }
+        }
+    }
+
+    /// The row beside a receipt; nil if the receipt states its purchase, or if it is not read.
+    func unstatedRow(
+        of record: InputRecord, in counts: inout BatchCounts, besideReceipt decoded: () -> LegacyReceipt?
+    ) -> RowBeside? {
+        guard record.path.isEmpty, let row = RowBeside(record.carried) else { return nil }
+        let receipt = decoded()
+        guard receipt?.states(row.transactionId) != true else { return nil }
+        return isRead(row, besideSubscriptionsOf: receipt?.subscriptionProducts ?? [], &counts) ? row : nil
+    }
+
+    /// Reads a row beside a document as a recorded document.
+    func read(
+        _ row: RowBeside, _ beside: PlaceOfRow, of record: InputRecord, into read: inout RecordDocuments,
+        _ counts: inout BatchCounts
+    ) {
+        let document = row.document(beside)
+        var stated = roles.surroundings(of: document, in: record, &counts)
+        stated.complete(from: beside)
+        do throws(RecordedReplyError) {
+            let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
+            // Columns of the caller's own can have Apple's names.
+            guard mapping.transactions.allSatisfy({ $0.payload.hasDecimalIds && $0.payload.purchaseDate != nil })
+            else { throw RecordedReplyError(.nothingInside) }
+            read.recorded.append(
+                RecordedDocument(mapping: mapping, kind: .latestReceiptInfo, document: document, isRowBeside: true))
+        } catch {
+            counts.note("rowNotRead")
+        }
+    }
+
+    /// Whether a row is read that no document beside it states. Counts one that is not.
+    /// - Parameter products: those of the subscription periods that the documents state.
+    private func isRead(
+        _ row: RowBeside, besideSubscriptionsOf products: Set<String>, _ counts: inout BatchCounts
+    ) -> Bool {
+        if !acceptsRecorded {
+            counts.note("recordedRowsLeftOut")
+        } else if row.mayContinue(subscriptionsOf: products) {
+            counts.note("rowNotRead")
+        } else {
+            return true
+        }
+        return false
+    }
+}
+
+extension LegacyReceipt {
+    /// Whether the receipt states a transaction.
+    fileprivate func states(_ transactionId: String) -> Bool {
+        switch self {
+        case .app(let receipt): receipt.inAppPurchases.contains { $0.transactionId == transactionId }
+        case .transaction(let receipt): receipt.transactionId == transactionId
+        }
+    }
+
+    /// The products of the subscription periods that the receipt states.
+    fileprivate var subscriptionProducts: Set<String> {
+        switch self {
+        case .app(let receipt): Set(receipt.inAppPurchases.filter { $0.expiresDate != nil }.map(\.productId))
+        case .transaction(let receipt): receipt.expiresDate == nil ? [] : [receipt.productId]
+        }
+    }
+}
