@@ -208,136 +208,16 @@ struct RecordMigrator: Sendable {
         quarantine.addRest(of: record, read, into: &output)
     }
 
-    /// Stores the documents of a record. Those that cannot be stored are rejected.
     private func file(
         _ read: inout RecordDocuments, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) {
         let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
-        let receipts = read.verified
-        read.verified = []
-        // A JWS of renewal information does not state its app; the transaction beside it does.
-        let signedData = receipts.compactMap(\.content.signed)
-        let roles = self.roles.roles(of: record)
-        let withSignedData = receipts.filter { $0.content.signed != nil }
-        let signedSets = [FactSet](signedData) { place in
-            roles.documents.surroundings(record.carried + withSignedData[place].carried).bundleId?.value
-        }
-        output.additions.facts += signedSets
-        let filedSignedData = FiledDocuments(signedSets)
-        var claims: Set<UserClaim> = []
-        var signedApps: [SignedApp] = []
-        for receipt in receipts {
-            let sets =
-                receipt.content.signed.map { filedSignedData.sets(of: $0) }
-                ?? receipt.content.facts.map { [$0] } ?? []
-            if sets.isEmpty {
-                // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
-                if let document = receipt.document {
-                    read.refused.append(
-                        RefusedDocument(document: document, kind: receipt.content.kind, reason: .notFiled))
-                } else {
-                    output.counts.note("embeddedReceiptNotFiled")
-                }
-                continue
-            }
-            if receipt.content.signed == nil { output.additions.facts += sets }
-            for set in sets {
-                guard let app = set.appTransaction?.payload else { continue }
-                let userId = roles.users.userId(record.carried + receipt.carried)
-                signedApps.append(SignedApp(scope: set.scope, payload: app, userId: userId))
-            }
-            for carried in [receipt.carried] + receipt.besideCopies {
-                claims.formUnion(roles.users.claims(record.carried + carried, on: sets))
-            }
-            read.verified.append(receipt)
-        }
-        let recorded = read.recorded
-        read.recorded = []
-        for document in recorded {
-            output.counts.add(document.mapping.notes)
-            guard acceptsRecorded else {
-                read.keep(document.unverified)
-                read.refused += document.allRefused(.recordedNotAccepted)
-                continue
-            }
-            var mapping = document.mapping
-            let contradicted = signed.contradictedRows(of: mapping)
-            mapping.remove(rows: contradicted)
-            if !contradicted.isEmpty {
-                read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
-                if mapping.isWithoutPurchases { mapping.removeAppTransaction() }
-            }
-            let columns = record.carried + document.document.carried
-            let userId = mapping.isWithoutPurchases ? roles.users.userId(columns) : nil
-            let sets = [FactSet](recorded: mapping, importedAt: filing.date, userId: userId)
-            if mapping.isWithoutPurchases,
-                sets.contains(where: { set in signedApps.contains { $0.states(set, of: userId) } })
-            {
-                read.keep(document.unverified)
-                read.recorded.append(document)
-                continue
-            }
-            // Stored now, it would stay another customer when the receipt is verified.
-            if mapping.isWithoutPurchases, !sets.isEmpty, let reason = read.reasonToWait {
-                read.wait(document.refused(reason))
-                continue
-            }
-            read.keep(document.unverified)
-            let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
-            let isAppUnfiled = sets.isEmpty && mapping.appTransaction != nil
-            let filedRows = FiledDocuments(document.rows.isEmpty ? [] : sets)
-            if !document.rows.isEmpty {
-                let unfiled = document.mapping.transactions.indices.filter { row in
-                    let id = document.mapping.transactions[row].payload.transactionId
-                    return !contradicted.contains(row) && filedRows.sets(ofTransaction: id).isEmpty
-                }
-                read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
-            } else if filed < mapping.transactions.count + mapping.renewalInfos.count || isAppUnfiled,
-                contradicted.isEmpty
-            {
-                let refused = document.refused(.notFiled(of: mapping))
-                if document.isRowBeside { read.wait(refused) } else { read.refused.append(refused) }
-            }
-            guard !sets.isEmpty else { continue }
-            output.additions.facts += sets
-            for owned in document.owned {
-                claims.formUnion(
-                    roles.users.claims(
-                        record.carried + owned.document.carried,
-                        on: filedRows.sets(ofTransaction: owned.payload.transactionId)))
-            }
-            if document.owned.isEmpty {
-                claims.formUnion(roles.users.claims(columns, on: sets))
-            }
-            read.recorded.append(document)
-        }
-        output.additions.users += claims
+        var documents = DocumentFiling(
+            of: record, roles.roles(of: record), date: filing.date, acceptsRecorded: acceptsRecorded, signed: signed)
+        documents.file(&read, into: &output)
     }
 }
 
 extension VerifiedReceipt {
     fileprivate var kind: RecordKind { form == .app ? .appReceipt : .transactionReceipt }
-}
-
-/// The app transaction that a signed document of a record states.
-private struct SignedApp {
-    let scope: StoreScope
-    let payload: AppTransaction
-    /// The user whose document it is; nil if no column states it.
-    let userId: String?
-
-    /// Whether the unsigned app transaction of a document beside it has the same user and contradicts nothing.
-    func states(_ recorded: FactSet, of userId: String?) -> Bool {
-        guard let other = recorded.appTransaction?.payload, recorded.scope == scope, userId == self.userId else {
-            return false
-        }
-        func agree<Value: Equatable>(_ signed: Value?, _ recorded: Value?) -> Bool {
-            recorded == nil || signed == recorded
-        }
-        // Receipts state whole seconds.
-        func seconds(_ date: Int64?) -> Int64? { date.map { $0 / 1_000 } }
-        return agree(payload.originalApplicationVersion, other.originalApplicationVersion)
-            && agree(seconds(payload.originalPurchaseDate), seconds(other.originalPurchaseDate))
-            && agree(payload.appTransactionId, other.appTransactionId)
-    }
 }

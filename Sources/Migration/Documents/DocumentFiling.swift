@@ -1,0 +1,153 @@
+import AppStoreModels
+import LegacyReceipts
+import Purchases
+import TransactionStore
+
+/// Files the documents of one record in a store.
+struct DocumentFiling {
+    private let record: InputRecord
+    /// The roles of the columns of the record.
+    private let roles: ColumnRoles
+    /// When the migration began, in milliseconds since 1970-01-01T00:00:00Z.
+    private let date: Int64
+    private let acceptsRecorded: Bool
+    /// The purchases that the verified documents state.
+    private let signed: SignedTransactions
+    private var signedApps: [SignedApp] = []
+    private var claims: Set<UserClaim> = []
+
+    /// - Parameter signed: the purchases in the verified documents of the record.
+    init(
+        of record: InputRecord, _ roles: ColumnRoles, date: Int64, acceptsRecorded: Bool, signed: SignedTransactions
+    ) {
+        self.record = record
+        self.roles = roles
+        self.date = date
+        self.acceptsRecorded = acceptsRecorded
+        self.signed = signed
+    }
+
+    /// Files the documents. Those that cannot be stored are refused.
+    mutating func file(_ read: inout RecordDocuments, into output: inout BatchOutput) {
+        fileVerified(&read, into: &output)
+        let recorded = read.recorded
+        read.recorded = []
+        for document in recorded {
+            output.counts.add(document.mapping.notes)
+            guard acceptsRecorded else {
+                read.keep(document.unverified)
+                read.refused += document.allRefused(.recordedNotAccepted)
+                continue
+            }
+            file(document, &read, into: &output.additions)
+        }
+        output.additions.users += claims
+    }
+
+    // MARK: Verified documents
+
+    private mutating func fileVerified(_ read: inout RecordDocuments, into output: inout BatchOutput) {
+        let documents = read.verified
+        read.verified = []
+        let signedData = fileSignedData(of: documents, into: &output.additions)
+        for document in documents {
+            let content = document.content
+            let sets = content.signed.map { signedData.sets(of: $0) } ?? content.facts.map { [$0] } ?? []
+            guard !sets.isEmpty else {
+                // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
+                if let input = document.document {
+                    read.refuse(input, content.kind, .notFiled)
+                } else {
+                    output.counts.note("embeddedReceiptNotFiled")
+                }
+                continue
+            }
+            if content.signed == nil { output.additions.facts += sets }
+            keepApps(of: sets, document.carried)
+            for carried in [document.carried] + document.besideCopies { claim(sets, beside: carried) }
+            read.verified.append(document)
+        }
+    }
+
+    /// Files the JWS of the record together: a JWS of renewal information does not state its app; the transaction beside it
+    /// does.
+    private func fileSignedData(
+        of documents: [VerifiedDocument], into additions: inout StoreAdditions
+    ) -> FiledDocuments {
+        let withSignedData = documents.filter { $0.content.signed != nil }
+        let signedData = withSignedData.compactMap(\.content.signed)
+        let sets = [FactSet](signedData) { place in
+            roles.documents.surroundings(record.carried + withSignedData[place].carried).bundleId?.value
+        }
+        additions.facts += sets
+        return FiledDocuments(sets)
+    }
+
+    private mutating func keepApps(of sets: [FactSet], _ carried: [CarriedColumn]) {
+        for set in sets {
+            guard let app = set.appTransaction?.payload else { continue }
+            let userId = roles.users.userId(record.carried + carried)
+            signedApps.append(SignedApp(scope: set.scope, payload: app, userId: userId))
+        }
+    }
+
+    /// Attaches the user that the columns beside a document name to its purchases.
+    private mutating func claim(_ sets: [FactSet], beside carried: [CarriedColumn]) {
+        claims.formUnion(roles.users.claims(record.carried + carried, on: sets))
+    }
+
+    // MARK: Recorded documents
+
+    private mutating func file(
+        _ document: RecordedDocument, _ read: inout RecordDocuments, into additions: inout StoreAdditions
+    ) {
+        var mapping = document.mapping
+        let contradicted = signed.contradictedRows(of: mapping)
+        if !contradicted.isEmpty {
+            mapping.remove(rows: contradicted)
+            if mapping.isWithoutPurchases { mapping.removeAppTransaction() }
+            read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
+        }
+        let userId =
+            mapping.isWithoutPurchases ? roles.users.userId(record.carried + document.document.carried) : nil
+        let sets = [FactSet](recorded: mapping, importedAt: date, userId: userId)
+        if mapping.isWithoutPurchases,
+            sets.contains(where: { set in signedApps.contains { $0.states(set, of: userId) } })
+        {
+            read.keep(document.unverified)
+            read.recorded.append(document)
+            return
+        }
+        // Stored now, it would stay another customer when the receipt is verified.
+        if mapping.isWithoutPurchases, !sets.isEmpty, let reason = read.reasonToWait {
+            read.wait(document.refused(reason))
+            return
+        }
+        read.keep(document.unverified)
+        let filedRows = FiledDocuments(document.rows.isEmpty ? [] : sets)
+        if !document.rows.isEmpty {
+            let unfiled = document.mapping.transactions.indices.filter { row in
+                let id = document.mapping.transactions[row].payload.transactionId
+                return !contradicted.contains(row) && filedRows.sets(ofTransaction: id).isEmpty
+            }
+            read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
+        } else if contradicted.isEmpty, Self.isIncomplete(sets, of: mapping) {
+            let refused = document.refused(.notFiled(of: mapping))
+            if document.isRowBeside { read.wait(refused) } else { read.refused.append(refused) }
+        }
+        guard !sets.isEmpty else { return }
+        additions.facts += sets
+        for owned in document.owned {
+            claim(filedRows.sets(ofTransaction: owned.payload.transactionId), beside: owned.document.carried)
+        }
+        if document.owned.isEmpty { claim(sets, beside: document.document.carried) }
+        read.recorded.append(document)
+    }
+
+    /// Whether the facts for a store lack something that a document states.
+    private static func isIncomplete(_ sets: [FactSet], of mapping: RecordedMapping) -> Bool {
+        let filed = sets.reduce(0) { $0 + $1.transactions.count + $1.renewalInfos.count }
+        let isAppUnfiled = sets.isEmpty && mapping.appTransaction != nil
+        return filed < mapping.transactions.count + mapping.renewalInfos.count || isAppUnfiled
+    }
+}
