@@ -47,7 +47,7 @@ struct CustomerReader {
         SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place
         FROM owned JOIN renewal_infos AS r ON r.purchase = owned.id WHERE owned.kind = 1
         UNION ALL
-        SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, ''::bytea, place
+        SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, a.legacy, place
         FROM members JOIN app_transactions AS a USING (customer)
         UNION ALL
         SELECT 5::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place
@@ -100,7 +100,12 @@ struct CustomerReader {
                 }
             }
         case .renewalInfo: try rows.withBytes(index, 4) { try assembler.addRenewalInfo(row, payload: $0) }
-        case .appTransaction: try rows.withBytes(index, 4) { try assembler.addAppTransaction(row, payload: $0) }
+        case .appTransaction:
+            try rows.withBytes(index, 4) { payload in
+                try rows.withBytes(index, 5) { legacy in
+                    try assembler.addAppTransaction(row, payload: payload, legacy: legacy)
+                }
+            }
         case .receipt:
             try assembler.addReceipt(form: row.kind, signedDate: row.signedDate, bytes: try rows.bytes(index, 4))
         case nil: throw TransactionStoreError(.engine, "a look-up gave an unexpected row")

@@ -54,7 +54,7 @@ extension SQLiteTransactionStore {
             case 0: try assembler.addIdentity(kind: found.integer(1), value: found.text(4))
             case 1: try assembler.addTransaction(row(found, 1), payload: found.bytes(4), legacy: found.bytes(5))
             case 2: try assembler.addRenewalInfo(row(found, 1), payload: found.bytes(4))
-            case 3: try assembler.addAppTransaction(row(found, 1), payload: found.bytes(4))
+            case 3: try assembler.addAppTransaction(row(found, 1), payload: found.bytes(4), legacy: found.bytes(5))
             default:
                 try assembler.addReceipt(
                     form: found.integer(1), signedDate: found.integer(3), bytes: Array(found.bytes(4)))
@@ -81,7 +81,7 @@ extension SQLiteTransactionStore {
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND i.customer_id = asked.customer_id
             AND i.kind = 1 AND r.scope_id = i.scope_id AND r.original_transaction_id = i.value
         UNION ALL
-        SELECT 3, a.kind, a.source, a.signed_date, a.payload, NULL
+        SELECT 3, a.kind, a.source, a.signed_date, a.payload, a.legacy
         FROM identities asked CROSS JOIN app_transactions a
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND a.customer_id = asked.customer_id
         UNION ALL

@@ -50,8 +50,8 @@ final class FactWriter {
         insertAppTransaction = try SQLStatement(
             db,
             """
-            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload)
-            VALUES (?1, ?2, ?3, ?4, ?5) \(CustomerWriter.newerAppTransaction)
+            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) \(CustomerWriter.newerAppTransaction)
             """)
         insertReceipt = try SQLStatement(
             db,
@@ -203,7 +203,7 @@ final class FactWriter {
         result.count(
             try insertAppTransaction.run(
                 customerId, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code, fact.origin.signedDate,
-                encoder.payload.bytes))
+                encoder.payload.bytes, encoder.legacy.bytes))
     }
 
     private func apply(_ receipt: KnownReceipt, _ customerId: Int64, _ result: inout AppliedFacts) throws {

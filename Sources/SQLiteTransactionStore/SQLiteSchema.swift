@@ -42,8 +42,15 @@ enum SQLiteSchema {
         }
         migrator.registerMigration("10") { db in try db.execute(sql: version10) }
         migrator.registerMigration("11") { db in try db.execute(sql: version11) }
+        migrator.registerMigration("12") { db in
+            try db.execute(sql: version12)
+            try AppTransactionFiller.fill(db)
+        }
         return migrator
     }
+
+    /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
+    private static let version12 = "ALTER TABLE app_transactions ADD COLUMN legacy BLOB NOT NULL DEFAULT X''"
 
     /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since
     /// 1970. A term is looked at at once if its basis is new, because only programs with a catalog know its end.

@@ -69,7 +69,9 @@ public struct CustomerAssembler {
     /// counts.
     /// - Throws: ``TransactionStoreError`` `corrupt` for bytes that are not those of a `FactRow`.
     public mutating func addAppTransaction(_ row: FactRow) throws {
-        try row.payload.withUnsafeBufferPointer { try addAppTransaction(Row(row), payload: $0) }
+        try row.payload.withUnsafeBufferPointer { payload in
+            try row.legacy.withUnsafeBufferPointer { try addAppTransaction(Row(row), payload: payload, legacy: $0) }
+        }
     }
 
     /// - Parameters:
@@ -94,17 +96,22 @@ public struct CustomerAssembler {
         statements.renewalInfos[id, default: ByKind()][origin.source.kind] = fact
     }
 
-    package mutating func addAppTransaction(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
+    /// The parameters are those of `addTransaction`.
+    package mutating func addAppTransaction(
+        _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
+    ) throws {
         let origin = try row.origin
         let kind = origin.source.kind
         let new = FactRow(
-            kind: row.kind, source: row.source, signedDate: row.signedDate, payload: Array(payload), legacy: [],
-            revokes: false)
+            kind: row.kind, source: row.source, signedDate: row.signedDate, payload: Array(payload),
+            legacy: Array(legacy), revokes: false)
         // Two rows of a kind occur only if the identities belong to several customers that no document joins.
         if let known = appRows[kind], !new.replaces(known) { return }
         var value = try AppTransaction(stored: payload)
         let stated = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
-        statements.appTransactions[kind] = AppTransactionFact(payload: value, origin: stated)
+        statements.appTransactions[kind] = AppTransactionFact(
+            payload: value, legacy: legacy.isEmpty ? nil : try LegacyAppTransactionFields(stored: legacy),
+            origin: stated)
         appRows[kind] = new
     }
 

@@ -162,7 +162,8 @@ private struct EncodedMembers {
         let fact = try Fact(bytes)
         var value = try AppTransaction(stored: fact.payload)
         let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
-        appTransaction = AppTransactionFact(payload: value, origin: origin)
+        appTransaction = AppTransactionFact(
+            payload: value, legacy: try fact.legacy.map { try LegacyAppTransactionFields(stored: $0) }, origin: origin)
     }
 
     /// One fact: its source, and the range of its text.

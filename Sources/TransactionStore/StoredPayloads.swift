@@ -51,3 +51,24 @@ extension LegacyTransactionFields {
         }
     }
 }
+
+extension LegacyAppTransactionFields {
+    init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
+        self.init()
+        do {
+            try read(bytes)
+        } catch {
+            throw StoredObject.corrupt(error.detail)
+        }
+    }
+
+    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadReadingError) {
+        var reader = PayloadReader(bytes)
+        while try reader.beginPass() {
+            if try reader.take("receiptType") { receiptType = try reader.string() }
+            if try reader.take("expirationDate") { expirationDate = try reader.int64() }
+            if try reader.take("volumePurchaseDate") { volumePurchaseDate = try reader.int64() }
+            if try reader.take("volumePurchaseOrganization") { volumePurchaseOrganization = try reader.string() }
+        }
+    }
+}

@@ -383,8 +383,26 @@ package enum ExportedTables {
                 $0.receiptCreationDate
             },
         ]
+        let legacy: [Column<LegacyAppTransactionFields>] = [
+            .text(
+                "legacyReceiptType",
+                """
+                The type that the receipt states, or an unsigned reply if no receipt does: `ProductionVPP` or \
+                `ProductionVPPSandbox` for a volume purchase.
+                """
+            ) { $0.receiptType },
+            .date("volumePurchaseExpirationDate", "When the volume purchase expires.") { $0.expirationDate },
+            .date("volumePurchaseDate", "The date that the receipt of a volume purchase states.") {
+                $0.volumePurchaseDate
+            },
+            .text("volumePurchaseOrganization", "The organization that made the volume purchase.") {
+                $0.volumePurchaseOrganization
+            },
+        ]
         let payload: [Column<OwnedRow<StoredAppTransaction>>] = stated.within { row, value in value(row.value.payload) }
-        let columns = owner() + payload + evidence { $0.origins }
+        let beside: [Column<OwnedRow<StoredAppTransaction>>] = legacy.within { row, value in value(row.value.legacy) }
+        let columns: [Column<OwnedRow<StoredAppTransaction>>] =
+            owner() + payload + beside + evidence { $0.origins }
         let fields = FieldSet<AppTransactionField>(named: names(columns))
         return Table(
             name: "app_transactions",

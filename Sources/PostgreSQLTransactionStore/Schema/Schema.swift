@@ -21,6 +21,7 @@ struct Schema: Sendable {
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
         Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
+        Migration(version: 12, sql: legacyAppFields, fill: AppTransactionFiller.fill),
     ]
 
     /// The version that this program reads and writes.
@@ -197,6 +198,9 @@ struct Schema: Sendable {
         );
         INSERT INTO readiness VALUES (1, 0)
         """
+
+    /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
+    private static let legacyAppFields = "ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT ''"
 
     /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since
     /// 1970. A term is looked at at once if its basis is new, because only programs with a catalog know its end.

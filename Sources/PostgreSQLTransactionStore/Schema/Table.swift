@@ -94,8 +94,12 @@ struct Table: Sendable {
 
     static let appTransactions = Table(
         "app_transactions",
-        [.int8("customer"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],
-        key: ["customer", "kind"], newness: ["signed_date", "payload", "source"], returning: ["customer", "kind"])
+        [
+            .int8("customer"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload"),
+            .bytea("legacy"),
+        ],
+        key: ["customer", "kind"], newness: ["signed_date", "payload", "legacy", "source"],
+        returning: ["customer", "kind"])
 
     static let receipts = Table(
         "receipts", [.int8("customer"), .int8("signed_date"), .int2("form"), .bytea("octets")],

@@ -19,15 +19,16 @@ struct CustomerJoiner {
         WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
         moved AS (
             DELETE FROM app_transactions AS old USING given WHERE old.customer = given.from_customer
-            RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload
+            RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload, old.legacy
         )
-        INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload)
-        SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload FROM moved
-        ORDER BY to_customer, kind, signed_date DESC, payload DESC, source DESC
+        INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload, legacy)
+        SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload, legacy FROM moved
+        ORDER BY to_customer, kind, signed_date DESC, payload DESC, legacy DESC, source DESC
         ON CONFLICT (customer, kind) DO UPDATE
-        SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload
-        WHERE (known.signed_date, known.payload, known.source)
-            < (excluded.signed_date, excluded.payload, excluded.source)
+        SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload,
+            legacy = excluded.legacy
+        WHERE (known.signed_date, known.payload, known.legacy, known.source)
+            < (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source)
         """)
     private static let moveReceipts = Statement(
         """

@@ -275,6 +275,7 @@ struct FactWriter {
         var others: [FactBatch.Row] = []
         let hasId = table.name == Table.transactions.name
         let hasSource = table.name != Table.receipts.name
+        let hasLegacy = hasId || table.name == Table.appTransactions.name
         func add(_ row: FactBatch.Row, to rows: inout RowBuffer) {
             rows.beginRow()
             rows.integer(numbers[row.owner])
@@ -283,7 +284,7 @@ struct FactWriter {
             if hasSource { rows.integer(row.source) }
             if hasId { rows.bytes(batch.bytes[row.id]) }
             rows.bytes(batch.bytes[row.payload])
-            if hasId { rows.bytes(batch.bytes[row.legacy]) }
+            if hasLegacy { rows.bytes(batch.bytes[row.legacy]) }
         }
         // By database id, an order that is the same in every program. Two writers then wait for each other in one
         // direction only.

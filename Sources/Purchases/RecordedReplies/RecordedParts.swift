@@ -25,6 +25,7 @@ struct RecordedAppTransaction {
     func mapped() throws(RecordedReplyError) -> MappedAppTransaction {
         var result = MappedAppTransaction(standing: .recorded)
         if let type = try reader.text("receipt_type") {
+            result.legacy.receiptType = type
             let environment = RecordedEnvironment.modern(type)
             set(&result, \.receiptType, environment, .receiptType, "receipt_type")
             if environment == nil { result.notes.append(.unknownEnvironment) }
@@ -48,6 +49,7 @@ struct RecordedAppTransaction {
         // In an object that is also a purchase, this date is that of the purchase.
         if !reader.isPurchase {
             try setDate(&result, \.originalPurchaseDate, .originalPurchaseDate, "original_purchase_date")
+            setExpirationDate(&result)
         }
         try setDate(&result, \.preorderDate, .preorderDate, "preorder_date")
         return result
@@ -69,6 +71,17 @@ struct RecordedAppTransaction {
         guard let (date, key) = try reader.date(name) else { return }
         set(&result, path, date.milliseconds, field, key)
         if date.isAmbiguous { result.notes.add(.ambiguousLocalTime) }
+    }
+
+    /// Nothing about a purchase depends on this date, so one that cannot be read does not refuse the document.
+    private func setExpirationDate(_ result: inout MappedAppTransaction) {
+        do {
+            guard let (date, _) = try reader.date("expiration_date") else { return }
+            result.legacy.expirationDate = date.milliseconds
+            if date.isAmbiguous { result.notes.add(.ambiguousLocalTime) }
+        } catch {
+            result.notes.add(.valueOutOfRange)
+        }
     }
 }
 

@@ -155,10 +155,13 @@ public struct StoredRenewalInfo: Sendable {
 /// What is known about the app itself.
 public struct StoredAppTransaction: Sendable {
     public let payload: AppTransaction
+    /// What a receipt or a reply states beside the modern fields.
+    public let legacy: LegacyAppTransactionFields
     public let origins: [FactOrigin]
 
-    package init(payload: AppTransaction, origins: [FactOrigin]) {
+    package init(payload: AppTransaction, legacy: LegacyAppTransactionFields, origins: [FactOrigin]) {
         self.payload = payload
+        self.legacy = legacy
         self.origins = origins
     }
 }

@@ -330,6 +330,9 @@ extension StoredAppTransaction {
     /// Receipts and app transactions state the same fields, except that only app transactions have the ids of the
     /// download and of the device. Each field comes from the newer of the two; a recorded document counts only if there
     /// is neither.
+    ///
+    /// App transactions of StoreKit 2 cannot state the legacy fields. A recorded document counts for these if no receipt
+    /// states any.
     init?(joining facts: ByKind<AppTransactionFact>, in scope: StoreScope) {
         var payload: AppTransaction
         if let signed = facts.signed {
@@ -345,7 +348,10 @@ extension StoredAppTransaction {
         }
         payload.bundleId = scope.bundleId
         payload.receiptType = scope.environment
-        self.init(payload: payload, origins: facts.map(\.origin))
+        self.init(
+            payload: payload,
+            legacy: facts.receipt?.legacy ?? facts.recorded?.legacy ?? LegacyAppTransactionFields(),
+            origins: facts.map(\.origin))
     }
 }
 

@@ -53,6 +53,17 @@ extension MappedAppTransaction {
         provenance.set(
             &payload.originalApplicationVersion, to: originalVersion, .originalApplicationVersion, .signedAttribute(19))
         provenance.set(&payload.preorderDate, to: receipt.preorderDate, .preorderDate, .signedAttribute(32))
+        legacy = LegacyAppTransactionFields(receipt)
+    }
+}
+
+extension LegacyAppTransactionFields {
+    fileprivate init(_ receipt: AppReceipt) {
+        self.init()
+        receiptType = receipt.receiptType?.rawValue
+        expirationDate = receipt.expirationDate
+        volumePurchaseDate = receipt.volumePurchaseDate
+        volumePurchaseOrganization = receipt.volumePurchaseOrganization?.nonEmpty
     }
 }
 

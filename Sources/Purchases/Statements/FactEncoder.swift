@@ -45,6 +45,7 @@ package struct FactEncoder {
         value.receiptType = nil
         StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
         value.write(to: &payload)
+        if let fields = fact.legacy { fields.write(to: &legacy) }
     }
 }
 
@@ -80,6 +81,17 @@ extension LegacyTransactionFields {
         writer.member("inAppOwnershipType", inAppOwnershipType)
         writer.member("itemId", itemId)
         writer.member("productType", productType)
+        writer.endObject()
+    }
+}
+
+extension LegacyAppTransactionFields {
+    fileprivate func write(to writer: inout JSONWriter) {
+        writer.beginObject()
+        writer.member("receiptType", receiptType)
+        writer.member("expirationDate", expirationDate)
+        writer.member("volumePurchaseDate", volumePurchaseDate)
+        writer.member("volumePurchaseOrganization", volumePurchaseOrganization)
         writer.endObject()
     }
 }

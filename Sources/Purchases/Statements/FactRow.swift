@@ -17,7 +17,7 @@ public struct FactRow: Hashable, Sendable {
     public let signedDate: Int64
     /// JSON. An engine does not change it and does not need to read it.
     public let payload: [UInt8]
-    /// The values that the modern model has no field for: JSON, or empty. Only transactions have them.
+    /// The values that the modern model has no field for: JSON, or empty. Renewal infos have none.
     public let legacy: [UInt8]
     /// Whether the fact states a refund or an upgrade.
     public let revokes: Bool
@@ -50,7 +50,7 @@ public struct FactRow: Hashable, Sendable {
     public init(_ fact: AppTransactionFact) {
         var encoder = FactEncoder()
         encoder.encode(fact)
-        self.init(fact.origin, encoder)
+        self.init(fact.origin, encoder, legacy: encoder.legacy.bytes)
     }
 
     private init(_ origin: FactOrigin, _ encoder: FactEncoder, legacy: [UInt8] = [], revokes: Bool = false) {

@@ -41,8 +41,7 @@ extension FactSet {
             TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
         }
         self.init(
-            scope: scope, transactions: facts,
-            appTransaction: AppTransactionFact(payload: MappedAppTransaction(app).payload, origin: origin),
+            scope: scope, transactions: facts, appTransaction: AppTransactionFact(app, origin),
             receipt: KnownReceipt(form: .app, bytes: canonicalBytes, signedDate: signedDate))
     }
 
@@ -71,6 +70,26 @@ extension FactSet {
         self.init(
             scope: scope, transactions: [fact],
             receipt: KnownReceipt(form: .transaction, bytes: canonicalBytes, signedDate: receiptDate))
+    }
+}
+
+extension AppTransactionFact {
+    fileprivate init(_ receipt: AppReceipt, _ origin: FactOrigin) {
+        let mapped = MappedAppTransaction(receipt)
+        self.init(payload: mapped.payload, legacy: mapped.legacy, origin: origin)
+    }
+}
+
+extension LegacyAppTransactionFields {
+    /// `FactRow.legacy` of the app transaction of an app receipt, for stores from before they kept it. It is empty if the row
+    /// is not from this receipt.
+    /// - Parameters:
+    ///   - receipt: the bytes of a `KnownReceipt`, which was verified before it was stored.
+    ///   - payload: `FactRow.payload` of the row.
+    package static func stored(of receipt: [UInt8], ofAppTransaction payload: [UInt8]) -> [UInt8] {
+        guard case .app(let app)? = try? ReceiptDecoder().decode(stored: receipt).payload else { return [] }
+        let row = FactRow(AppTransactionFact(app, FactOrigin(source: .receipt, signedDate: 0)))
+        return row.payload == payload ? row.legacy : []
     }
 }
 

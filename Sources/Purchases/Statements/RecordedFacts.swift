@@ -129,7 +129,7 @@ private struct RecordedDocument {
         let stated = isFiledByTheRest ? mapping.environment : nil
         guard let index = index(app.payload.receiptType ?? stated, app.payload.bundleId ?? mapping.bundleId)
         else { return }
-        parts[index].appTransaction = AppTransactionFact(payload: app.payload, origin: origin)
+        parts[index].appTransaction = AppTransactionFact(payload: app.payload, legacy: app.legacy, origin: origin)
         guard mapping.isWithoutPurchases, app.payload.statesDownload else { return }
         let id = app.payload.appTransactionId.map { CustomerIdentity(.appTransactionId, $0) }
         guard id?.isMeaningful != true else { return }

@@ -27,6 +27,21 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
     public init() {}
 }
 
+/// Values of app receipts, and of the replies to them, that the modern app transaction has no field for. Each is absent if
+/// the document does not have it.
+public struct LegacyAppTransactionFields: Codable, Hashable, Sendable {
+    /// `receipt_type` (attribute 0) as Apple wrote it: `ProductionVPP` is a volume purchase.
+    public var receiptType: String?
+    /// `expiration_date` (attribute 21): when a volume purchase expires, in milliseconds since 1970-01-01T00:00:00Z.
+    public var expirationDate: Int64?
+    /// Attribute 22: a date of a volume purchase, in milliseconds since 1970-01-01T00:00:00Z. Replies do not state it.
+    public var volumePurchaseDate: Int64?
+    /// Attribute 23: the name of the organization. Replies do not state it.
+    public var volumePurchaseOrganization: String?
+
+    public init() {}
+}
+
 /// What one document states about one transaction.
 public struct TransactionFact: Sendable {
     /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without one are not
@@ -57,10 +72,13 @@ public struct RenewalInfoFact: Sendable {
 /// What one document states about the app itself.
 public struct AppTransactionFact: Sendable {
     public let payload: AppTransaction
+    /// Nil if the document states none of them.
+    public let legacy: LegacyAppTransactionFields?
     public let origin: FactOrigin
 
-    package init(payload: AppTransaction, origin: FactOrigin) {
+    package init(payload: AppTransaction, legacy: LegacyAppTransactionFields? = nil, origin: FactOrigin) {
         self.payload = payload
+        self.legacy = legacy == LegacyAppTransactionFields() ? nil : legacy
         self.origin = origin
     }
 }

@@ -234,7 +234,11 @@ extension StoreConformance {
             renewals.append(Samples.renewal("\(number(1...14))", source: source(), at: Int64(number(1...4))))
         }
         var app: AppTransactionFact?
-        if chance(30) { app = Samples.app("\(number(1...5))", source: source(), at: Int64(number(1...3))) }
+        if chance(30) {
+            var legacy = LegacyAppTransactionFields()
+            if chance(50) { legacy.receiptType = chance(50) ? "Production" : "ProductionVPP" }
+            app = Samples.app("\(number(1...5))", source: source(), at: Int64(number(1...3)), legacy: legacy)
+        }
         var receipt: KnownReceipt?
         if chance(40) {
             let form: KnownReceipt.Form = chance(70) ? .app : .transaction

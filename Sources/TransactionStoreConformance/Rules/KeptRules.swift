@@ -44,6 +44,40 @@ extension StoreConformance {
                         && app.payload.unknownMembers.isEmpty)
             }
         },
+        StoreRule(opened: "what a receipt states beside the modern app transaction stays with it") { store in
+            let none = LegacyAppTransactionFields()
+            var single = none
+            single.receiptType = "Production"
+            var volume = none
+            volume.receiptType = "ProductionVPP"
+            volume.expirationDate = .max
+            volume.volumePurchaseDate = -1
+            volume.volumePurchaseOrganization = "A \"school\"\n\u{0}é"
+            let steps: [(app: AppTransactionFact, changed: Int, kept: LegacyAppTransactionFields)] = [
+                (Samples.app("1", at: 1), 1, none),
+                // A store from before the values were kept takes them when the document comes again.
+                (Samples.app("1", at: 1, legacy: volume), 1, volume), (Samples.app("1", at: 1), 0, volume),
+                (Samples.app("1", at: 1, legacy: single), 0, volume),
+                // StoreKit 2 does not state them, and an unsigned document does not overrule a receipt.
+                (Samples.app("2", source: .signedTransaction, at: 2), 1, volume),
+                (Samples.app("2", source: .recordedReply, at: 3, legacy: single), 1, volume),
+                (Samples.app("3", at: 3, legacy: single), 1, single),
+                (Samples.app("2", at: 2, legacy: volume), 0, single),
+            ]
+            for (place, step) in steps.enumerated() {
+                let set = Samples.set(identities: [Samples.original("1")], app: step.app)
+                try expect(try await store.apply([set]).changed, equals: step.changed, "step \(place)")
+                let app = try require(try await store.customer(original: "1")?.appTransaction)
+                try expect(app.legacy, equals: step.kept, "step \(place)")
+            }
+            // Merged customers have the newest too.
+            try await store.add(
+                Samples.set(identities: [Samples.original("2")], app: Samples.app("0", at: 4, legacy: volume)))
+            try await store.add(Samples.set(Samples.fact("1"), Samples.fact("2")))
+            for id in ["1", "2"] {
+                try await expect(store.customer(original: id)?.appTransaction?.legacy, equals: volume)
+            }
+        },
         StoreRule(opened: "a signed renewal info wins over a recorded one; of the same kind the newest wins") { store in
             _ = try await store.apply([
                 Samples.set(renewals: [Samples.renewal("1", product: "recorded", source: .recordedReply, at: 9)]),

@@ -76,12 +76,14 @@ public enum StoreSamples {
     }
 
     /// A fact about the app.
-    public static func app(_ version: String, source: FactSource = .receipt, at date: Int64 = june)
-        -> AppTransactionFact
-    {
+    public static func app(
+        _ version: String, source: FactSource = .receipt, at date: Int64 = june,
+        legacy: LegacyAppTransactionFields? = nil
+    ) -> AppTransactionFact {
         var payload = AppTransaction()
         payload.applicationVersion = version
-        return AppTransactionFact(payload: payload, origin: FactOrigin(source: source, signedDate: date))
+        return AppTransactionFact(
+            payload: payload, legacy: legacy, origin: FactOrigin(source: source, signedDate: date))
     }
 
     /// A receipt with these bytes.
@@ -182,6 +184,7 @@ package struct ComparableCustomer: Equatable {
     package let transactions: [Transaction]
     package let renewals: [Renewal]
     package let app: AppTransaction?
+    package let appLegacy: LegacyAppTransactionFields?
     package let appOrigins: [FactOrigin]
     package let receipts: [KnownReceipt?]
 
@@ -194,6 +197,7 @@ package struct ComparableCustomer: Equatable {
         }
         renewals = customer.renewalInfos.map { Renewal(payload: $0.payload, origins: $0.origins) }
         app = customer.appTransaction?.payload
+        appLegacy = customer.appTransaction?.legacy
         appOrigins = customer.appTransaction?.origins ?? []
         receipts = [customer.newestAppReceipt, customer.newestTransactionReceipt]
     }

@@ -29,7 +29,8 @@ enum CustomerText {
         ],
         "app_transactions": [
             "appTransactionId", "originalApplicationVersion", "originalPurchaseDate", "originalPlatform",
-            "applicationVersion", "evidence", "asOf",
+            "legacyReceiptType", "volumePurchaseExpirationDate", "volumePurchaseOrganization", "applicationVersion",
+            "evidence", "asOf",
         ],
         "offers_used": [
             "purchaseDate", "transactionId", "productId", "offerType", "offerIdentifier", "offerDiscountType",

@@ -3,6 +3,7 @@ import Foundation
 import Migration
 import ProductCatalog
 import Purchases
+import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
@@ -172,6 +173,34 @@ struct ExportedTableTests {
         #expect(apps["originalPurchaseDate"] == [String(Samples.june - 400 * Samples.day)])
         // What has no column is not lost.
         #expect(apps["more"] == [#"{"deviceVerificationNonce":"nonce"}"#])
+    }
+
+    @Test("app_transactions has the type of the receipt, and what is stated about a volume purchase")
+    func volumePurchases() async throws {
+        let (place, folder) = (try TemporaryFolder(), try TemporaryFolder())
+        let store = try SQLiteTransactionStore.open(path: place.file("store.sqlite"))
+        var volume = LegacyAppTransactionFields()
+        volume.receiptType = "ProductionVPP"
+        volume.expirationDate = 1_742_034_030_000
+        volume.volumePurchaseDate = 1_710_238_830_000
+        volume.volumePurchaseOrganization = Samples.hostile
+        var single = LegacyAppTransactionFields()
+        single.receiptType = "Production"
+        let stated: [(id: String, legacy: LegacyAppTransactionFields?)] = [("1", volume), ("2", single), ("3", nil)]
+        for (id, legacy) in stated {
+            let app = StoreSamples.app("1.0", legacy: legacy)
+            _ = try await store.apply([StoreSamples.set(identities: [StoreSamples.original(id)], app: app)])
+        }
+        _ = try await TableExport(format: .csv, date: Samples.date).run(store, to: folder.path)
+        try await store.close()
+        let apps = try ExportedRows("app_transactions", in: folder)
+        #expect(apps["receiptType"] == ["Production", "Production", "Production"])
+        #expect(Set(apps.rows.map { $0["legacyReceiptType"] }) == ["ProductionVPP", "Production", nil])
+        let row = try apps.row("legacyReceiptType", "ProductionVPP")
+        #expect(row["volumePurchaseExpirationDate"] == "1742034030000")
+        #expect(row["volumePurchaseDate"] == "1710238830000")
+        #expect(row["volumePurchaseOrganization"] == Samples.hostile)
+        #expect(apps.rows.compactMap { $0["volumePurchaseExpirationDate"] }.count == 1)
     }
 
     @Test("customers and their identities, one key each, count what the other tables have")

@@ -198,6 +198,7 @@ import Testing
         let mapped = Support.map([InAppPurchase(productId: "p", transactionId: "1")], type: type)
         #expect(mapped.transactions[0].payload.environment == expected)
         #expect(mapped.appTransaction?.payload.receiptType == expected)
+        #expect(mapped.appTransaction?.legacy.receiptType == type.rawValue)
         #expect(mapped.notes.isEmpty)
     }
 

@@ -120,8 +120,25 @@ enum RecordedSupport {
             $0.originalApplicationVersion = "1"
         }
         #expect(mapped.appTransaction?.payload == expected)
+        #expect(mapped.appTransaction?.legacy.receiptType == "ProductionVPP")
+        #expect(mapped.appTransaction?.legacy.expirationDate == nil)
         #expect(mapped.appTransaction?.standing == .recorded)
         #expect(mapped.environment == .production)
+    }
+
+    @Test(
+        arguments: [
+            (#""expiration_date_ms":"1742034030000","expiration_date":"x""#, 1_742_034_030_000, []),
+            (#""expiration_date":"2025-03-15 10:20:30 Etc/GMT""#, 1_742_034_030_000, []),
+            (#""expiration_date":"4001-01-01 00:00:00 Etc/GMT""#, 64_092_211_200_000, []),
+            (#""expiration_date":null"#, nil, []), (#""expiration_date":"never""#, nil, [.valueOutOfRange]),
+        ] as [(String, Int64?, [MappingNote])])
+    func aReplyStatesWhenAVolumePurchaseExpires(members: String, expected: Int64?, notes: [MappingNote]) throws {
+        let app = try Support.map(
+            #"{"status":0,"receipt":{"receipt_type":"ProductionVPP","bundle_id":"b",\#(members),"in_app":[]}}"#
+        ).appTransaction
+        #expect(app?.legacy.expirationDate == expected && app?.notes == notes)
+        #expect(app?.payload.bundleId == "b")
     }
 
     @Test func iOS6RepliesHoldOnePurchaseAndMilliseconds() throws {

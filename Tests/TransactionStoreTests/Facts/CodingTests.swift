@@ -103,6 +103,24 @@ struct CodingTests {
         #expect(try model.customer([identity], in: StoreSamples.scope)?.appTransaction?.payload == payload)
     }
 
+    @Test func everyLegacyFieldOfAnAppTransactionComesBack() throws {
+        var legacy = LegacyAppTransactionFields()
+        legacy.receiptType = "ProductionVPP"
+        legacy.expirationDate = .max
+        legacy.volumePurchaseDate = .min
+        legacy.volumePurchaseOrganization = "\u{0}\"é"
+        assertComplete(legacy)
+        let set = StoreSamples.set(
+            identities: [StoreSamples.original("1")], app: StoreSamples.app("1", legacy: legacy))
+        var model = ModelStore()
+        model.apply(set)
+        let customer = try model.customer([StoreSamples.original("1")], in: StoreSamples.scope)
+        #expect(customer?.appTransaction?.legacy == legacy)
+        // As a spool keeps it.
+        let encoded = try EncodedFactSet(set)
+        #expect(try FactSet(encoded: encoded.facts, receipt: nil).appTransaction?.legacy == legacy)
+    }
+
     /// Apple names these members of a transaction from a bundle in StoreKit and does not document their JSON.
     @Test func membersOfABundleTransactionThatAppleDoesNotDocumentComeBack() throws {
         let payload: JWSTransactionDecodedPayload = try full(

@@ -331,4 +331,27 @@ struct JoiningTests {
         #expect(joined.payload.originalPurchaseDate == 5123)
         #expect(joined.origins.count == 2)
     }
+
+    /// StoreKit 2 cannot state it, and an unsigned document counts only without a receipt.
+    @Test func aVolumePurchaseIsKnownWhateverOtherDocumentsState() throws {
+        func fields(_ type: String) -> LegacyAppTransactionFields {
+            var fields = LegacyAppTransactionFields()
+            fields.receiptType = type
+            return fields
+        }
+        let receipt = Samples.app("1", at: 1, legacy: fields("ProductionVPP"))
+        let signed = Samples.app("2", source: .signedTransaction, at: 2)
+        let reply = Samples.app("3", source: .recordedReply, at: 3, legacy: fields("Production"))
+        let cases: [(apps: [AppTransactionFact], type: String?)] = [
+            ([receipt, signed, reply], "ProductionVPP"), ([signed, reply], "Production"), ([signed], nil),
+        ]
+        for (apps, expected) in cases {
+            for order in StoreConformance.permutations(apps) {
+                var model = ModelStore()
+                for app in order { model.apply(Samples.set(Samples.fact("1"), app: app)) }
+                let joined = try model.customer([Samples.original("1")], in: Samples.scope)?.appTransaction
+                #expect(joined != nil && joined?.legacy.receiptType == expected)
+            }
+        }
+    }
 }

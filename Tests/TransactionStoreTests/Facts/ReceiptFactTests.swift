@@ -98,6 +98,27 @@ struct ReceiptFactTests {
         #expect(FactSet(receipt, bytes: bytes)?.scope.environment == .production)
     }
 
+    @Test func aVolumePurchaseIsFiledAsTheReceiptStatesIt() throws {
+        let set = try VolumePurchase.set()
+        #expect(set.appTransaction?.legacy == VolumePurchase.legacy)
+        #expect(set.appTransaction?.payload.receiptType == .production)
+        // Every receipt has a type.
+        let other = try #require(FactSet(FactSupport.receipt([FactSupport.purchase()]), bytes: bytes))
+        var single = LegacyAppTransactionFields()
+        single.receiptType = "Production"
+        #expect(other.appTransaction?.legacy == single)
+    }
+
+    @Test func theLegacyFieldsOfAStoredReceiptAreThoseOfItsOwnAppTransaction() throws {
+        let set = try VolumePurchase.set()
+        let row = FactRow(try #require(set.appTransaction))
+        let receipt = try #require(set.receipt).bytes
+        #expect(LegacyAppTransactionFields.stored(of: receipt, ofAppTransaction: row.payload) == row.legacy)
+        #expect(!row.legacy.isEmpty)
+        #expect(LegacyAppTransactionFields.stored(of: receipt, ofAppTransaction: Array("{}".utf8)).isEmpty)
+        #expect(LegacyAppTransactionFields.stored(of: bytes, ofAppTransaction: row.payload).isEmpty)
+    }
+
     @Test func aTransactionReceiptIsFiledByItsPurchaseDate() throws {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "20000000000001", originalTransactionId: "10000000000001",

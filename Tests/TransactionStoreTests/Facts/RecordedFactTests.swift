@@ -120,6 +120,19 @@ struct RecordedFactTests {
         #expect(set.identities.map(\.kind) == [.receiptDigest])
     }
 
+    @Test func aReplyIsFiledWithItsReceiptType() throws {
+        let reply = try FactSupport.recorded(
+            """
+            {"status": 0, "receipt": {"receipt_type": "ProductionVPP", "bundle_id": "com.example.app",
+              "original_application_version": "1.0", "expiration_date_ms": "1742034030000", "in_app": []}}
+            """)
+        let set = try #require([FactSet](recorded: reply).first)
+        var legacy = LegacyAppTransactionFields()
+        legacy.receiptType = "ProductionVPP"
+        legacy.expirationDate = 1_742_034_030_000
+        #expect(set.appTransaction?.legacy == legacy && set.scope == StoreSamples.scope)
+    }
+
     @Test func aDownloadIsFiledOnceForEachReceipt() throws {
         func identities(_ mapping: RecordedMapping, _ userId: String? = nil) -> [CustomerIdentity] {
             [FactSet](recorded: mapping, userId: userId).flatMap(\.identities)

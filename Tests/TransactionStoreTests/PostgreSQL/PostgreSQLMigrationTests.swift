@@ -22,8 +22,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 10 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...10)
+        "A database of schema 1 to 11 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...11)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -59,7 +59,25 @@ struct PostgreSQLMigrationTests {
             #expect(erased.transactions == 2 && erased.leftHashes == 1)
             #expect(try await new.apply([Samples.set(Samples.fact("1"))]).erased == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "11")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "12")
+        }
+    }
+
+    @Test("An upgraded database knows the type of the receipts that it holds, and which were volume purchases")
+    func receiptTypes() async throws {
+        try await TestSchema.with { schema in
+            let set = try VolumePurchase.set()
+            let old = try await schema.open()
+            _ = try await old.apply([set, Samples.set(Samples.fact("1"), app: Samples.app("1"))])
+            try await old.close()
+            try schema.downgrade(to: 11)
+            let new = try await schema.open()
+            let customer = try await new.customer(set.identities, in: set.scope)
+            #expect(customer?.appTransaction?.legacy == VolumePurchase.legacy)
+            #expect(try await new.customer(original: "1")?.appTransaction?.legacy == LegacyAppTransactionFields())
+            // Nothing changes when the receipt comes again.
+            #expect(try await new.apply([set]).changed == 0)
+            try await new.close()
         }
     }
 

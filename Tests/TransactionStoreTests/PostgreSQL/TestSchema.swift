@@ -30,7 +30,7 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
-    /// Makes of the present schema an older one, 1 to 10. What only the newer one has is lost.
+    /// Makes of the present schema an older one, 1 to 11. What only the newer one has is lost.
     func downgrade(to version: Int) throws {
         let newer = [
             "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",
@@ -46,6 +46,7 @@ struct TestSchema: Sendable {
             "DROP TABLE unknown_transactions, request_budgets, left_hashes;",
             "DROP TABLE ledger_endings, ledger_looks;",
             "DROP TABLE term_looks; ALTER TABLE IF EXISTS term_bases DROP COLUMN scope, DROP COLUMN due_at;",
+            "ALTER TABLE app_transactions DROP COLUMN legacy;",
         ]
         try server.sql(
             """

@@ -233,6 +233,23 @@ struct SQLiteUpgradeTests {
         INSERT INTO grdb_migrations VALUES ('10');
         """
 
+    /// As version 11 upgraded a file of version 10.
+    private static let schema11 = """
+        ALTER TABLE term_bases ADD COLUMN due_at INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX term_bases_due ON term_bases (scope_id, due_at);
+        CREATE TABLE term_looks (
+            scope_id INTEGER PRIMARY KEY,
+            began_at INTEGER NOT NULL,
+            looked_at INTEGER NOT NULL
+        );
+        INSERT INTO grdb_migrations VALUES ('11');
+        """
+
+    /// What upgraded a file of version 1, in order.
+    private static let upgrades = [
+        schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11,
+    ]
+
     private static let contents = """
         INSERT INTO scopes VALUES (1, 'Production', 'com.example.app');
         INSERT INTO identities VALUES (1, 1, '1', 1), (1, 1, '3', 2), (1, 1, '4', 3);
@@ -313,16 +330,12 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 10 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...10)
+        "A file of schema 1 to 11 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...11)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
-        let upgrades = [
-            Self.schema2, Self.schema3, Self.schema4, Self.schema5, Self.schema6, Self.schema7, Self.schema8,
-            Self.schema9, Self.schema10,
-        ]
-        try await makeFile(path, and: upgrades.prefix(version - 1).joined())
+        try await makeFile(path, and: Self.upgrades.prefix(version - 1).joined())
         var store = try SQLiteTransactionStore.open(path: path)
         #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded")
         #expect(try await store.acknowledgedPosition(of: "shop") == (version == 1 ? 0 : 2))
@@ -384,6 +397,49 @@ struct SQLiteUpgradeTests {
         #expect(try await store.recordAllEndings(by: now + 2 * StoreSamples.day).entries == 1)
         #expect(try await store.text.hasSuffix("21 purchased, 20 endedByTime"))
         try await store.close()
+    }
+
+    @Test("An upgraded file knows the type of the receipts that it holds, and which were volume purchases")
+    func receiptTypes() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        try await makeFile(path, and: Self.upgrades.joined())
+        let set = try VolumePurchase.set()
+        let row = FactRow(try #require(set.appTransaction))
+        let receipt = try #require(set.receipt)
+        let identity = try #require(set.identities.first)
+        let queue = try DatabaseQueue(path: path)
+        try await queue.write { db in
+            try db.execute(
+                sql: "INSERT INTO identities VALUES (1, ?, ?, 101)",
+                arguments: [identity.kind.rawValue, identity.value])
+            // More than a page of customers. The row of the last one is not from the receipt that it has.
+            for customer in 1...250 {
+                let payload = customer == 250 ? Array("{}".utf8) : row.payload
+                try db.execute(
+                    sql: """
+                        INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload)
+                        VALUES (?, 1, 1, ?, ?)
+                        """, arguments: [customer, row.signedDate, Data(payload)])
+                try db.execute(
+                    sql: "INSERT INTO receipts VALUES (?, 1, ?, ?)",
+                    arguments: [customer, receipt.signedDate, Data(receipt.bytes)])
+            }
+        }
+        try queue.close()
+        let store = try SQLiteTransactionStore.open(path: path)
+        let customer = try await store.customer([identity], in: StoreSamples.scope)
+        #expect(customer?.appTransaction?.legacy == VolumePurchase.legacy)
+        // Nothing changes when the receipt comes again.
+        #expect(try await store.apply([set]).changed == 0)
+        try await store.close()
+        let upgraded = try DatabaseQueue(path: path)
+        let filled = try await upgraded.read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT COUNT(*) FROM app_transactions WHERE legacy = ?", arguments: [Data(row.legacy)])
+        }
+        #expect(filled == 249)
+        try upgraded.close()
     }
 
     @Test("A file of schema 1 is upgraded: what it holds is found by transaction id and web order line item id")

@@ -75,8 +75,10 @@ actor MemoryStore: TransactionStore {
         }
         for fact in sets.compactMap(\.appTransaction) {
             encoder.encode(fact)
-            try encoder.payload.bytes.withUnsafeBufferPointer {
-                try assembler.addAppTransaction(row(fact.origin), payload: $0)
+            try encoder.payload.bytes.withUnsafeBufferPointer { payload in
+                try encoder.legacy.bytes.withUnsafeBufferPointer {
+                    try assembler.addAppTransaction(row(fact.origin), payload: payload, legacy: $0)
+                }
             }
         }
         for receipt in sets.compactMap(\.receipt) {
