@@ -8,7 +8,12 @@ extension PostgreSQLTransactionStore: MigrationStore {
     }
 
     private static let findCheckpoint = Statement(
-        "SELECT records, digest, state FROM migration_checkpoints WHERE migration = $1::bytea")
+        "SELECT migration, records, digest, state FROM migration_checkpoints WHERE migration = $1::bytea")
+    private static let listCheckpoints = Statement(
+        """
+        SELECT migration, records, digest, state FROM migration_checkpoints
+        WHERE migration > $1::bytea ORDER BY migration LIMIT $2::int4
+        """)
     private static let findVerified = Statement(
         """
         SELECT known.key, s.environment, s.bundle_id, known.form, known.identities
@@ -55,10 +60,22 @@ extension PostgreSQLTransactionStore: MigrationStore {
         try await perform { session in
             let rows = try session.run(Self.findCheckpoint, [.text(migration)])
             guard rows.count > 0 else { return nil }
-            return MigrationCheckpoint(
-                migration: migration, records: try rows.integer(0, 0), digest: try rows.bytes(0, 1),
-                state: try rows.bytes(0, 2))
+            return try Self.readCheckpoint(rows, 0)
         }
+    }
+
+    public func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
+        try await perform { session in
+            let rows = try session.run(
+                Self.listCheckpoints, [.text(migration ?? ""), .int4(Int32(MigrationLimits.records(limit)))])
+            return try (0..<rows.count).map { try Self.readCheckpoint(rows, $0) }
+        }
+    }
+
+    private static func readCheckpoint(_ rows: ResultRows, _ row: Int) throws -> MigrationCheckpoint {
+        MigrationCheckpoint(
+            migration: try rows.text(row, 0), records: try rows.integer(row, 1), digest: try rows.bytes(row, 2),
+            state: try rows.bytes(row, 3))
     }
 
     public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {

@@ -61,6 +61,7 @@ struct MigrateIntoTests {
         #expect(outcome.status == 0 && outcome.output.hasSuffix("The numbers of the store are in report.html.\n"))
         let page = try folder.text("report.html")
         #expect(page.hasPrefix("<!doctype html>") && page.contains("sqlite:store.sqlite"))
+        #expect(page.contains("<caption>dump.ndjson</caption>"))
         let alone = try await folder.migrate("dump.ndjson", "--html", "report.html")
         #expect(alone.status == 2 && alone.error.contains("The output folder has a summary and a report"), "\(alone)")
     }

@@ -31,13 +31,23 @@ struct ReportTests {
         ])
         let line =
             #"{"reason":"<b>unknownForm","message":"<i>It's & none.","source":{"sha256":"00112233445566778899"}}"#
+        // What a migration keeps of its counts.
+        let state = #"""
+            {"start":{"migration":"a","number":1,"inputs":["<s>.csv","b.csv"],"inputCount":9},
+            "summary":{"recordsRead":1234,"migrated":1200,"quarantined":34,"documentsQuarantined":2,
+            "members":{"<q>payload":{"looksLikeDocument":5,"carriedAlong":3},"other":{"leftOut":6}},
+            "notes":{"userNotRead":7,"replyNotRead":8}}}
+            """#
         _ = try await store.apply(
             MigrationStep(
                 users: ["<u>1", "u2"].map {
                     UserClaim(
                         scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
                         identity: CustomerIdentity(.originalTransactionId, "9000"), userId: $0, carried: "")
-                }, quarantined: [QuarantinedRecord(line: Array(line.utf8))]))
+                }, quarantined: [QuarantinedRecord(line: Array(line.utf8))],
+                checkpoint: MigrationCheckpoint(
+                    migration: String(repeating: "a", count: 64), records: 1_234,
+                    digest: [UInt8](repeating: 0, count: 32), state: Array(state.utf8))))
         try await store.close()
     }
 
@@ -66,6 +76,19 @@ struct ReportTests {
         #expect(page.contains("&lt;i&gt;It&#39;s &amp; none."))
         #expect(page.contains("<td>001122334455</td>"))
         #expect(page.contains("&lt;u&gt;1, u2"))
+        #expect(page.contains("<caption>&lt;s&gt;.csv, b.csv and 7 more</caption>"))
+        func row(_ name: String, _ count: String, _ columns: String) -> String {
+            "<th scope=\"row\">\(name)</th><td class=\"number\">\(count)</td><td>\(columns)</td>"
+        }
+        #expect(page.contains(row("records", "1,234", "")))
+        #expect(page.contains(row("in quarantine", "34", "")))
+        #expect(page.contains(row("documents not read", "5", "&lt;q&gt;payload: 5")))
+        #expect(page.contains(row("columns not read", "7", "user: 7")))
+        #expect(page.contains(row("documents outside of --column", "6", "other: 6")))
+        #expect(page.contains(row("replies not read", "8", "they granted nothing")))
+        #expect(!page.contains("rows of other tables"))
+        #expect(page.contains("<h2>What could not be carried</h2>"))
+        #expect(page.contains("<th scope=\"row\">appAccountToken</th>"))
         // Letters behind "<" begin a tag: only ours do.
         let tags = Set(page.matches(of: /<([a-zA-Z!][a-zA-Z0-9]*)/).map { String($0.1) })
         let ours: Set = [

@@ -557,6 +557,11 @@ actor MemoryPlace {
 
     func checkpoint(of migration: String) -> MigrationCheckpoint? { checkpoints[migration] }
 
+    func checkpoints(after migration: String?, limit: Int) -> [MigrationCheckpoint] {
+        let later = checkpoints.values.filter { $0.migration > migration ?? "" }
+        return Array(later.sorted { $0.migration < $1.migration }.prefix(MigrationLimits.records(limit)))
+    }
+
     func verifiedReceipts(_ keys: [[UInt8]]) -> [VerifiedReceipt] { Set(keys).compactMap { verified[$0] } }
 
     func users(of identities: [CustomerIdentity], in scope: StoreScope) -> [UserClaim] {
@@ -893,6 +898,10 @@ actor MemoryStore: CompleteTransactionStore {
 
     func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
         try await opened.checkpoint(of: migration)
+    }
+
+    func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
+        try await opened.checkpoints(after: migration, limit: limit)
     }
 
     func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {

@@ -13,6 +13,21 @@ struct MigrationProgress: Sendable {
         let digest: [UInt8]
     }
 
+    /// What was started, for people and for counts.
+    struct Start: Equatable, Sendable {
+        /// The maximum number of kept names of inputs.
+        static let maximumInputs = 100
+
+        /// The name of the migration at its first start.
+        let migration: String
+        /// From 1. A later start reads the records again, so only its counts hold.
+        let number: Int
+        /// The first inputs as the command names them, and the number of all. Databases are without the user and the
+        /// password.
+        let inputs: [String]
+        let inputCount: Int
+    }
+
     /// The maximum number of kept marks. A change of a later input is detected, but its name is not known.
     static let maximumMarks = 1_000
 
@@ -20,6 +35,8 @@ struct MigrationProgress: Sendable {
     /// The last row that was read from a query with a key.
     var row: QueryPosition?
     var summary = MigrationSummary()
+    /// Nil in checkpoints of earlier versions.
+    var start: Start?
 
     init() {}
 
@@ -40,6 +57,14 @@ struct MigrationProgress: Sendable {
                     writer.member("counted", Int64(row.counted))
                 }
             }
+            if let start {
+                writer.object("start") { writer in
+                    writer.member("migration", start.migration)
+                    writer.member("number", start.number)
+                    writer.member("inputs", start.inputs)
+                    writer.member("inputCount", start.inputCount)
+                }
+            }
             writer.member("summary", json: summary.json().filter { $0 != 0x0A })
         }
     }
@@ -50,6 +75,7 @@ struct MigrationProgress: Sendable {
             return nil
         }
         self.summary = MigrationSummary(summary)
+        start = object["start"].flatMap { Start($0) }
         for mark in object["inputs"]?.array ?? [] {
             guard let input = mark["input"]?.string,
                 let records = mark["records"]?.integer.flatMap({ Int(exactly: $0) }),
@@ -66,6 +92,17 @@ struct MigrationProgress: Sendable {
             key: QueryPosition.Key(valueClass: valueClass, bytes: StoredText.decode(key.utf8)), row: row, end: end,
             // Earlier versions did not count. The names of the columns are row 1.
             counted: query["counted"]?.integer.flatMap { Int(exactly: $0) } ?? row - 1)
+    }
+}
+
+extension MigrationProgress.Start {
+    /// Nil if it is not what ``MigrationProgress/state`` wrote.
+    fileprivate init?(_ value: JSONValue) {
+        guard let migration = value["migration"]?.string,
+            let number = value["number"]?.integer.flatMap({ Int(exactly: $0) }), let inputs = value["inputs"]?.array,
+            let count = value["inputCount"]?.integer.flatMap({ Int(exactly: $0) })
+        else { return nil }
+        self.init(migration: migration, number: number, inputs: inputs.compactMap(\.string), inputCount: count)
     }
 }
 

@@ -196,7 +196,11 @@ public struct StoreMigration: Sendable {
             if newer == nil, !options.startsOver { break }
             (attempt, name, checkpoint) = (attempt + 1, next, newer)
         }
+        let start = MigrationProgress.Start(
+            migration: self.name(inputs, attempt: 1), number: attempt,
+            inputs: inputs.prefix(MigrationProgress.Start.maximumInputs).map(Self.shownName), inputCount: inputs.count)
         var work = Work(migration: name, rowsPerStep: options.rowsPerStep)
+        work.progress.start = start
         guard let checkpoint else { return work }
         guard let progress = MigrationProgress(state: checkpoint.state) else {
             throw MigrationError(
@@ -205,6 +209,7 @@ public struct StoreMigration: Sendable {
         }
         work.checkpoint = checkpoint
         work.progress = progress
+        work.progress.start = start
         work.recordsBefore = progress.summary.recordsRead
         return work
     }
@@ -212,6 +217,16 @@ public struct StoreMigration: Sendable {
     private static func identity(_ input: String) -> String {
         if input == "-" { return input }
         return (try? SourceDatabase(input)?.identity ?? CanonicalPath.of(input)) ?? input
+    }
+
+    /// An input as the command names it, without the user and the password of a database.
+    private static func shownName(_ input: String) -> String {
+        do throws(InputError) {
+            let database = try SourceDatabase(input)
+            return database?.name ?? input
+        } catch {
+            return error.input
+        }
     }
 
     /// The name of the migration of these inputs with these options.

@@ -5,7 +5,8 @@ public import TransactionStore
 
 /// The counts of a store for a report. They match the tables of ``TableExport`` for the same store, catalog and date.
 ///
-/// Two reports of the same documents with the same date and catalog are equal. Only one page of customers is in memory.
+/// Two reports of the same documents with the same date and catalog are equal, except for ``sources``, which are the migrations
+/// that brought the documents. Only one page of customers is in memory.
 public struct StoreReport: Sendable, Equatable {
     /// The subscriptions of one calendar month in UTC.
     public struct Month: Sendable, Equatable {
@@ -28,6 +29,50 @@ public struct StoreReport: Sendable, Equatable {
         public internal(set) var terms = 0
         /// Terms that are current at the date of the report and were not refunded by then.
         public internal(set) var running = 0
+    }
+
+    /// What one migration read, over all runs that it took, and what it did not read.
+    public struct Source: Sendable, Equatable {
+        /// The first inputs as the command named them, and the number of all.
+        public let inputs: [String]
+        public let inputCount: Int
+        /// Each record counts in exactly one of the two other numbers.
+        public let records: Int
+        public let migrated: Int
+        public let quarantined: Int
+        /// Documents in quarantine whose records were migrated with other documents.
+        public let documentsQuarantined: Int
+        /// Values that look like documents and were not read, by column.
+        public let documentsNotRead: [String: Int]
+        /// Documents that are not in the columns that the caller named, by column.
+        public let documentsLeftOut: [String: Int]
+        /// Replies that granted nothing, in records with other documents that were migrated.
+        public let repliesNotRead: Int
+        /// Rows beside a document that name a purchase and could not be read.
+        public let rowsNotRead: Int
+        /// The caller's own columns with values of an unknown form: how many records or documents have one.
+        public let columnsNotRead: [UnreadColumn: Int]
+        /// Rows of SQL dumps that are no records.
+        public let rowsOfOtherTables: Int
+    }
+
+    /// A modern field that transactions lack.
+    public struct UncarriedField: Sendable, Equatable {
+        /// Where the values can come from.
+        public enum Remedy: Sendable, Hashable {
+            /// An answer of the App Store Server API.
+            case appStore
+            /// The product catalog, or an answer of the App Store Server API.
+            case catalog
+            /// Only the app or the caller's server.
+            case app
+        }
+
+        /// The name of the field in Apple's transaction.
+        public let field: String
+        /// How many transactions lack it. A field counts only where an answer could have it.
+        public let transactions: Int
+        public let remedy: Remedy
     }
 
     /// A reason of the quarantine.
@@ -96,6 +141,10 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var trialsPaid = 0
     /// By product, in the order of the ids; at most ``maximumProducts``.
     public internal(set) var terms: [Term] = []
+    /// In the order of the first inputs. Of a migration that was started over, only the last start.
+    public internal(set) var sources: [Source] = []
+    /// The most frequent first.
+    public internal(set) var uncarriedFields: [UncarriedField] = []
     /// In the order of the reasons.
     public internal(set) var quarantine: [Quarantine] = []
     /// Rows of `conflicts`, and the first of them.
@@ -150,6 +199,14 @@ public struct StoreReport: Sendable, Equatable {
             }
         }
         unknownToAppStore = Int(try await store.unknownTransactionCount())
+        var last: String?
+        while true {
+            // The state of a checkpoint may be long.
+            let page = try await store.checkpoints(after: last, limit: 10)
+            guard let end = page.last else { break }
+            last = end.migration
+            for checkpoint in page { counter.add(checkpoint) }
+        }
         try await store.forEachQuarantinePage { page in
             for record in page { try counter.add(record) }
         }
@@ -166,6 +223,9 @@ private struct StoreReportCounter {
     private var quarantine: [String: StoreReport.Quarantine] = [:]
     private var questions: [OpenQuestion.Reason: Int] = [:]
     private var appsToAsk: Set<String> = []
+    private var uncarried: [TransactionField: Int] = [:]
+    /// The last start of each migration, by the name of the first.
+    private var sources: [String: (start: Int, source: StoreReport.Source)] = [:]
 
     init(date: Int64, catalog: ProductCatalog?) { (self.date, self.catalog) = (date, catalog) }
 
@@ -198,10 +258,11 @@ private struct StoreReportCounter {
         if answered.count < all.count { appsToAsk.insert(customer.scope.bundleId) }
     }
 
-    private func add(
+    private mutating func add(
         _ transactions: [ExportedTransaction], _ environment: Environment, to report: inout StoreReport
     ) {
         for transaction in transactions {
+            for field in transaction.uncarriedFields { uncarried[field, default: 0] += 1 }
             let payload = transaction.stored.payload
             report.transactions += 1
             report.transactionsByEnvironment[environment.rawValue, default: 0] += 1
@@ -273,7 +334,25 @@ private struct StoreReportCounter {
         quarantine[reason] = count
     }
 
+    /// Adds the counts of a migration. Those of another version that this one cannot read are left out.
+    mutating func add(_ checkpoint: MigrationCheckpoint) {
+        guard let progress = MigrationProgress(state: checkpoint.state) else { return }
+        let first = progress.start?.migration ?? checkpoint.migration
+        let start = progress.start?.number ?? 1
+        if let known = sources[first], known.start > start { return }
+        sources[first] = (start, StoreReport.Source(progress))
+    }
+
     func finish(_ report: inout StoreReport) {
+        report.sources = sources.sorted { left, right in
+            let (first, second) = (left.value.source.inputs.first ?? "", right.value.source.inputs.first ?? "")
+            return (first, left.key) < (second, right.key)
+        }.map(\.value.source)
+        report.uncarriedFields = uncarried.sorted { left, right in
+            left.value != right.value ? left.value > right.value : left.key.rawValue < right.key.rawValue
+        }.map { field, count in
+            StoreReport.UncarriedField(field: "\(field.name)", transactions: count, remedy: field.remedy)
+        }
         report.terms = terms.values.sorted { $0.productId < $1.productId }
         report.quarantine = quarantine.values.sorted { $0.reason < $1.reason }
         report.questions = OpenQuestion.Reason.allCases.compactMap { reason in
@@ -306,5 +385,47 @@ private struct StoreReportCounter {
 
     private static func year(_ milliseconds: Int64) -> String {
         String(CivilDay(daysSince1970: milliseconds.flooredQuotient(.millisecondsPerDay)).year)
+    }
+}
+
+extension ExportedTransaction {
+    /// The modern fields that neither the documents nor the catalog of the report have.
+    fileprivate var uncarriedFields: [TransactionField] {
+        stored.uncarriedFields.filter { field in
+            switch field {
+            case .type: type == nil
+            case .subscriptionGroupIdentifier: group == nil
+            default: true
+            }
+        }
+    }
+}
+
+extension TransactionField {
+    fileprivate var remedy: StoreReport.UncarriedField.Remedy {
+        switch self {
+        case .type, .subscriptionGroupIdentifier: .catalog
+        case .appAccountToken: .app
+        default: .appStore
+        }
+    }
+}
+
+extension StoreReport.Source {
+    fileprivate init(_ progress: MigrationProgress) {
+        let summary = progress.summary
+        func columns(_ fate: MemberFate) -> [String: Int] { summary.members.compactMapValues { $0[fate.rawValue] } }
+        // An earlier version kept only where each input ends.
+        let inputs = progress.start?.inputs ?? progress.marks.map(\.input)
+        self.init(
+            inputs: Array(inputs.prefix(StoreReport.maximumExamples)),
+            inputCount: progress.start?.inputCount ?? inputs.count, records: summary.recordsRead,
+            migrated: summary.migrated, quarantined: summary.quarantined,
+            documentsQuarantined: summary.documentsQuarantined, documentsNotRead: columns(.looksLikeDocument),
+            documentsLeftOut: columns(.leftOut), repliesNotRead: summary.notes["replyNotRead"] ?? 0,
+            rowsNotRead: summary.notes["rowNotRead"] ?? 0,
+            columnsNotRead: Dictionary(
+                uniqueKeysWithValues: summary.unreadColumns.map { ($0.column, $0.count) }),
+            rowsOfOtherTables: summary.rowsOfOtherTables)
     }
 }

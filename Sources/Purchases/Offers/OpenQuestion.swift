@@ -102,7 +102,7 @@ extension StoredTransaction {
 
     /// What the App Store states about every transaction, or every transaction of a subscription, and these documents do
     /// not. None after an answer of the App Store: asking again gives nothing new.
-    fileprivate var missingFields: [TransactionField] {
+    package var missingFields: [TransactionField] {
         guard !hasAppStoreAnswer else { return [] }
         let values: [(TransactionField, Bool)] = [
             (.originalTransactionId, payload.originalTransactionId == nil),
@@ -117,5 +117,17 @@ extension StoredTransaction {
             (.price, payload.price == nil),
         ]
         return values.filter(\.1).map(\.0)
+    }
+
+    /// The modern fields that are not known of the transaction and that it may have: ``missingFields``; the offer, if no
+    /// signed transaction states it, because receipts know no offer codes and no win-back offers; the id of the download; and
+    /// the account token, which only an app or a server sets.
+    package var uncarriedFields: [TransactionField] {
+        var fields = missingFields
+        let isSignedModern = origins.contains { $0.source.kind == .signedTransaction }
+        if payload.isSubscription, payload.offerType == nil, !isSignedModern { fields.append(.offerType) }
+        if payload.appTransactionId == nil, !hasAppStoreAnswer { fields.append(.appTransactionId) }
+        if payload.appAccountToken == nil { fields.append(.appAccountToken) }
+        return fields
     }
 }

@@ -15,6 +15,12 @@ public protocol MigrationStore: Sendable {
     /// - Parameter migration: ``MigrationCheckpoint/migration``.
     func checkpoint(of migration: String) async throws -> MigrationCheckpoint?
 
+    /// The checkpoints of all migrations, ordered by ``MigrationCheckpoint/migration``; empty at the end.
+    /// - Parameters:
+    ///   - migration: the name of the last migration of the previous page; nil to start at the beginning.
+    ///   - limit: 1 to 1,000. Other values are clamped to this range.
+    func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint]
+
     /// The receipts with these keys that a migration has verified, in any order. Unknown keys are left out.
     /// - Parameter keys: ``VerifiedReceipt/key``, any number.
     func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt]

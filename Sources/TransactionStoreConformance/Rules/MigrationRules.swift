@@ -75,6 +75,7 @@ extension StoreConformance {
             try await expect(store.users(of: [], in: Samples.scope).isEmpty)
             try await expect(store.verifiedReceipts([]).isEmpty)
             try await expect(store.checkpoint(of: "no name of a migration") == nil)
+            try await expect(store.checkpoints(after: nil, limit: 10).isEmpty)
             try await expect(store.apply(MigrationStep()), equals: AppliedFacts())
         },
         StoreRule(opened: "a step of a migration is applied completely; applying it again changes nothing") { store in
@@ -186,6 +187,28 @@ extension StoreConformance {
             let large = MigrationCheckpoint(migration: other.migration, records: 4, digest: hash(4), state: bytes)
             _ = try await store.apply(MigrationStep(checkpoint: large))
             try await expect(store.checkpoint(of: other.migration), equals: large)
+        },
+        StoreRule(opened: "the checkpoints of all migrations are listed by name, in pages") { store in
+            let names: [Character] = ["b", "9", "e", "a", "0"]
+            for (place, name) in names.enumerated() {
+                for records in [1, Int64(place) + 1] {
+                    _ = try await store.apply(
+                        MigrationStep(checkpoint: checkpoint(records, state: "\(name)", migration: name)))
+                }
+            }
+            let expected = names.enumerated().sorted { $0.element < $1.element }.map { place, name in
+                checkpoint(Int64(place) + 1, state: "\(name)", migration: name)
+            }
+            try await expect(store.checkpoints(after: nil, limit: 1_000), equals: expected)
+            try await expect(store.checkpoints(after: nil, limit: 0), equals: Array(expected.prefix(1)))
+            var found: [MigrationCheckpoint] = []
+            while true {
+                let page = try await store.checkpoints(after: found.last?.migration, limit: 2)
+                if page.isEmpty { break }
+                try expect(page.count <= 2)
+                found += page
+            }
+            try expect(found, equals: expected)
         },
         StoreRule(opened: "an older step that is applied late adds its content and keeps the checkpoint") { store in
             _ = try await store.apply(step("two", 2))

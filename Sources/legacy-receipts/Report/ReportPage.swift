@@ -12,11 +12,16 @@ struct ReportPage {
 
     /// Products and other names in a table; the rest is one row.
     private static let maximumRows = 200
+    /// Each migration has a table.
+    private static let maximumSources = 20
+    /// Columns named in a cell.
+    private static let maximumColumns = 5
 
     /// - Throws: the error of a template that cannot be read.
     func html() throws -> String {
         let sections = [
-            totals, purchases, receipts, subscriptions, trials, refunds, terms, quarantine, conflicts, questions, next,
+            totals, purchases, receipts, subscriptions, trials, refunds, terms, sources, quarantine, conflicts,
+            uncarried, questions, next,
         ].compactMap(\.self)
         let moment = DateText.iso(report.date)
         return try MustacheTemplate(string: ReportTemplate.page).render([
@@ -185,6 +190,84 @@ struct ReportPage {
         return section(
             "Terms of non-renewing subscriptions",
             tables: [table(nil, "product", heads: ["terms", "running"], rows: rows)])
+    }
+
+    private var sources: Object? {
+        guard !report.sources.isEmpty else { return nil }
+        let rest = report.sources.count - Self.maximumSources
+        return section(
+            "Sources",
+            """
+            What each migration read, over all its runs. A record is migrated or in quarantine; later migrations may have taken it \
+            from there.\(rest > 0 ? " \(Self.number(rest)) more migrations are not shown." : "")
+            """, tables: report.sources.prefix(Self.maximumSources).map { table($0) })
+    }
+
+    private func table(_ source: StoreReport.Source) -> Object {
+        func sum(_ counts: [String: Int]) -> Int { counts.values.reduce(0, +) }
+        let columns = Dictionary(uniqueKeysWithValues: source.columnsNotRead.map { (Self.name($0.key), $0.value) })
+        var rows = [
+            row("records", [source.records], cells: [""]), row("migrated", [source.migrated], cells: [""]),
+            row("in quarantine", [source.quarantined], cells: [""]),
+            row("documents in quarantine", [source.documentsQuarantined], cells: ["beside migrated ones"]),
+            row("documents not read", [sum(source.documentsNotRead)], cells: [Self.columns(source.documentsNotRead)]),
+            row("columns not read", [sum(columns)], cells: [Self.columns(columns)]),
+        ]
+        let others = [
+            ("documents outside of --column", sum(source.documentsLeftOut), Self.columns(source.documentsLeftOut)),
+            ("replies not read", source.repliesNotRead, "they granted nothing"),
+            ("rows not read", source.rowsNotRead, "beside a document, without a date that can be read"),
+            ("rows of other tables", source.rowsOfOtherTables, "of SQL dumps; they are no records"),
+        ]
+        rows += others.filter { $0.1 > 0 }.map { row($0.0, [$0.1], cells: [$0.2]) }
+        let more = source.inputCount - source.inputs.count
+        let inputs = source.inputs.map(Printable.text).joined(separator: ", ")
+        return table(
+            more > 0 ? "\(inputs) and \(Self.number(more)) more" : inputs, "counted", heads: ["number"],
+            texts: ["where"], rows: rows)
+    }
+
+    /// The most frequent columns with their counts.
+    private static func columns(_ counts: [String: Int]) -> String {
+        let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+        let shown = sorted.prefix(maximumColumns).map { "\(Printable.text($0.key)): \(number($0.value))" }
+        return shown.joined(separator: ", ") + (sorted.count > maximumColumns ? ", …" : "")
+    }
+
+    private static func name(_ column: UnreadColumn) -> String {
+        switch column {
+        case .user: "user"
+        case .bundleId: "app"
+        case .environment: "environment"
+        case .appAccountToken: "appAccountToken"
+        case .recordedAt: "date"
+        }
+    }
+
+    private var uncarried: Object? {
+        guard !report.uncarriedFields.isEmpty else { return nil }
+        return section(
+            "What could not be carried",
+            """
+            Fields of Apple's modern transaction that no document states, and no catalog of this report. The number is how many of the \
+            \(Self.number(report.transactions)) transactions lack the field.
+            """,
+            tables: [
+                table(
+                    nil, "field", heads: ["transactions"], texts: ["where to get it"],
+                    rows: report.uncarriedFields.map { field in
+                        row(field.field, [field.transactions], cells: [Self.place(field.remedy)])
+                    })
+            ])
+    }
+
+    private static func place(_ remedy: StoreReport.UncarriedField.Remedy) -> String {
+        switch remedy {
+        case .appStore: "The App Store Server API has it: enrich asks."
+        case .catalog: "A product catalog (--catalog), or the App Store Server API: enrich asks."
+        case .app:
+            "Only your app or your server: app-store set-account-token sets it for known purchases, and the app for new ones."
+        }
     }
 
     private var quarantine: Object? {

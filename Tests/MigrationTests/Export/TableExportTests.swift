@@ -137,6 +137,7 @@ struct TableExportTests {
         func identities(of reference: CustomerReference, limit: Int) async throws -> [ScopedIdentity] { [] }
         func apply(_ step: MigrationStep) async throws -> AppliedFacts { try await store.apply(step) }
         func checkpoint(of migration: String) async throws -> MigrationCheckpoint? { nil }
+        func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] { [] }
         func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] { [] }
         func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] { [] }
         func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] { [] }

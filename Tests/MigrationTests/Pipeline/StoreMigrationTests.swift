@@ -103,6 +103,9 @@ struct StoreMigrationTests {
         func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
             try await store.checkpoint(of: migration)
         }
+        func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
+            try await store.checkpoints(after: migration, limit: limit)
+        }
         func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
             try await store.verifiedReceipts(keys)
         }

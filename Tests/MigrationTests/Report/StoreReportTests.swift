@@ -1,7 +1,9 @@
 import AppStoreModels
 import Foundation
 import Migration
+import ProductCatalog
 import Purchases
+import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
@@ -125,6 +127,78 @@ struct StoreReportTests {
         #expect(report.unknownToAppStore == 1)
         #expect(report.bareTransactionIds == 2)
         #expect(report.appsToAsk == ["com.example.other"])
+    }
+
+    @Test("Fields that no document and no catalog states are counted by the transactions that lack them")
+    func uncarriedFields() async throws {
+        let sets = [
+            // An answer of the App Store states what there is, except for what an app sets.
+            StoreSamples.set(
+                Samples.period("10", "10", from: 0, source: .appStoreServerAPI) {
+                    $0.type = .autoRenewableSubscription
+                }),
+            StoreSamples.set(
+                Samples.period("20", "20", from: 0) { $0.appAccountToken = Samples.token }),
+            StoreSamples.set(Samples.purchase("30", "pass", nil, from: 0, source: .recordedReply)),
+        ]
+        func fields(_ catalog: ProductCatalog?) async throws -> [String: Int] {
+            let result = ReportBox()
+            try await Samples.withStore(sets) { store in
+                result.value = try await StoreReport(store, catalog: catalog, date: Samples.date)
+            }
+            let report = try #require(result.value)
+            #expect(
+                report.uncarriedFields.map(\.transactions) == report.uncarriedFields.map(\.transactions).sorted(by: >))
+            return Dictionary(uniqueKeysWithValues: report.uncarriedFields.map { ($0.field, $0.transactions) })
+        }
+        var expected = [
+            "price": 2, "currency": 2, "storefront": 2, "transactionReason": 2, "appTransactionId": 2,
+            "appAccountToken": 2, "subscriptionGroupIdentifier": 1, "offerType": 1, "type": 1,
+        ]
+        #expect(try await fields(nil) == expected)
+        expected["type"] = nil
+        expected["subscriptionGroupIdentifier"] = nil
+        #expect(try await fields(try catalog(Samples.products)) == expected)
+    }
+
+    @Test("What each migration read is counted, each record once over all its runs")
+    func sources() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        func line(_ id: Int, _ more: String = "") -> String {
+            let ids = #""transaction_id":"53000\#(id)","original_transaction_id":"53000\#(id)""#
+            let row = #"{"product_id":"p",\#(ids),"purchase_date_ms":"1700000000000","quantity":"1"}"#
+            return #"{"bundle_id":"com.example.app","environment":"Production","row":\#(row)\#(more)}"# + "\n"
+        }
+        let nonsense = "{\"receipt\":\"nonsense\"}\n"
+        func migrate(_ inputs: [String], startsOver: Bool = false) async throws {
+            let options = StoreMigration.Options(
+                migration: MigrationOptions(), startsOver: startsOver, date: Samples.date)
+            _ = try await StoreMigration(options: options).run(inputs: inputs, into: store)
+        }
+        func sources() async throws -> [StoreReport.Source] {
+            try await StoreReport(store, catalog: nil, date: Samples.date).sources
+        }
+        #expect(try await sources().isEmpty)
+        let first = try folder.write("a.ndjson", line(1) + line(2) + nonsense)
+        try await migrate([first])
+        // It goes on with what was appended.
+        try folder.write("a.ndjson", line(1) + line(2) + nonsense + line(3, #","recorded_at":"March 1, 2024""#))
+        try await migrate([first])
+        var found = try await sources()
+        #expect(found.map(\.inputs) == [[first]])
+        #expect(found.first?.records == 4 && found.first?.migrated == 3 && found.first?.quarantined == 1)
+        #expect(found.first?.columnsNotRead == [.recordedAt: 1])
+        // A start from the beginning reads the records again.
+        try folder.write("a.ndjson", line(1) + line(2))
+        try await migrate([first], startsOver: true)
+        let second = try folder.write("b.ndjson", line(9))
+        try await migrate([second, first])
+        found = try await sources()
+        #expect(found.map(\.inputs) == [[first], [second, first]])
+        #expect(found.map(\.records) == [2, 3] && found.map(\.quarantined) == [0, 0])
+        #expect(found.map(\.inputCount) == [1, 2])
+        try await store.close()
     }
 
     @Test("The order of the documents changes nothing")
