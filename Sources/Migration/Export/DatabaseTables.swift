@@ -76,7 +76,9 @@ final class DatabaseTables: TableOutput {
                     switch state {
                     case .current: break
                     case .missing: _ = try session.run(TableScripts.create(merge.table, dialect))
-                    case .numericDates: _ = try session.run(PostgreSQLDates(merge.table).conversion)
+                    case .earlier(let table, let hasNumericDates):
+                        if hasNumericDates { _ = try session.run(PostgreSQLDates(table).conversion) }
+                        for sql in merge.addColumns(to: table) { _ = try session.run(sql) }
                     }
                 }
                 return try merges.map { try Self.run($0, session) }
@@ -102,8 +104,8 @@ final class DatabaseTables: TableOutput {
     /// How the database has a table.
     private enum State {
         case missing, current
-        /// In PostgreSQL, as earlier versions made it: with dates as numbers of milliseconds.
-        case numericDates
+        /// As earlier versions made it: without some columns, or in PostgreSQL with dates as numbers of milliseconds.
+        case earlier(TableOutline, hasNumericDates: Bool)
     }
 
     /// The states of the tables.
@@ -119,10 +121,13 @@ final class DatabaseTables: TableOutput {
         }
         return try merges.map { merge -> State in
             let table = merge.table
-            let found = try session.columns(of: table.name)
+            let found = try session.columns(of: table.name).sorted()
+            // Columns that were added are the last ones, so the order of the columns does not matter.
+            func isAs(_ other: TableOutline) -> Bool { found == merge.description(of: other).sorted() }
             if found.isEmpty { return .missing }
-            if found == merge.description(of: table) { return .current }
-            guard found == merge.description(of: table.withNumericDates) else {
+            if isAs(table) { return .current }
+            if isAs(table.withoutAdded) { return .earlier(table.withoutAdded, hasNumericDates: false) }
+            guard let earlier = [table, table.withoutAdded].first(where: { isAs($0.withNumericDates) }) else {
                 throw ExportError(
                     .outputConflict, path: name,
                     """
@@ -130,7 +135,7 @@ final class DatabaseTables: TableOutput {
                     Rename the table, remove it, or choose another \(merge.dialect == .sqlite ? "file" : "schema").
                     """)
             }
-            let views = try session.texts(PostgreSQLDates(table).views)
+            let views = try session.texts(PostgreSQLDates(earlier).views)
             guard views.isEmpty else {
                 throw ExportError(
                     .outputConflict, path: name,
@@ -140,7 +145,7 @@ final class DatabaseTables: TableOutput {
                     create them again: \(views.joined(separator: ", ")).
                     """)
             }
-            return .numericDates
+            return .earlier(earlier, hasNumericDates: true)
         }
     }
 

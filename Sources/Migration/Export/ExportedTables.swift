@@ -408,7 +408,8 @@ package enum ExportedTables {
             name: "app_transactions",
             meaning: "One row for each customer whose documents state when and in which version the app was obtained.",
             key: .primary(["customer"]),
-            columns: columns + [.json("more", moreMeaning) { $0.value.payload.membersWithoutColumn(fields) }])
+            columns: columns + [.json("more", moreMeaning) { $0.value.payload.membersWithoutColumn(fields) }],
+            added: Set(names(beside)))
     }()
 
     // MARK: Customers

@@ -171,11 +171,14 @@ struct Table<Row>: Sendable {
     let meaning: String
     var key = TableKey.none
     let columns: [Column<Row>]
+    /// The columns that earlier versions did not write into databases.
+    var added: Set<String> = []
 
     var outline: TableOutline {
         TableOutline(
             name: name, meaning: meaning, key: key,
-            columns: columns.map { TableOutline.Column(name: "\($0.name)", kind: $0.kind, meaning: $0.meaning) })
+            columns: columns.map { TableOutline.Column(name: "\($0.name)", kind: $0.kind, meaning: $0.meaning) },
+            added: added)
     }
 }
 
@@ -191,6 +194,14 @@ package struct TableOutline: Sendable {
     package let meaning: String
     package let key: TableKey
     package let columns: [Column]
+    /// The columns that earlier versions did not write into databases.
+    let added: Set<String>
+
+    /// The table as earlier versions wrote it.
+    var withoutAdded: TableOutline {
+        TableOutline(
+            name: name, meaning: meaning, key: key, columns: columns.filter { !added.contains($0.name) }, added: [])
+    }
 
     /// The table with dates as numbers of milliseconds: as in the files, and as earlier versions wrote it into PostgreSQL.
     var withNumericDates: TableOutline {
@@ -199,7 +210,7 @@ package struct TableOutline: Sendable {
             columns: columns.map { column in
                 Column(
                     name: column.name, kind: column.kind == .date ? .integer : column.kind, meaning: column.meaning)
-            })
+            }, added: added)
     }
 }
 

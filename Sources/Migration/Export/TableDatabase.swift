@@ -28,7 +28,7 @@ protocol TableSession {
     /// Whether the file or the schema is a store, or another file of this package.
     func isStore() throws -> Bool
 
-    /// The columns of a table in order, as `name type position`, where the position in the primary key begins with 1
+    /// The columns of a table, as `name type position`, where the position in the primary key begins with 1
     /// and is 0 for other columns. Empty if the table does not exist.
     func columns(of table: String) throws -> [String]
 

@@ -19,6 +19,13 @@ struct TableMerge {
         }
     }
 
+    /// Adds the columns that an earlier version of the table lacks.
+    func addColumns(to earlier: TableOutline) -> [String] {
+        table.columns.filter { column in !earlier.columns.contains { $0.name == column.name } }.map {
+            "ALTER TABLE \(table.name) ADD COLUMN \($0.name) \($0.kind.type(in: dialect))"
+        }
+    }
+
     var createStaged: String {
         let columns = table.columns.map { "\($0.name) \($0.kind.type(in: dialect))" }
         return "CREATE TEMPORARY TABLE \(staged) (\((["\(Self.place) BIGINT"] + columns).joined(separator: ", ")))"

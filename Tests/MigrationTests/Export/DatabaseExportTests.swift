@@ -257,6 +257,40 @@ struct DatabaseExportTests {
         }
     }
 
+    @Test(
+        "add the columns that earlier versions did not write, also where dates are numbers, and keep the rows",
+        arguments: Target.engines, [false, true])
+    func addedColumns(_ engine: Target.Engine, hasNumericDates: Bool) async throws {
+        guard engine == .postgreSQL || !hasNumericDates else { return }
+        let added = [
+            "legacyReceiptType", "volumePurchaseExpirationDate", "volumePurchaseDate", "volumePurchaseOrganization",
+        ]
+        var legacy = LegacyAppTransactionFields()
+        legacy.receiptType = "ProductionVPP"
+        legacy.expirationDate = Samples.june
+        let receipt = StoreSamples.set(
+            identities: [StoreSamples.original("700")], app: StoreSamples.app("1", legacy: legacy))
+        try await Target.with(engine) { target in
+            try await Samples.withStore(Samples.sets + [receipt]) { store in
+                let export = try Samples.export(.csv)
+                _ = try await export.run(store, into: target.address)
+                if hasNumericDates { try await Self.makeDatesNumeric(in: target) }
+                for column in added { try await target.run("ALTER TABLE app_transactions DROP COLUMN \(column)") }
+                let summary = try await export.run(store, into: target.address)
+                for table in summary.tables {
+                    #expect(table.written == 0 && table.removed == 0, "\(table.name)")
+                    #expect(table.changed == (table.name == "app_transactions" ? 1 : 0), "\(table.name)")
+                }
+                #expect(
+                    try await target.count(
+                        "app_transactions",
+                        where: "legacyReceiptType = 'ProductionVPP' AND volumePurchaseExpirationDate IS NOT NULL") == 1)
+                let again = try await export.run(store, into: target.address)
+                #expect(again.tables.allSatisfy { $0.written == 0 && $0.changed == 0 && $0.removed == 0 })
+            }
+        }
+    }
+
     @Test("remove the rows of a customer that the store no longer has", arguments: Target.engines)
     func removal(_ engine: Target.Engine) async throws {
         try await Target.with(engine) { target in
