@@ -5,7 +5,7 @@ import TestDatabase
 import TestSupport
 import Testing
 
-/// How often each migration is killed. More with `LEGACY_RECEIPTS_KILLS`.
+/// How many migrations are killed from each kind of source into each engine. More with `LEGACY_RECEIPTS_KILLS`.
 private let kills = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_KILLS"].flatMap { Int($0) } ?? 2
 
 @Suite("migrate --into, killed", .timeLimit(.minutes(max(10, kills))))
@@ -36,7 +36,7 @@ struct MigrateKillTests {
         arguments: Source.available.filter { $0 != .postgreSQL })
     func sqlite(source: Source) async throws {
         let folder = try Folder.withRoot()
-        try await check(source, ["sqlite:whole.sqlite", "sqlite:killed.sqlite"], nil, in: folder)
+        try await check(source, Self.files, nil, in: folder) { try Self.removeStore(in: folder) }
     }
 
     @Test(
@@ -49,8 +49,9 @@ struct MigrateKillTests {
         defer { Self.remove(name, server) }
         if source == .postgreSQL { try Self.fill(server, schema: "\(name)_source") }
         let stores = ["whole", "killed"].map { Self.address(server, schema: "\(name)_\($0)") }
-        try await check(
-            source, stores, Self.address(server, schema: "\(name)_source"), in: try Folder.withRoot())
+        try await check(source, stores, Self.address(server, schema: "\(name)_source"), in: try Folder.withRoot()) {
+            try Self.remove(["\(name)_killed"], server)
+        }
     }
 
     @Test(
@@ -61,9 +62,10 @@ struct MigrateKillTests {
         let name = Self.schema(.postgreSQL)
         defer { Self.remove(name, server) }
         try Self.fill(server, schema: "\(name)_source")
-        try await check(
-            .postgreSQL, ["sqlite:whole.sqlite", "sqlite:killed.sqlite"],
-            Self.address(server, schema: "\(name)_source"), in: try Folder.withRoot())
+        let folder = try Folder.withRoot()
+        try await check(.postgreSQL, Self.files, Self.address(server, schema: "\(name)_source"), in: folder) {
+            try Self.removeStore(in: folder)
+        }
     }
 
     @Test(
@@ -120,8 +122,20 @@ struct MigrateKillTests {
     }
 
     private static func remove(_ name: String, _ server: PostgreSQLServer) {
-        for part in ["whole", "killed", "source"] {
-            _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(name)_\(part) CASCADE")
+        try? remove(["whole", "killed", "source"].map { "\(name)_\($0)" }, server)
+    }
+
+    private static func remove(_ schemas: [String], _ server: PostgreSQLServer) throws {
+        for schema in schemas {
+            try server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(schema) CASCADE")
+        }
+    }
+
+    private static let files = ["sqlite:whole.sqlite", "sqlite:killed.sqlite"]
+
+    private static func removeStore(in folder: Folder) throws {
+        for name in folder.names("") where name.hasPrefix("killed.sqlite") {
+            try FileManager.default.removeItem(atPath: folder.file(name))
         }
     }
 
@@ -129,8 +143,11 @@ struct MigrateKillTests {
         server.url + (server.url.contains("?") ? "&" : "?") + "schema=\(schema)"
     }
 
-    /// Migrates into the first store without interruption, and into the second one with `kills`.
-    private func check(_ source: Source, _ stores: [String], _ database: String?, in folder: Folder) async throws {
+    /// Migrates into the first store without interruption, and into the second one with kills: two for each time that it is
+    /// empty at the beginning. More would mostly hit migrations that have nothing left to do.
+    private func check(
+        _ source: Source, _ stores: [String], _ database: String?, in folder: Folder, emptying: () throws -> Void
+    ) async throws {
         let arguments = try Self.prepare(source, database, in: folder)
         let start = ContinuousClock.now
         let whole = try await Self.migrate(arguments, source, into: stores[0], in: folder)
@@ -139,14 +156,16 @@ struct MigrateKillTests {
         let expected = try await Self.export(stores[0], "whole", in: folder)
         #expect(expected["transactions.ndjson"]?.isEmpty == false)
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<kills {
+        for number in 0..<kills {
+            if number.isMultiple(of: 2) { try emptying() }
             let wait = Int(Double.random(in: 0...length, using: &generator))
             _ = try await Self.migrate(arguments, source, into: stores[1], killedAfter: wait, in: folder)
+            guard !number.isMultiple(of: 2) || number == kills - 1 else { continue }
+            let outcome = try await Self.migrate(arguments, source, into: stores[1], in: folder)
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.output.contains("records read            \(Self.records)"), "\(outcome)")
+            #expect(try await Self.export(stores[1], "killed-\(number)", in: folder) == expected)
         }
-        let outcome = try await Self.migrate(arguments, source, into: stores[1], in: folder)
-        #expect(outcome.status == 0, "\(outcome)")
-        #expect(outcome.output.contains("records read            \(Self.records)"), "\(outcome)")
-        #expect(try await Self.export(stores[1], "killed", in: folder) == expected)
     }
 
     private static func command(_ arguments: String, into store: String) -> String {
