@@ -13,10 +13,15 @@ struct ServeConsumptionTests {
     }
 
     /// Starts `serve` with a key file. The variable `serve` then has its process.
-    /// - Parameter query: the end of the App Store's address.
-    private static func serve(keyFile: String, query: String = "") -> String {
+    /// - Parameters:
+    ///   - query: the end of the App Store's address.
+    ///   - consent: whether the customer consented.
+    ///   - options: more options of `serve`.
+    private static func serve(
+        keyFile: String, query: String = "", consent: Bool = true, options: String = ""
+    ) -> String {
         """
-        printf 'transactionId,customerConsented\\n%s,true\\n' $coins > consents.csv
+        printf 'transactionId,customerConsented\\n%s,\(consent)\\n' $coins > consents.csv
         cat > serve.yaml <<END
         listeners: [{port: 0}]
         admin: {port: 0}
@@ -28,7 +33,7 @@ struct ServeConsumptionTests {
         timeouts: {store: 60}
         END
         : > log
-        "$COMMAND" serve --config serve.yaml 2> log &
+        "$COMMAND" serve --config serve.yaml \(options) 2> log &
         serve=$!
         pids="$pids $serve"
         port() { sed -n "/\\"role\\":\\"$1\\"/s/.*\\"port\\":\\"\\{0,1\\}\\([0-9]*\\).*/\\1/p" log; }
@@ -57,7 +62,7 @@ struct ServeConsumptionTests {
             wait_for $coins
             sent $coins
             sent $ada
-            # The number is that of the last round, which may have begun before the second request.
+            # The number is that of the last look, which may have been before the second request.
             open() { curl -s http://127.0.0.1:$(port admin)/metrics | grep '^legacy_receipts_consumption_requests_open'; }
             tries=0
             until open | grep -q ' 1$' || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
@@ -66,7 +71,7 @@ struct ServeConsumptionTests {
             wait_for $ada
             sent $ada
             "$COMMAND" app-store consumption --pending --store sqlite:store.sqlite
-            curl -s http://127.0.0.1:$(port admin)/metrics | grep '^legacy_receipts_consumption_requests_total'
+            curl -s http://127.0.0.1:$(port admin)/metrics | grep '^legacy_receipts_consumption_requests_total{outcome="answered"}'
             """, in: folder)
         let log = try folder.text("log")
         let lines = outcome.output.split(separator: "\n").map(String.init)
@@ -148,6 +153,31 @@ struct ServeConsumptionTests {
         #expect(outcome.output == "1\nDismissed: 1; not open: 0\n0\n0\n", "\(outcome) \(log)")
         #expect(log.contains("com.example.app (Sandbox): The base URL must be http"), "\(log)")
         #expect(!log.contains("consumption requests are not answered"), "\(log)")
+    }
+
+    @Test("A request that is open after its deadline counts as missed, and not as open")
+    func missed() async throws {
+        let folder = try Folder()
+        try Self.writeRules(in: folder)
+        let outcome = try await AppStoreShell.run(
+            """
+            \(Self.serve(keyFile: "key.p8", consent: false, options: "--test-clock-from $address"))
+            metric() {
+                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
+            }
+            # waits NAME VALUE: until the metric has the value, 2 minutes at most.
+            waits() { tries=0; until [ "$(metric $1)" = $2 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            waits open 1
+            metric open
+            metric 'total{outcome="missed"}'
+            # 13 hours
+            shop clock '{"advance": 46800000}' > /dev/null
+            waits 'total{outcome="missed"}' 1
+            metric open
+            metric 'total{outcome="missed"}'
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "1\n0\n0\n1\n", "\(outcome) \(log)")
     }
 
     @Test("serve --check warns of what is wrong in the rules and the consents, without which a server starts")

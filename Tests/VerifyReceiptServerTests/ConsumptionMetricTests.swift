@@ -17,7 +17,7 @@ struct ConsumptionMetricTests {
         func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
             ConsumptionRound()
         }
-        func openDeadlines(now: Int64) async throws -> [Int64] { deadlines.withLock { $0 } }
+        func openDeadlines(after date: Int64) async throws -> [Int64] { deadlines.withLock { $0.filter { $0 > date } } }
     }
 
     @Test("A closed request, and one whose deadline has passed, do not count as open, also before the next round")
@@ -43,6 +43,29 @@ struct ConsumptionMetricTests {
             answering.deadlines.withLock { $0 = [] }
             try await eventually("the closed request is not counted") { server.metric(number) == 0 }
             #expect(deadline() == 0)
+        }
+    }
+
+    @Test("A request that is open a minute after its deadline counts as missed once, also between two rounds")
+    func missed() async throws {
+        let answering = Answering([60_000, 61_000, 100_000].map { Self.june + $0 })
+        let now = Mutex(Self.june)
+        let configuration = VerifyReceiptServerConfiguration.testing {
+            $0.consumption = .init(rulesFile: "none", consentFile: "none", interval: .seconds(3_600))
+        }
+        let clock: @Sendable () -> Int64 = { now.withLock { $0 } }
+        try await TestServer.run(
+            configuration, store: PuppetStore(), consumptionAnswering: answering, clock: clock
+        ) { server in
+            let missed: @Sendable () -> Int? = { server.metric(#"consumption_requests_total{outcome="missed"}"#) }
+            #expect(missed() == 0)
+            try await eventually("all are open") { server.metric("consumption_requests_open") == 3 }
+            // The second is answered. The third may be closed yet, because its deadline is half a minute ago.
+            answering.deadlines.withLock { $0.removeAll { $0 == Self.june + 61_000 } }
+            now.withLock { $0 += 130_000 }
+            try await eventually("the first is missed") { missed() == 1 }
+            now.withLock { $0 += 60_000 }
+            try await eventually("the third is missed, and the first does not count again") { missed() == 2 }
         }
     }
 }

@@ -11,7 +11,7 @@ extension ServerTests {
             func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
                 ConsumptionRound()
             }
-            func openDeadlines(now: Int64) async throws -> [Int64] { [] }
+            func openDeadlines(after date: Int64) async throws -> [Int64] { [] }
         }
 
         @Test("Every metric that a document or an alert names is one of the server")

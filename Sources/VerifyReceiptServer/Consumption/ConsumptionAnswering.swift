@@ -10,10 +10,11 @@ public protocol ConsumptionAnswering: Sendable {
     /// - Throws: `TransactionStoreError`, `CancellationError`.
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound
 
-    /// The deadlines of the requests that are open and can still be answered, in milliseconds since 1970-01-01T00:00:00Z.
-    /// - Parameter now: the current time, in the same unit.
+    /// The deadlines after a time of the requests that are open, in milliseconds since 1970-01-01T00:00:00Z. A missed request
+    /// is open until somebody dismisses it.
+    /// - Parameter date: the time, in the same unit.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
-    func openDeadlines(now: Int64) async throws -> [Int64]
+    func openDeadlines(after date: Int64) async throws -> [Int64]
 }
 
 /// What became of the open requests in one round.

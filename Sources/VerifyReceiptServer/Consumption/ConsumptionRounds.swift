@@ -1,3 +1,4 @@
+import AppStoreModels
 import AppStoreSync
 import Foundation
 import Logging
@@ -11,6 +12,8 @@ final class ConsumptionRounds: Sendable {
     private let last = Mutex(ConsumptionRound())
     /// The deadlines of the requests that were open at the last look.
     private let deadlines = Mutex<[Int64]>([])
+    /// Requests with this deadline or an earlier one are counted, if they were missed.
+    private let counted: Mutex<Int64>
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Int64
@@ -25,7 +28,10 @@ final class ConsumptionRounds: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
+        counted = Mutex(clock().subtractingSaturated(Self.closingTime))
         metrics.add(consumption: { [weak self] in self?.openDeadlines ?? [] })
+        // An alert sees no increase of a series that begins above 0.
+        metrics.consumptionRequests.add("missed", amount: 0)
     }
 
     /// Those of the last look that are not over meanwhile.
@@ -39,6 +45,8 @@ final class ConsumptionRounds: Sendable {
 
     /// How long a request that a person answers or dismisses with another program counts as open at most.
     private static let longestPause = Duration.seconds(5)
+    /// How long after its deadline a request can still be closed, in milliseconds: its answer was sent at the last moment.
+    private static let closingTime: Int64 = 60_000
 
     /// Until cancellation.
     func run() async {
@@ -58,9 +66,17 @@ final class ConsumptionRounds: Sendable {
     }
 
     private func look() async {
+        let last = clock().subtractingSaturated(Self.closingTime)
         // If the store cannot be read, what is known goes on.
-        guard let open = try? await answering.openDeadlines(now: clock()) else { return }
+        guard let open = try? await answering.openDeadlines(after: counted.withLock { $0 }) else { return }
         deadlines.withLock { $0 = open }
+        let missed = counted.withLock { counted in
+            // Another look may have counted some meanwhile.
+            let number = open.filter { $0 > counted && $0 <= last }.count
+            counted = max(counted, last)
+            return number
+        }
+        if missed > 0 { metrics.consumptionRequests.add("missed", amount: missed) }
     }
 
     private func round() async {

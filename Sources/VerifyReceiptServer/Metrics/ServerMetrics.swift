@@ -28,6 +28,7 @@ final class ServerMetrics: Sendable {
     let reloads: LabeledCounter
     /// By HTTP status.
     let lookUps: LabeledCounter
+    /// By outcome.
     let consumptionRequests: LabeledCounter
     /// By outcome.
     let ledgerEndings: LabeledCounter
@@ -97,7 +98,8 @@ final class ServerMetrics: Sendable {
             prefix + "look_ups_total", "Responses of the look-up listener by HTTP status.", labels: "code")
         consumptionRequests = registry.counters(
             prefix + "consumption_requests_total",
-            "Consumption requests that were answered, and rounds that failed, by outcome.", labels: "outcome")
+            "Consumption requests by outcome: answered, missed (open after the deadline); and rounds that failed.",
+            labels: "outcome")
         ledgerEndings = registry.counters(
             prefix + "ledger_endings_total",
             "Purchases that ended by time, by outcome: recorded (entries of the ledger), unreadable (damaged rows); and "

@@ -89,13 +89,13 @@ final class StoreConsumption: ConsumptionAnswering {
     /// The round while a file or the consumer cannot be used: what is open is counted without them.
     private func unanswered(_ failure: String, now: Int64) async throws -> ConsumptionRound {
         var round = ConsumptionRound()
-        round.unanswered = try await openDeadlines(now: now).count
+        round.unanswered = try await openDeadlines(after: now).count
         round.failure = failure
         return round
     }
 
-    func openDeadlines(now: Int64) async throws -> [Int64] {
-        try await store.answerableConsumptionTasks(at: now).map(\.deadline)
+    func openDeadlines(after date: Int64) async throws -> [Int64] {
+        try await store.answerableConsumptionTasks(at: date).map(\.deadline)
     }
 
     private func client(
