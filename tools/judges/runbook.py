@@ -387,6 +387,29 @@ def spool_fills(scene, page):
     server.shows(*page.symptom)
     database.control("resume")
     server.shows(*page.normal)
+    spool_keeps_rejected(scene, page, database, server)
+
+
+def spool_keeps_rejected(scene, page, database, server):
+    def receipts():
+        return int(database.query("SELECT count(*) FROM legacy_receipts.receipts")[0])
+
+    before = receipts()
+    # The store works, and rejects each new receipt.
+    database.query("ALTER TABLE legacy_receipts.receipts ADD CONSTRAINT rejection CHECK (false) NOT VALID")
+    receipt = scene.shop.receipt()
+    expect(server.ask(receipt)["status"] == 0, "a rejected receipt is answered")
+    metric, line = re.search(r"`(\w+)` counts receipts that a working store rejects \(log: `([^`]*)`", page.text).groups()
+    server.shows([f"{metric} == 1"], [[line, "receipt", "reason"]])
+    database.query("ALTER TABLE legacy_receipts.receipts DROP CONSTRAINT rejection")
+    # An accepted receipt does not bring the rejected one along.
+    expect(server.ask(scene.shop.receipt())["status"] == 0, "answered without the reason")
+    wait_for("the next receipt is stored", lambda: receipts() == before + 1)
+    server.shows([f"{metric} == 1"], [])
+    server.stop()
+    restarted = scene.serve(name="restarted", store=server.settings["store"], endpoint=server.settings["endpoint"])
+    wait_for("the rejected receipt is stored", lambda: receipts() == before + 2)
+    restarted.shows([*page.normal[0], f"{metric} == 0"], [])
 
 
 def app_store_away(scene, page):
@@ -498,6 +521,15 @@ def certificate_expires(scene, page):
             check=True, capture_output=True)
         os.chmod(os.path.join(scene.folder, "server.key"), 0o600)
 
+    def expired():
+        # The certificate for the key that is there, of yesterday.
+        request = os.path.join(scene.folder, "server.csr")
+        for arguments in (
+                ["req", "-new", "-subj", "/CN=localhost", "-key", key, "-out", request],
+                ["x509", "-req", "-in", request, "-signkey", key, "-days", "-1", "-out",
+                 os.path.join(scene.folder, "server.pem")]):
+            subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
     certificate(1)
     listener = {"port": 0, "tls": {"certificate": os.path.join(scene.folder, "server.pem"),
                                    "private-key": os.path.join(scene.folder, "server.key")}}
@@ -507,6 +539,9 @@ def certificate_expires(scene, page):
     server.shows(*page.symptom)
     key = os.path.join(scene.folder, "server.key")
     shutil.copy(key, key + ".old")
+    expired()
+    trial = scene.run("serve", "--config", server.configuration, "--check", "--connect", status=1)
+    expect("has expired" in trial, f"--check --connect finds the expired certificate: {trial}")
     certificate(90)
     server.process.send_signal(signal.SIGHUP)
     server.shows(*page.normal)
@@ -562,9 +597,20 @@ def restore(scene, page):
     wait_for("the purchase", lambda: transactions(server) == 1)
     path = os.path.join(scene.folder, "store.sqlite")
     backup = os.path.join(scene.folder, "backup.sqlite")
+    store = ["--store", "sqlite:" + path]
+
+    def deliver():
+        """What a consumer gets. It acknowledges all of it."""
+        return scene.run("ledger", "follow", *store, "--consumer", "shop", "--once", "--acknowledge-on-exit-0", "cat")
+
+    deliver()
+    positions = scene.run("ledger", "consumers", *store)
     scene.run("store", "backup", "--store", "sqlite:" + path, "--to", backup)
     scene.shop.call("POST", f"subscriptions/{scene.shop.subscription('customer1')}/renew", {})
     wait_for("the renewal", lambda: transactions(server) == 2)
+    renewal = deliver()
+    expect('"renewed"' in renewal, f"the consumer gets the renewal: {renewal}")
+    expect(scene.run("ledger", "consumers", *store) != positions, "the consumer has acknowledged the renewal")
     server.stop()
     size = os.path.getsize(path)
     with open(path, "wb") as file:
@@ -583,6 +629,9 @@ def restore(scene, page):
     restored.shows(page.symptom[0], page.symptom[1][1:])
     scene.backfill("sqlite:" + path)
     wait_for("the renewal is back", lambda: transactions(restored) == 2)
+    expect(scene.run("ledger", "consumers", *store) == positions, "the consumer has its position in the backup")
+    renewal = deliver()
+    expect('"renewed"' in renewal, f"the consumer gets the renewal again: {renewal}")
     restored.shows(*page.normal)
     restored.stop()
     restore_database(scene, page, receipt)
@@ -652,6 +701,21 @@ def roll_back(scene, page):
         spool={"path": os.path.join(scene.folder, "apple.spool")})
     expect(apple.ask(receipt)["status"] == 0, "the same request at the other address")
     server.shows(*page.symptom)
+    # A refund that our server did not hear of is found with a recorded pair.
+    pairs = os.path.join(scene.folder, "pairs.ndjson")
+
+    def compare(status):
+        with open(pairs, "w", encoding="utf-8") as file:
+            json.dump({"request": {"receipt-data": receipt}, "response": apple.ask(receipt)}, file)
+        return scene.run("compare", pairs, "--config", server.configuration, "--store", server.settings["store"]["url"],
+                         "--json", status=status)
+
+    compare(0)
+    scene.shop.call("PUT", "notifications/url", {"url": apple.address + "/notifications/v2"})
+    scene.shop.call("POST", f"transactions/{scene.shop.subscription('customer1')}/refund", {})
+    wait_for("Apple's answer has the refund", lambda: "cancellation_date" in json.dumps(apple.ask(receipt)))
+    found = compare(1)
+    expect('"cancelled"' in found, f"compare says why only our reply grants: {found}")
     scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
     expect(server.ask(receipt)["status"] == 0, "answered after the return")
     server.shows(*page.normal)
