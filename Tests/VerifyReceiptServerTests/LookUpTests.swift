@@ -117,6 +117,32 @@ extension ServerTests {
             }
         }
 
+        @inline(never)
+        private static func ask(_ port: Int, _ method: String, _ path: String, basic text: String) async throws -> Int {
+            let header = "Authorization: Basic \(Data(text.utf8).base64EncodedString())"
+            let body = method == "POST" ? "document" : nil
+            return try await ask(port, path, method: method, token: nil, headers: [header], body: body).status
+        }
+
+        @Test("Each path takes the token as the password of Basic authentication too, with any user name")
+        func password() async throws {
+            try await Self.run { _, port in
+                for (method, path) in [
+                    ("GET", "/"), ("GET", "/v1/customers/7"), ("GET", "/v1/customers/7/entitlements"),
+                    ("POST", "/v1/inspect"), ("POST", "/v1/signatures/promotional-offer"),
+                ] {
+                    for user in ["", "ada"] {
+                        let status = try await Self.ask(port, method, path, basic: "\(user):\(Self.token)")
+                        #expect(status == 200, "\(method) \(path)")
+                    }
+                    for wrong in ["ada:wrong", "\(Self.token):", Self.token] {
+                        let status = try await Self.ask(port, method, path, basic: wrong)
+                        #expect(status == 401, "\(method) \(path) \(wrong)")
+                    }
+                }
+            }
+        }
+
         @Test("Without the token nothing is answered, and nobody is asked")
         func unauthorized() async throws {
             let answers = EchoedLookUp()

@@ -120,6 +120,8 @@ extension ServerTests {
                     let responses = try #require(operation["responses"] as? [String: Any])
                     let isLookUp = path == "/" || path.hasPrefix("/v1/")
                     let expected = isLookUp ? ["400", "401", "405", "500", "501", "503"] : ["400", "501", "503"]
+                    let schemes = (operation["security"] as? [[String: Any]] ?? []).flatMap(\.keys)
+                    #expect(schemes == (isLookUp ? ["LookUpToken", "LookUpPassword"] : []), "\(method) \(path)")
                     guard isLookUp || method == "post" else { continue }
                     #expect(Set(expected).isSubset(of: responses.keys), "\(method) \(path)")
                     #expect(method != "post" || responses["408"] != nil, "\(path)")
