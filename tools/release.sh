@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Builds the command for other machines of this system and architecture: tools/release.sh [FOLDER] (.build/artifacts).
-# The command contains Swift's runtime. The software bill of materials lists the system libraries that it needs. The last stage of
-# tools/docker/Dockerfile installs their Debian packages.
+# The command contains Swift's runtime (--static-swift-stdlib). It is linked with glibc and the other system libraries of this machine,
+# which the software bill of materials lists: the other machine needs them, with the same glibc or a newer one. The last stage of
+# tools/docker/Dockerfile installs their Debian packages. A static binary without system libraries would need Swift's Static Linux SDK
+# (musl), and libxml2, SQLite, libpq, bzip2, zstd and zlib built for musl. This script does not use it.
 # RELEASE_COMMAND names a command that was already built this way.
 set -euo pipefail
 cd "$(dirname "$0")/.."
