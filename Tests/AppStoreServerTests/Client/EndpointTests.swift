@@ -104,6 +104,22 @@ import Testing
                 == "https://api.test/inApps/v1/messaging/default/..%2Fa%20b%3Fc%23d%252F%0D%0A/%C3%A9%2B~_-.9")
     }
 
+    @Test("Of the characters of ASCII, letters, digits and - . _ ~ alone are sent as they are")
+    func encodedASCII() async throws {
+        let transport = ScriptedTransport([.json("{}")])
+        let client = try Sample.client(transport)
+        let characters = (UInt8(0)...0x7F).map { Character(UnicodeScalar($0)) }
+        _ = try await client.getDefaultMessage(productId: String(characters), locale: "e")
+        let expected = characters.map { character in
+            if character.isLetter || character.isNumber || "-._~".contains(character) { return String(character) }
+            let hex = String(character.asciiValue ?? 0, radix: 16, uppercase: true)
+            return "%" + String(repeating: "0", count: 2 - hex.count) + hex
+        }
+        #expect(
+            transport.requests.first?.url
+                == "https://api.test/inApps/v1/messaging/default/\(expected.joined())/e")
+    }
+
     @Test("Order of the path of the extension status: product, then request")
     func extensionStatus() async throws {
         let transport = ScriptedTransport([.json("{}")])
