@@ -36,6 +36,16 @@ package struct ConsumptionAnswers: Sendable {
         package var storeError: TransactionStoreError?
     }
 
+    /// What an accepted answer did in the store.
+    package struct Sent: Sendable {
+        /// The requests whose deadline was not over when the answer was sent. They are closed, unless there is a ``storeError``.
+        package let notificationUUIDs: [String]
+        /// The number of the other open requests about the transaction. They stay open.
+        package let missed: Int
+        /// Why the requests are still open in the store.
+        package let storeError: TransactionStoreError?
+    }
+
     /// The answers in a row that do not come in time after which a run ends: other apps have deadlines too.
     private static let maximumSilence = 3
     /// The runs at the same time. Each app has its own rate limits.
@@ -143,7 +153,7 @@ package struct ConsumptionAnswers: Sendable {
                         try await Self.send(
                             request, about: id, client, closing: tasks, in: store, clock, onlyInTime: true)
                     }
-                    outcome.missed += uuids.count - sent.notificationUUIDs.count
+                    outcome.missed += sent.missed
                     uuids = sent.notificationUUIDs
                     // The answers to the others still have their deadlines.
                     if let error = sent.storeError { outcome.storeError = error }
@@ -187,12 +197,11 @@ package struct ConsumptionAnswers: Sendable {
     /// when it was sent. The answer is sent in any case: the store need not know the request.
     ///
     /// - Parameter now: the current time.
-    /// - Returns: these requests, and why they are still open in the store; nil if they are closed.
     /// - Throws: `AppStoreServerAPIError`; `TransactionStoreError` if the requests cannot be read, before anything is sent.
     package static func send(
         _ request: ConsumptionRequest, about id: String, in scope: StoreScope, _ client: AppStoreServerAPIClient,
         closingRequestsIn store: any ConsumptionTasks, now: Int64
-    ) async throws -> (notificationUUIDs: [String], storeError: TransactionStoreError?) {
+    ) async throws -> Sent {
         let clock = Self.clock(from: now)
         let tasks = try await store.allOpenConsumptionTasks().filter { $0.scope == scope && $0.transactionId == id }
         return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
@@ -204,13 +213,12 @@ package struct ConsumptionAnswers: Sendable {
     /// - Parameters:
     ///   - tasks: the requests about the transaction.
     ///   - onlyInTime: sends nothing once all deadlines are over. The rate limit can make an answer wait for long.
-    /// - Returns: the closed requests, and why they are still open in the store; nil if they are closed.
     /// - Throws: ``Missed`` if nothing is sent; `AppStoreServerAPIError`, `CancellationError`.
     private static func send(
         _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient,
         closing tasks: [ConsumptionTask], in store: any ConsumptionTasks, _ clock: @escaping @Sendable () -> Int64,
         onlyInTime: Bool
-    ) async throws -> (notificationUUIDs: [String], storeError: TransactionStoreError?) {
+    ) async throws -> Sent {
         let inTime = Mutex<[String]>([])
         try await client.sendConsumptionInformation(id, request) {
             let now = clock()
@@ -219,14 +227,17 @@ package struct ConsumptionAnswers: Sendable {
             inTime.withLock { $0 = uuids }
         }
         let uuids = inTime.withLock { $0 }
+        func sent(_ storeError: TransactionStoreError?) -> Sent {
+            Sent(notificationUUIDs: uuids, missed: tasks.count - uuids.count, storeError: storeError)
+        }
         do {
             // A task of its own, because a cancelled one cannot use the store.
             _ = try await Task { try await store.closeConsumptionTasks(uuids, as: .answered) }.value
-            return (uuids, nil)
+            return sent(nil)
         } catch let error as TransactionStoreError {
-            return (uuids, error)
+            return sent(error)
         } catch {
-            return (uuids, TransactionStoreError(.unavailable, "\(error)"))
+            return sent(TransactionStoreError(.unavailable, "\(error)"))
         }
     }
 

@@ -166,8 +166,12 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
                 failure = sent.storeError
                 try add(request, to: &answer)
                 answer.add("notificationUUIDs", .array(sent.notificationUUIDs.map { .string($0) }))
-                answer.add("requestStaysOpen", .bool(failure != nil))
-                if sent.notificationUUIDs.isEmpty { answer.say("The store has no open request about it.") }
+                answer.add("requestStaysOpen", .bool(failure != nil || sent.missed > 0))
+                if sent.missed > 0 {
+                    answer.say("Apple no longer waits for some requests about it, which stay open: dismiss them.")
+                } else if sent.notificationUUIDs.isEmpty {
+                    answer.say("The store has no open request about it.")
+                }
             }
             return failure
         }

@@ -205,7 +205,7 @@ import TransactionStore
         #expect(outcome.stopped == nil && outcome.answered.isEmpty && tasks.closed.withLock { $0.isEmpty })
     }
 
-    @Test("A single answer is sent, and closes only the requests whose deadline is not over")
+    @Test("A single answer is sent, closes only the requests whose deadline is not over, and counts the others")
     func singleAnswer() async throws {
         let (api, tasks) = (API(), Tasks())
         _ = try (Self.open("70", deadline: 0, uuid: "over"), Self.open("70", deadline: 3_600_000, uuid: "not over"))
@@ -214,7 +214,7 @@ import TransactionStore
         let sent = try await ConsumptionAnswers.send(
             request, about: "70", in: Self.scope, Self.client(api, APIClientConfiguration(retryPolicy: .never)),
             closingRequestsIn: tasks, now: Self.now)
-        #expect(api.sent.withLock { $0 } == ["70"] && sent.notificationUUIDs == ["not over"])
+        #expect(api.sent.withLock { $0 } == ["70"] && sent.notificationUUIDs == ["not over"] && sent.missed == 1)
         #expect(tasks.closed.withLock { $0 } == ["not over"])
     }
 
