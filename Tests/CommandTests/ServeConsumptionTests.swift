@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 
 /// `serve` with `consumption`, against the App Store that `sandbox` plays.
@@ -153,6 +154,40 @@ struct ServeConsumptionTests {
         #expect(outcome.output == "1\nDismissed: 1; not open: 0\n0\n0\n", "\(outcome) \(log)")
         #expect(log.contains("com.example.app (Sandbox): The base URL must be http"), "\(log)")
         #expect(!log.contains("consumption requests are not answered"), "\(log)")
+    }
+
+    @Test("An answer that the App Store accepted is sent once, also if the store cannot close its request")
+    func sentOnce() async throws {
+        let folder = try Folder()
+        try Self.writeRules(in: folder)
+        try await StoredPurchases.makeStore([], in: folder)
+        let file = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try await file.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER never BEFORE UPDATE ON consumption_requests
+                    BEGIN SELECT RAISE(ABORT, 'nothing is closed'); END
+                    """)
+        }
+        try file.close()
+        let outcome = try await AppStoreShell.run(
+            """
+            \(Self.serve(keyFile: "key.p8"))
+            metric() {
+                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
+            }
+            tries=0
+            until [ "$(metric 'total{outcome="failed"}')" -ge 3 ] || [ $tries -ge 1200 ]; do
+                sleep 0.1; tries=$((tries + 1))
+            done 2> /dev/null
+            metric 'total{outcome="answered"}'
+            tries=0
+            until [ "$(metric open)" = 0 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
+            metric open
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "1\n0\n", "\(outcome) \(log)")
+        #expect(log.contains("nothing is closed"), "\(log)")
     }
 
     @Test("A request that is open after its deadline counts as missed, and not as open")

@@ -228,6 +228,9 @@ final class LookUpResponder: Sendable {
     private func question(_ request: Request) async throws(Refusal) -> Question {
         let route = Self.route(request)
         let isReading = request.method == .get || request.method == .head
+        guard isReading || Self.isOfThisPage(request) else {
+            throw Refusal(status: .forbidden, reason: "the request was sent by a page of another site")
+        }
         switch route {
         case "inspect":
             guard request.method == .post else { throw Self.wrongMethod("POST") }
@@ -239,9 +242,6 @@ final class LookUpResponder: Sendable {
         case "page":
             if isReading { return .page(.nothing, at: state.clock()) }
             guard request.method == .post else { throw Self.wrongMethod("GET, HEAD, POST") }
-            guard Self.isOfThisPage(request) else {
-                throw Refusal(status: .forbidden, reason: "the form was sent by a page of another site")
-            }
             return .page(try Self.inspectorQuestion(try await body(request)), at: state.clock())
         case "customers", "entitlements":
             guard isReading else { throw Self.wrongMethod("GET, HEAD") }
@@ -256,8 +256,8 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    /// Whether a form comes from the page itself, or from no page: browsers send the password with forms of any site (Fetch
-    /// Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
+    /// Whether a request comes from the page itself, or from no page: browsers send the password with forms of any site, to any
+    /// path (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
     private static func isOfThisPage(_ request: Request) -> Bool {
         if let site = request.headers[.fetchSite] { return site == "same-origin" || site == "none" }
         guard let origin = request.headers[.origin] else { return true }

@@ -22,6 +22,8 @@ final class StoreConsumption: ConsumptionAnswering {
     private let settings: VerifyReceiptServerConfiguration.ConsumptionAnswers
     /// Kept, so that their rate budgets and tokens last longer than a round.
     private let clients = Mutex<[StoreScope: Client]>([:])
+    /// The requests that the store could not close after the App Store had accepted their answers. They are not sent again.
+    private let accepted = Mutex<Set<String>>([])
 
     init(_ store: any CompleteTransactionStore, _ settings: VerifyReceiptServerConfiguration.ConsumptionAnswers) {
         self.store = store
@@ -33,10 +35,13 @@ final class StoreConsumption: ConsumptionAnswering {
         let rules: ConsumptionRules
         let consents: ConsumptionConsentFile
         let cases: [ConsumptionCase]
+        let storeError = await closeAccepted()
         do {
             rules = try ConsumptionRules(file: settings.rulesFile, consumer: settings.consumer)
             consents = try ConsumptionConsentFile(file: settings.consentFile)
+            let accepted = self.accepted.withLock { $0 }
             cases = try await ConsumptionCase.all(in: store, consumer: settings.consumer, openAt: now)
+                .filter { !accepted.contains($0.task.notificationUUID) }
         } catch let error as TransactionStoreError {
             throw error
         } catch let error as CancellationError {
@@ -45,6 +50,7 @@ final class StoreConsumption: ConsumptionAnswering {
             return try await unanswered("\(error)", now: now)
         }
         var round = ConsumptionRound()
+        round.failure = storeError
         var problems: [String] = []
         var runs: [(answers: ConsumptionAnswers, cases: [ConsumptionCase])] = []
         var scopes: [StoreScope] = []
@@ -78,10 +84,28 @@ final class StoreConsumption: ConsumptionAnswering {
             if outcome.isOutOfTime {
                 problems.append("\(app): The App Store was too slow; the next round goes on.")
             }
-            if let error = outcome.storeError { round.failure = "\(error)" }
+            if let error = outcome.storeError {
+                round.failure = "\(error)"
+                // Which of them the store has closed is not known. It can be told to close a request twice.
+                accepted.withLock { $0.formUnion(outcome.answered.flatMap(\.notificationUUIDs)) }
+            }
         }
         if !problems.isEmpty { round.problem = problems.joined(separator: " ") }
         return round
+    }
+
+    /// Closes what the store could not close after an earlier answer.
+    /// - Returns: why it still cannot; nil if nothing is left.
+    private func closeAccepted() async -> String? {
+        let waiting = accepted.withLock { $0 }
+        guard !waiting.isEmpty else { return nil }
+        do {
+            _ = try await store.closeConsumptionTasks(waiting.sorted(), as: .answered)
+            accepted.withLock { $0.subtract(waiting) }
+            return nil
+        } catch {
+            return "\(error)"
+        }
     }
 
     private static func name(_ scope: StoreScope) -> String { "\(scope.bundleId) (\(scope.environment.rawValue))" }
@@ -95,7 +119,9 @@ final class StoreConsumption: ConsumptionAnswering {
     }
 
     func openDeadlines(after date: Int64) async throws -> [Int64] {
-        try await store.answerableConsumptionTasks(at: date).map(\.deadline)
+        let accepted = self.accepted.withLock { $0 }
+        return try await store.answerableConsumptionTasks(at: date)
+            .filter { !accepted.contains($0.notificationUUID) }.map(\.deadline)
     }
 
     private func client(
