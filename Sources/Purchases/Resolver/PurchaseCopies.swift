@@ -14,7 +14,8 @@ internal import ProductCatalog
 ///
 /// A `webOrderLineItemId` identifies a period on all devices. It does not suffice alone: in a real reply of 2015, two
 /// consecutive periods have the same one. A copy can begin later, because old receipts date it to its restoration, or end
-/// earlier, because an older receipt does not state that the App Store extended the period.
+/// earlier, because an older receipt does not state that the App Store extended the period. A start after the end shows
+/// nothing, because one restoration dates the copies of all periods.
 ///
 /// Consumables have no copies, because they cannot be restored. Transactions for added seats (`additionalTransactionReason`)
 /// are purchases of their own.
@@ -117,7 +118,8 @@ extension PurchaseCopies.Candidate {
             originalTransactionId: originalTransactionId, productId: productId, isFamilyShared: isFamilyShared,
             webOrderLineItemId: order)
         var marks = [PurchaseCopies.Mark(purchase: purchase, isStart: false, second: end?.flooredQuotient(1_000))]
-        if let start {
+        // A later start is the date of a restoration, which can have been that of other periods too.
+        if let start, start < end ?? .max {
             marks.append(
                 PurchaseCopies.Mark(purchase: purchase, isStart: true, second: start.flooredQuotient(1_000)))
         }

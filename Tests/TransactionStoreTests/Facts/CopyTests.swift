@@ -218,6 +218,22 @@ struct CopyTests {
         #expect(try revoked(refunded, third, restored) == ["2", "3", "4"])
     }
 
+    @Test("Copies that one restoration dates after their ends are copies of their own periods, also with one line item")
+    func restoredTogether() throws {
+        func period(_ id: String, from start: Int64, to end: Int64, revoked: Int64? = nil) -> TransactionFact {
+            self.period(id, at: 1, revoked: revoked) {
+                $0.purchaseDate = Samples.june + start * Samples.day
+                $0.expiresDate = Samples.june + end * Samples.day
+            }
+        }
+        let refunded = period("2", from: 0, to: 30, revoked: Self.refund)
+        let renewal = period("3", from: 30, to: 60)
+        let restored = (period("4", from: 45, to: 30), period("5", from: 45, to: 60))
+        #expect(try revoked(refunded, renewal, restored.0, restored.1) == ["2", "4"])
+        let together = (period("4", from: 65, to: 30), period("5", from: 65, to: 60))
+        #expect(try revoked(refunded, renewal, together.0, together.1) == ["2", "4"])
+    }
+
     @Test("A refund of an extended period, and its reversal, count for a copy in a receipt from before the extension")
     func extended() throws {
         func extended(_ id: String, _ source: FactSource, at day: Int64, revoked: Int64? = nil) -> TransactionFact {
