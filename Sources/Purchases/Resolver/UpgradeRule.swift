@@ -16,7 +16,8 @@ internal import AppStoreModels
 /// An immediate crossgrade looks the same, and the App Store treats it alike. These are no upgrades:
 /// - a downgrade or crossgrade at renewal, and a purchase after a lapse or a billing retry: they begin at the end or later;
 /// - a revocation that the App Store's own model states;
-/// - seats that the customer added: that transaction is of the same product (`additionalTransactionReason`);
+/// - seats that the customer added (`additionalTransactionReason`): that transaction is of the same product, and it begins
+///   with its period;
 /// - a renewal of the other product, which the App Store may have charged ahead of time: its reason is `RENEWAL`, or it
 ///   begins in the second in which a period of its own product ends;
 /// - a purchase of another family member: bought and shared periods are compared separately;
@@ -48,7 +49,7 @@ package enum UpgradeRule {
         /// The cancellation or revocation that a document states.
         package let cancellationDate: Int64?
         package let statement: Statement
-        /// Tells the copies of the period from other periods.
+        /// Tells the transactions of the period from those of other periods.
         fileprivate let candidate: PurchaseCopies.Candidate?
 
         /// - Returns: nil unless the payload is a dated transaction of an auto-renewable subscription.
@@ -60,27 +61,14 @@ package enum UpgradeRule {
             else { return nil }
             self.init(
                 originalTransactionId: original, productId: product, start: start, end: payload.expiresDate,
+                webOrderLineItemId: payload.webOrderLineItemId,
                 isFamilyShared: payload.inAppOwnershipType == .familyShared, isUpgraded: payload.isUpgraded == true,
-                cancellationDate: cancellationDate, statement: statement,
-                candidate: PurchaseCopies.Candidate(payload, type: payload.type))
+                cancellationDate: cancellationDate, statement: statement)
         }
 
         package init(
             originalTransactionId: String, productId: String, start: Int64, end: Int64?, webOrderLineItemId: String?,
             isFamilyShared: Bool, isUpgraded: Bool, cancellationDate: Int64?, statement: Statement
-        ) {
-            self.init(
-                originalTransactionId: originalTransactionId, productId: productId, start: start, end: end,
-                isFamilyShared: isFamilyShared, isUpgraded: isUpgraded, cancellationDate: cancellationDate,
-                statement: statement,
-                candidate: PurchaseCopies.Candidate(
-                    originalTransactionId: originalTransactionId, productId: productId, isFamilyShared: isFamilyShared,
-                    webOrderLineItemId: webOrderLineItemId, start: start, end: end))
-        }
-
-        private init(
-            originalTransactionId: String, productId: String, start: Int64, end: Int64?, isFamilyShared: Bool,
-            isUpgraded: Bool, cancellationDate: Int64?, statement: Statement, candidate: PurchaseCopies.Candidate?
         ) {
             self.originalTransactionId = originalTransactionId
             self.productId = productId
@@ -90,7 +78,10 @@ package enum UpgradeRule {
             self.isUpgraded = isUpgraded
             self.cancellationDate = cancellationDate
             self.statement = statement
-            self.candidate = candidate
+            // Added seats are part of the period too, though they are a purchase of their own.
+            candidate = PurchaseCopies.Candidate(
+                originalTransactionId: originalTransactionId, productId: productId, isFamilyShared: isFamilyShared,
+                webOrderLineItemId: webOrderLineItemId, start: start, end: end)
         }
     }
 

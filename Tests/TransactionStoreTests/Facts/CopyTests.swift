@@ -109,6 +109,24 @@ struct CopyTests {
         #expect(try upgraded(cancelled, period("3", at: 9), anew) == ["2", "3"])
     }
 
+    @Test("Seats that were added to a period begin with it, and do not upgrade a period whose refund was reversed")
+    func addedSeats() throws {
+        func day(_ day: Int64) -> Int64 { Samples.june + day * Samples.day }
+        func team(_ id: String, at start: Int64) -> TransactionFact {
+            period(id, order: "902", product: "team", .notificationV2, at: day(start) / Samples.day) {
+                $0.purchaseDate = day(start)
+                $0.expiresDate = day(40)
+                $0.additionalTransactionReason = start == 10 ? nil : .seatAddition
+            }
+        }
+        // Signed without a revocation while the other product was current.
+        let reversed = period("2", .appStoreServerAPI, at: day(12) / Samples.day)
+        for facts in [[reversed, team("5", at: 10)], [reversed, team("5", at: 10), team("6", at: 15)]] {
+            let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+            #expect(customer.transactions.allSatisfy { $0.payload.isUpgraded != true })
+        }
+    }
+
     /// What the customer paid and got back.
     @inline(never)
     private func paid(by facts: [TransactionFact]) throws -> LifetimeAmounts {
