@@ -271,7 +271,7 @@ package enum UpgradeRule {
             }.map { entry in
                 // A statement without `isUpgraded` rules out every product that began before it.
                 let stated = entry.period.isUpgraded ? nil : entry.notUpgradedAsOf
-                return (entry: entry, after: max(entry.start, (stated ?? .min + 1) - 1))
+                return (entry: entry, after: max(entry.start, (stated ?? .min).subtractingSaturated(1)))
             }
             questions.sort { $0.after > $1.after }
             let beginnings = entries.filter(\.isBeginning).sorted { $0.start > $1.start }

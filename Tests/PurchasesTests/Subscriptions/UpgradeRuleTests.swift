@@ -143,6 +143,11 @@ import Testing
                 .contains("0@120.0"))
     }
 
+    @Test func theLeastDateOfAStatementRulesOutNothing() {
+        let year = Self.period("year", 0, 365, Statement(isSigned: true, notUpgradedAsOf: .min))
+        #expect(upgrades([year, Self.period("month", 100, 130)]) == ["0@100.0"])
+    }
+
     @Test func anUpgradeThatIsStatedGetsItsDate() {
         let stated = Self.period("year", 0, 365, isUpgraded: true, Statement(isSigned: true))
         let found = UpgradeRule.upgrades(among: [stated, Self.period("month", 100, 130)])
