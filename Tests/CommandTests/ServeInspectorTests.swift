@@ -266,6 +266,32 @@ struct ServeInspectorTests {
         #expect(malformed.contains("<form") && malformed.contains("<title>Inspector</title>"))
     }
 
+    @Test("The modern transactions of a customer show the refund of a copy that only the catalog makes one")
+    func copiesByCatalog() async throws {
+        let folder = try Folder.withRoot()
+        let refunded = StoredPurchases.purchase("500", "lifetime", nil, month: 0, refunded: 1)
+        let copy = StoredPurchases.fact("501", original: "500", 0, 0) {
+            $0.productId = "lifetime"
+            $0.subscriptionGroupIdentifier = nil
+            $0.type = nil
+            $0.expiresDate = nil
+        }
+        try await StoredPurchases.makeStore([StoredPurchases.set([refunded, copy])], in: folder)
+        try folder.write("products.yaml", StoredPurchases.catalog.utf8)
+        try folder.write(
+            "serve.yaml",
+            """
+            apps:
+              - bundle-id: \(StoredPurchases.bundleId)
+                shared-secrets: ["0123456789abcdef0123456789abcdef"]
+                catalogs: [products.yaml]
+            """.utf8)
+        _ = try await Self.serve("form --data id=501 >page", "--config serve.yaml", in: folder)
+        let html = try folder.text("page")
+        let refund = "&quot;revocationDate&quot; : \(StoredPurchases.month(1))"
+        #expect(html.components(separatedBy: refund).count == 3, "\(html)")
+    }
+
     @Test("The page of a customer shows the reply to a stored receipt, with the other facts in the store")
     func customerWithReceipt() async throws {
         let folder = try Folder.withRoot()

@@ -63,11 +63,13 @@ struct StoreLookUp: LookUpAnswers {
             }
             var replies = 0
             for match in search.matches {
-                let report = CustomerReport(match, catalog: endpoint.catalog(of: match.customer), date: date)
+                let catalog = endpoint.catalog(of: match.customer)
+                let report = CustomerReport(match, catalog: catalog, date: date)
                 let kinds = match.kinds.map(\.rawValue).joined(separator: ", ")
                 page.add(report, heading: "Customer", "Found by \(kinds), as of \(DateText.iso(date)).", now: date)
                 page.add(
-                    folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(match.customer)))
+                    folded: "The modern transactions",
+                    json: InspectorPage.pretty(Self.transactions(match.customer, catalog)))
                 for receipt in [match.customer.newestAppReceipt, match.customer.newestTransactionReceipt] {
                     guard let receipt, replies < Self.maximumReplies else { continue }
                     replies += 1
@@ -87,11 +89,12 @@ struct StoreLookUp: LookUpAnswers {
         page.add(inspection: try await inspection(of: document, endpoint))
         let customers = try DocumentStatements(trust: endpoint.trust, date: date).customers(in: document)
         for customer in customers {
+            let catalog = endpoint.catalog(of: customer)
             page.add(
-                CustomerReport(customer, catalog: endpoint.catalog(of: customer), date: date),
-                heading: "What it states", "Resolved alone, as of \(DateText.iso(date)). Nothing was stored.", now: date
-            )
-            page.add(folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(customer)))
+                CustomerReport(customer, catalog: catalog, date: date), heading: "What it states",
+                "Resolved alone, as of \(DateText.iso(date)). Nothing was stored.", now: date)
+            page.add(
+                folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(customer, catalog)))
         }
         let submittable = try DocumentInspector(trust: endpoint.trust).submittable(in: document).filter {
             if case .signedTransaction = $0.content { endpoint.answersSignedTransactions } else { true }
@@ -119,10 +122,11 @@ struct StoreLookUp: LookUpAnswers {
         page.add(folded: "The reply", json: InspectorPage.pretty(reply.body))
     }
 
-    private static func transactions(_ customer: Customer) -> [UInt8] {
+    /// As the tables of the same page have them.
+    private static func transactions(_ customer: Customer, _ catalog: ProductCatalog?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
-        for transaction in customer.transactions { transaction.payload.write(to: &writer) }
+        for transaction in customer.transactionsWithTypes(from: catalog) { transaction.payload.write(to: &writer) }
         writer.endArray()
         return writer.finish()
     }
