@@ -191,9 +191,9 @@ extension Customer {
     /// does not expire: unsigned rows of a subscription can lack its expiry, and would look the same. The ledger contains
     /// signed purchases only, so it needs no catalog.
     package func transactionsWithTypes(from catalog: ProductCatalog?) -> [StoredTransaction] {
+        // Also a period: an unsigned row about a copy of it can lack the expiry.
         let isOpen = transactions.indices.contains {
             transactions[$0].payload.isRevoked && transactions[$0].payload.type == nil
-                && transactions[$0].payload.expiresDate == nil
         }
         guard let catalog, isOpen, transactions.count > 1 else { return transactions }
         return statements.resolvedTransactions(catalog)

@@ -197,11 +197,12 @@ struct KnownTypes {
         }
     }
 
-    /// The type of a transaction's product; nil if it is unknown.
+    /// The type of a transaction's product; nil if it is unknown. An expiry that a document states shows a subscription, also
+    /// if the catalog contradicts it.
     func type(of payload: borrowing JWSTransactionDecodedPayload) -> ProductType? {
         if let type = payload.type { return type }
         if let subject = Subject(payload), let type = stated[subject] { return type }
-        guard let catalog, let product = payload.productId else { return nil }
+        guard let catalog, payload.expiresDate == nil, let product = payload.productId else { return nil }
         return catalog.product(product)?.type
     }
 

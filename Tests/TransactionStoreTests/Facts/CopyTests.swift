@@ -370,6 +370,39 @@ struct CopyTests {
         #expect(ids == customer.transactions.map(\.payload.transactionId))
     }
 
+    @Test("The type that a catalog states counts for an unsigned row of a refunded period that lacks the expiry")
+    func typeOfPeriodFromCatalog() throws {
+        let period = untyped("1", .recordedReply, at: 2, revoked: Self.refund) {
+            $0.webOrderLineItemId = "900"
+            $0.expiresDate = Samples.june + 30 * Samples.day
+        }
+        let row = untyped("2", .recordedReply, at: 9) { $0.webOrderLineItemId = "900" }
+        let customer = try unwrap(Customer(resolving: [Samples.set([period, row])]))
+        let transactions = customer.transactionsWithTypes(from: try catalog(.autoRenewableSubscription))
+        #expect(transactions.count { $0.payload.revocationDate != nil } == 2)
+    }
+
+    @Test("Periods are no copies of each other if a catalog contradicts their expiry, whatever else was refunded")
+    func catalogContradictsExpiry() throws {
+        let periods = (0..<2).map { (number: Int64) in
+            untyped("\(number + 1)", .recordedReply, at: 2, revoked: number == 0 ? Self.refund : nil) {
+                $0.webOrderLineItemId = "\(900 + number)"
+                $0.purchaseDate = Samples.june + 30 * number * Samples.day
+                $0.expiresDate = Samples.june + 30 * (number + 1) * Samples.day
+            }
+        }
+        let other = untyped("3", .recordedReply, at: 2, revoked: Self.refund) {
+            $0.originalTransactionId = "3"
+            $0.productId = "other"
+        }
+        for facts in [periods, periods + [other]] {
+            let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+            let transactions = customer.transactionsWithTypes(from: try catalog(.nonConsumable))
+            let granted = transactions.filter { $0.payload.revocationDate == nil }
+            #expect(granted.map(\.payload.transactionId) == ["2"])
+        }
+    }
+
     @Test("A bought and a shared purchase of a product are not copies, and a refund of one leaves access to the other")
     func boughtAndShared() throws {
         func purchase(_ id: String, _ ownership: InAppOwnershipType, revoked: Int64?) -> TransactionFact {
