@@ -85,9 +85,10 @@ struct DocumentFiling {
 
     private mutating func keepApps(of sets: [FactSet], _ carried: [CarriedColumn]) {
         for set in sets {
-            guard let app = set.appTransaction?.payload else { continue }
+            guard let app = set.appTransaction else { continue }
             let userId = roles.users.userId(record.carried + carried)
-            signedApps.append(SignedApp(scope: set.scope, payload: app, userId: userId))
+            signedApps.append(
+                SignedApp(scope: set.scope, identities: set.identities, fact: app, userId: userId))
         }
     }
 
@@ -110,18 +111,19 @@ struct DocumentFiling {
         }
         let userId =
             mapping.isWithoutPurchases ? roles.users.userId(record.carried + document.document.carried) : nil
-        let sets = [FactSet](recorded: mapping, importedAt: date, userId: userId)
-        if mapping.isWithoutPurchases,
-            sets.contains(where: { set in signedApps.contains { $0.states(set, of: userId) } })
-        {
-            read.keep(document.unverified)
-            read.recorded.append(document)
-            return
-        }
-        // Stored now, it would stay another customer when the receipt is verified.
-        if mapping.isWithoutPurchases, !sets.isEmpty, let reason = read.reasonToWait {
-            read.wait(document.refused(reason))
-            return
+        var sets = [FactSet](recorded: mapping, importedAt: date, userId: userId)
+        if mapping.isWithoutPurchases, let set = sets.first {
+            let agreeing = signedApps.filter { $0.agrees(with: set, of: userId) }
+            if agreeing.contains(where: { $0.statesLegacyFields(of: set) }) {
+                read.keep(document.unverified)
+                read.recorded.append(document)
+                return
+            }
+            // Stored now, it would stay another customer when the receipt is verified.
+            if let reason = read.reasonToWait { return read.wait(document.refused(reason)) }
+            if let app = agreeing.first {
+                sets = [FactSet(scope: set.scope, identities: app.identities, appTransaction: set.appTransaction)]
+            }
         }
         read.keep(document.unverified)
         let filedRows = FiledDocuments(document.rows.isEmpty ? [] : sets)

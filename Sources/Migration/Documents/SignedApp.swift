@@ -4,22 +4,33 @@ import Purchases
 /// The app transaction that a signed document of a record states.
 struct SignedApp {
     let scope: StoreScope
-    let payload: AppTransaction
+    /// The customer of the document.
+    let identities: [CustomerIdentity]
+    let fact: AppTransactionFact
     /// The user whose document it is; nil if no column states it.
     let userId: String?
 
     /// Whether the unsigned app transaction of a document beside it has the same user and contradicts nothing.
-    func states(_ recorded: FactSet, of userId: String?) -> Bool {
-        guard let other = recorded.appTransaction?.payload, recorded.scope == scope, userId == self.userId else {
-            return false
-        }
-        func agree<Value: Equatable>(_ signed: Value?, _ recorded: Value?) -> Bool {
-            recorded == nil || signed == recorded
-        }
-        // Receipts state whole seconds.
-        func seconds(_ date: Int64?) -> Int64? { date.map { $0 / 1_000 } }
-        return agree(payload.originalApplicationVersion, other.originalApplicationVersion)
-            && agree(seconds(payload.originalPurchaseDate), seconds(other.originalPurchaseDate))
-            && agree(payload.appTransactionId, other.appTransactionId)
+    func agrees(with recorded: FactSet, of userId: String?) -> Bool {
+        guard let other = recorded.appTransaction, recorded.scope == scope, userId == self.userId else { return false }
+        let (payload, stated) = (fact.payload, other.payload)
+        return Self.states(payload.originalApplicationVersion, stated.originalApplicationVersion)
+            && Self.states(Self.seconds(payload.originalPurchaseDate), Self.seconds(stated.originalPurchaseDate))
+            && Self.states(payload.appTransactionId, stated.appTransactionId)
+            && (fact.legacy == nil || statesLegacyFields(of: recorded))
     }
+
+    /// Whether it has the legacy fields of the unsigned app transaction. App transactions of StoreKit 2 have none.
+    func statesLegacyFields(of recorded: FactSet) -> Bool {
+        let (legacy, stated) = (fact.legacy, recorded.appTransaction?.legacy)
+        return Self.states(legacy?.receiptType, stated?.receiptType)
+            && Self.states(Self.seconds(legacy?.expirationDate), Self.seconds(stated?.expirationDate))
+    }
+
+    private static func states<Value: Equatable>(_ signed: Value?, _ recorded: Value?) -> Bool {
+        recorded == nil || signed == recorded
+    }
+
+    /// Receipts state whole seconds.
+    private static func seconds(_ date: Int64?) -> Int64? { date.map { $0 / 1_000 } }
 }

@@ -314,6 +314,44 @@ struct EmbeddedReceiptTests {
         #expect(strict.documentsQuarantinedByReason == (isBesideOthers ? ["untrustedRoot": 2] : [:]))
     }
 
+    @Test(
+        "keep a reply without purchases in the quarantine although a JWS agrees with it, so that a retry stores what one run would"
+    )
+    func retriedDownloadBesideSignedApp() async throws {
+        let (shop, whole) = (try Shop(), try Shop())
+        let record = try Self.downloadBesideSignedApp()
+        let authority = TestSignedDataAuthority.standard.rootCertificate
+        let strict = try await shop.migrate([record], trust: TrustPolicy(additionalRoots: [authority]))
+        #expect(strict.migrated == 1 && strict.documentsQuarantinedByReason == ["untrustedRoot": 1])
+        let trust = TrustPolicy(additionalRoots: [authority, try TestCertificateAuthority.rootDER])
+        let retried = try await shop.retry(trust: trust)
+        #expect(retried.migrated == 1 && retried.documentsQuarantined == 0)
+        _ = try await whole.migrate([record], trust: trust)
+        #expect(try await whole.rows("app_transactions").count == 2)
+        for table in ["app_transactions", "customer_users", "quarantine"] {
+            #expect(try await shop.rows(table) == whole.rows(table), "\(table)")
+        }
+    }
+
+    @inline(never)
+    private static func downloadBesideSignedApp() throws -> [String: Any] {
+        let app = AppTransaction {
+            $0.receiptType = .production
+            $0.bundleId = "com.example.app"
+            $0.originalApplicationVersion = "1.2"
+            $0.receiptCreationDate = 1_748_736_000_000
+            $0.appTransactionId = "700000000000001"
+        }
+        var reply = try Self.download("1.2")
+        reply["receipt"] =
+            [
+                "receipt_type": "Production", "bundle_id": "com.example.app", "original_application_version": "1.2",
+                "in_app": [] as [Any],
+            ] as [String: Any]
+        let jws = try TestSignedDataAuthority.standard.sign(payload: [UInt8](JSONEncoder().encode(app)))
+        return ["user_id": "u-1", "app": jws, "body": reply]
+    }
+
     /// Migrates a record without the root of its receipt, then again with it. Gives the numbers of the first run.
     /// - Parameter downloads: how many app transactions the store has at the end.
     @inline(never)

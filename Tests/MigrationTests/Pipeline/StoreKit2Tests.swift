@@ -382,6 +382,36 @@ struct StoreKit2Tests {
         }
     }
 
+    @Test("A reply without purchases gives the customer of a JWS beside it the receipt type, which no JWS states")
+    func receiptTypeBesideSignedApp() async throws {
+        let customer = [CustomerIdentity(.appTransactionId, "700000000000001")]
+        let types: [(type: String?, customers: [[CustomerIdentity]])] = [
+            ("ProductionVPPSandbox", [customer, customer]), (nil, [customer]),
+        ]
+        for (type, customers) in types {
+            let result = try await migrate(try Self.recordOfDownload("1.0", type))
+            let apps = result.facts.filter { $0.appTransaction != nil }
+            #expect(apps.map(\.identities) == customers)
+            #expect(apps.compactMap { $0.appTransaction?.legacy?.receiptType } == [type].compactMap(\.self))
+            #expect(result.summary.quarantined == 0 && result.documentsQuarantined.isEmpty)
+        }
+        // A reply that contradicts the JWS may be of another customer.
+        let other = try await migrate(try Self.recordOfDownload("0.9", "ProductionVPPSandbox"))
+        let kinds = other.facts.filter { $0.appTransaction != nil }.flatMap(\.identities).map(\.kind)
+        #expect(kinds == [.appTransactionId, .receiptDigest])
+    }
+
+    /// A signed app transaction, and a reply without purchases.
+    @inline(never)
+    private static func recordOfDownload(_ version: String, _ receiptType: String?) throws -> [String: Any] {
+        var receipt: [String: Any] = [
+            "bundle_id": bundleId, "original_application_version": version, "in_app": [] as [Any],
+        ]
+        receipt["receipt_type"] = receiptType
+        let reply: [String: Any] = ["status": 0, "environment": "Sandbox", "receipt": receipt]
+        return ["app": try sign(appTransaction), "reply": reply]
+    }
+
     @Test("Decoded app transactions and renewal info that a store cannot file are quarantined, not dropped")
     func unsignedPartsOfAStore() async throws {
         let signed = try Self.sign(Self.transaction())
