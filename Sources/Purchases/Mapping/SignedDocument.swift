@@ -156,7 +156,7 @@ package struct FiledDocuments {
     private let sets: [FactSet]
     private var transactions: [String?: [Int]] = [:]
     private var renewalInfos: [String?: [Int]] = [:]
-    private var apps: [String?: [Int]] = [:]
+    private var apps: [String: [Int]] = [:]
     private var notifications: [String?: [Int]] = [:]
 
     package init(_ sets: [FactSet]) {
@@ -166,7 +166,7 @@ package struct FiledDocuments {
             for id in Set(set.renewalInfos.map(\.payload.originalTransactionId)) {
                 renewalInfos[id, default: []].append(place)
             }
-            if let app = set.appTransaction { apps[app.payload.bundleId, default: []].append(place) }
+            if let id = set.appTransaction?.payload.appTransactionId { apps[id, default: []].append(place) }
             if let notification = set.notification {
                 notifications[notification.notificationUUID, default: []].append(place)
             }
@@ -179,7 +179,7 @@ package struct FiledDocuments {
             switch document {
             case .transaction(let transaction): transactions[transaction.payload.transactionId]
             case .renewalInfo(let info): renewalInfos[info.payload.originalTransactionId]
-            case .appTransaction(let app): apps[app.payload.bundleId]
+            case .appTransaction(let app): app.payload.appTransactionId.flatMap { apps[$0] }
             case .notification(let notification, _, _, _, _):
                 notifications[notification.payload.notificationUUID?.lowercased()]
             }

@@ -357,6 +357,30 @@ struct ColumnRoleTests {
         #expect(Set(users.compactMap { $0["customer"]?.string }) == Set(apps.compactMap { $0["customer"]?.string }))
     }
 
+    @Test("Each signed app transaction of a record has its own user")
+    func usersOfSignedApps() async throws {
+        let (first, second) = (try Self.signedApp("700000000000001"), try Self.signedApp("700000000000002"))
+        let records = #"{"users":{"u1":{"app":"\#(first)"},"u2":{"app":"\#(second)"}}}"#
+        let (summary, files) = try await Self.migrated(
+            records, name: "export.json", try Self.migration(trust: try Self.trusting(), user: "users.*"))
+        #expect(summary.records.migrated == 1 && summary.records.documentsQuarantined == 0)
+        let users = try StoreMigrationTests.rows(files, "customer_users")
+        #expect(users.compactMap { $0["userId"]?.string }.sorted() == ["u1", "u2"])
+        #expect(Set(users.compactMap { $0["customer"]?.string }).count == 2)
+    }
+
+    @inline(never)
+    private static func signedApp(_ id: String) throws -> String {
+        try sign(
+            AppTransaction {
+                $0.receiptType = .sandbox
+                $0.bundleId = appId
+                $0.originalApplicationVersion = "1.0"
+                $0.receiptCreationDate = 1_748_736_000_000
+                $0.appTransactionId = id
+            })
+    }
+
     /// Signs a payload as the App Store does.
     private static func sign(_ payload: some Encodable) throws -> String {
         try TestSignedDataAuthority.standard.sign(payload: [UInt8](JSONEncoder().encode(payload)))

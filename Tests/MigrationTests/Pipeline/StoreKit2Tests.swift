@@ -368,6 +368,16 @@ struct StoreKit2Tests {
         #expect(app.apps.first?["standing"]?.string == "recorded")
     }
 
+    @Test("A signed app transaction without an id is quarantined, also beside one of the same app that has one")
+    func unnamedSignedApp() async throws {
+        var unnamed = Self.appTransaction
+        unnamed.appTransactionId = nil
+        let record = ["new": try Self.sign(Self.appTransaction), "old": try Self.sign(unnamed)]
+        let result = try await migrate(record)
+        #expect(result.facts.count { $0.appTransaction != nil } == 1)
+        #expect(result.documentsQuarantined == ["notFiled": 1])
+    }
+
     @Test("Decoded app transactions are filed by their id; those without one by what they state")
     func unsignedApps() async throws {
         let signed = try Self.sign(Self.transaction())
