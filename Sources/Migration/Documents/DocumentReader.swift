@@ -131,8 +131,13 @@ struct DocumentReader: Sendable {
             read.refused.append(refused)
             // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
             let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
-            for receipt in receipts.verified where filter.exclusion(of: receipt) == nil {
-                read.verified.append(VerifiedDocument(content: receipt, carried: document.carried))
+            for receipt in receipts.verified {
+                let verified = VerifiedDocument(content: receipt, carried: document.carried)
+                if filter.exclusion(of: receipt) == nil {
+                    read.verified.append(verified)
+                } else {
+                    read.excluded.append(verified)
+                }
             }
         }
     }

@@ -215,6 +215,28 @@ struct ColumnRoleTests {
         #expect(rows.map { $0["environment"]?.string } == [isNewestExcluded ? "Sandbox" : "Production"])
     }
 
+    @Test("A receipt that a filter keeps out decides about a row, also from a reply with a value that cannot be read")
+    func rowBesideUnreadableReply() async throws {
+        let older = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1))
+        let newer = try Self.forged("5300090000002", created: ForgedInstant(2023, 9, 1), isSandbox: true)
+        let reply = """
+            {"status":0,"environment":"Sandbox","latest_receipt":"\(newer)","latest_receipt_info":[{"product_id":"p",\
+            "transaction_id":"1","original_transaction_id":"1","expires_date_ms":"n/a"}]}
+            """
+        let record = """
+            {"user_id":"u1","product_id":"book.0","transaction_id":"53000900000020","purchase_date_ms":"1693526400000",\
+            "old":"\(older)","body":\(reply)}
+            """
+        var options = MigrationOptions(trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
+        options.environments = [.production]
+        let (summary, files) = try await Self.migrated(
+            record, StoreMigration(options: StoreMigration.Options(migration: options, date: Self.date)))
+        #expect(summary.records.migrated == 1 && summary.records.documentsQuarantinedByReason == ["badDate": 1])
+        // In production, the purchase in the sandbox would grant access.
+        let ids = try StoreMigrationTests.rows(files, "transactions").map { $0["transactionId"]?.string }
+        #expect(ids == ["53000900000010"])
+    }
+
     @Test(
         "A row waits for a receipt of its record that other options may verify, because the receipt may decide about it",
         arguments: [false, true])
