@@ -97,7 +97,9 @@ extension SandboxEngine {
                 originalTransactionId: transaction.id, customer: member, group: owner.group,
                 sharedFrom: owner.originalTransactionId, transactionId: transaction.id, productId: product.id,
                 autoRenewProductId: product.id, expiresDate: owner.expiresDate, start: source.purchaseDate ?? now)
-        let isUpgrade = copy.map { !$0.hasEnded && $0.productId != product.id } ?? false
+        // Another product that begins at the end of the period replaces nothing.
+        let time = now
+        let isUpgrade = copy.map { !$0.hasEnded && $0.productId != product.id && $0.expiresDate > time } ?? false
         if isUpgrade { upgrade(shared.transactionId) }
         shared.transactionId = transaction.id
         shared.productId = product.id

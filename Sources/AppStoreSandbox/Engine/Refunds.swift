@@ -122,27 +122,36 @@ extension SandboxEngine {
         if current != nil, subscriptions[original]?.phase == .active { shareSubscription(original) }
     }
 
-    /// Makes the paid period that ends last the current one. A reversed refund can leave several periods at the same
-    /// time, if the customer bought again after the refund. The renewal settings stay, because they are the customer's
-    /// last.
-    private mutating func chooseCurrentPeriod(of original: String) {
+    /// Makes the paid period current that decides by the rule of `PurchaseHistory.entitlements(at:)`: of several that run, the
+    /// one with the highest level of service, then the one that ends last. If none runs, the one that ended last.
+    ///
+    /// Several run after a reversed refund, if the customer bought again after the refund. The renewal settings stay, because
+    /// they are the customer's last.
+    mutating func chooseCurrentPeriod(of original: String) {
         guard let subscription = subscriptions[original] else { return }
+        let time = now
         func end(of transaction: SandboxTransaction) -> Int64 {
             min(transaction.payload.expiresDate ?? .min, transaction.payload.revocationDate ?? .max)
         }
-        let currentEnd = currentTransactions(of: subscription).map(end).max() ?? .min
-        let others = (customers[subscription.customer]?.transactionIds ?? []).compactMap { transactions[$0] }.filter {
-            $0.originalId == original && !$0.isRevoked && $0.payload.isUpgraded != true && end(of: $0) > currentEnd
+        func rank(of transaction: SandboxTransaction) -> (level: Int, end: Int64) {
+            let end = end(of: transaction)
+            guard end > time else { return (.min, end) }
+            let level = transaction.payload.productId.flatMap { catalog[$0]?.level } ?? .max
+            return (-level, end)
         }
-        guard let last = others.max(by: { end(of: $0) < end(of: $1) }), let product = last.payload.productId else {
+        let current = currentTransactions(of: subscription).map(rank).max { $0 < $1 } ?? (.min, .min)
+        let others = (customers[subscription.customer]?.transactionIds ?? []).compactMap { transactions[$0] }.filter {
+            $0.originalId == original && !$0.isRevoked && $0.payload.isUpgraded != true && rank(of: $0) > current
+        }
+        guard let chosen = others.max(by: { rank(of: $0) < rank(of: $1) }), let product = chosen.payload.productId
+        else {
             return
         }
-        let time = now
         let price = product == subscription.productId ? subscription.renewalPrice : catalog[product]?.price
         update(original) {
-            $0.transactionId = last.id
+            $0.transactionId = chosen.id
             $0.productId = product
-            $0.expiresDate = end(of: last)
+            $0.expiresDate = end(of: chosen)
             $0.renewalPrice = price
             if $0.expiresDate > time {
                 $0.phase = .active

@@ -20,6 +20,9 @@ extension SandboxEngine {
     }
 
     private mutating func endPeriod(_ id: String, _ subscription: SandboxSubscription) {
+        // After a reversed refund, a paid period of a lower level of service can run longer. Nothing is charged before it ends.
+        chooseCurrentPeriod(of: id)
+        guard subscriptions[id]?.expiresDate == subscription.expiresDate else { return shareSubscription(id) }
         if let maximum = configuration.maximumRenewals, subscription.renewals >= maximum {
             // The sandbox cancels on behalf of the customer and sends no notification for it.
             update(id) { $0.isAutoRenewOn = false }

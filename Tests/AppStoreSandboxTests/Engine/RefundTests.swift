@@ -134,6 +134,27 @@ struct RefundTests {
         #expect(!subscription.isAutoRenewOn)
     }
 
+    @Test("After a reversed refund the highest level decides, and the longer period follows without a charge")
+    func reversedHigherLevel() throws {
+        var shop = try Shop()
+        let premium = try shop.buy(Sold.premium)
+        try shop.engine.refund(premium.id, at: shop.now)
+        shop.pass(1)
+        let year = try shop.buy(Sold.basicYear)
+        shop.pass(1)
+        try shop.engine.reverseRefund(premium.id, at: shop.now)
+        #expect(try shop.subscription(premium.id).productId == Sold.premium)
+        #expect(try shop.subscription(premium.id).expiresDate == premium.payload.expiresDate)
+        _ = shop.told()
+        shop.pass(Shop.monthly)
+        let subscription = try shop.subscription(premium.id)
+        #expect(subscription.status == .active && subscription.transactionId == year.id)
+        #expect(subscription.expiresDate == year.payload.expiresDate)
+        #expect(shop.told() == [])
+        shop.pass(12 * Shop.monthly)
+        #expect(shop.told() == ["DID_RENEW"])
+    }
+
     @Test("A refunded non-consumable can be bought again")
     func buyAgain() throws {
         var shop = try Shop()
