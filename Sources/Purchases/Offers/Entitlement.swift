@@ -318,13 +318,8 @@ extension PurchaseHistory {
 
     /// The purchases that do not renew, without consumables, each with its restored copies, in no order.
     func singlePurchases() -> [SinglePurchase] {
-        var types: [String: ProductType] = [:]
-        for entry in entries {
-            if let id = entry.transaction.productId, let type = entry.transaction.type { types[id] = type }
-        }
-        func productType(of entry: Entry) -> ProductType? {
-            entry.transaction.type ?? entry.transaction.productId.flatMap { types[$0] }
-        }
+        let types = ProductTypes(entries)
+        func productType(of entry: Entry) -> ProductType? { types.type(of: entry) }
         let others = SubscriptionTimeline.newest(entries).filter { entry in
             let type = productType(of: entry)
             return !entry.transaction.isSubscription && type != .autoRenewableSubscription && type != .consumable
@@ -337,7 +332,7 @@ extension PurchaseHistory {
         }
         return PurchaseCopies.purchases(candidates).compactMap { places in
             let copies = places.map { others[$0] }
-            let type = copies.lazy.compactMap { productType(of: $0) }.first
+            let type = SinglePurchase.deciding(copies).lazy.compactMap { productType(of: $0) }.first
             return SinglePurchase(copies, type: type, product: product(copies.first?.transaction.productId))
         }
     }
@@ -369,6 +364,27 @@ extension PurchaseHistory {
     }
 }
 
+/// The types of the products of a history: all purchases of a product have one type.
+private struct ProductTypes {
+    private var signed: [String: ProductType] = [:]
+    private var recorded: [String: ProductType] = [:]
+
+    init(_ entries: [PurchaseHistory.Entry]) {
+        for entry in entries {
+            guard let id = entry.transaction.productId, let type = entry.transaction.type else { continue }
+            if entry.isSigned { signed[id] = type } else { recorded[id] = type }
+        }
+    }
+
+    /// A history already contains the types of the catalog.
+    func type(of entry: PurchaseHistory.Entry) -> ProductType? {
+        let (own, product) = (entry.transaction.type, entry.transaction.productId)
+        return TypeOrder.type(
+            signed: (entry.isSigned ? own : nil) ?? product.flatMap { signed[$0] }, catalog: nil,
+            recorded: own ?? product.flatMap { recorded[$0] }, isSigned: entry.isSigned)
+    }
+}
+
 /// A purchase that does not renew, with its restored copies.
 struct SinglePurchase {
     /// The copy that was made first.
@@ -389,10 +405,7 @@ struct SinglePurchase {
 
     /// - Parameter copies: the transactions of one purchase.
     init?(_ copies: [PurchaseHistory.Entry], type: ProductType?, product: PurchaseHistory.Product) {
-        let sorted = copies.sorted { $0.copyOrder < $1.copyOrder }
-        // Unsigned documents do not count for a signed purchase.
-        let signed = sorted.filter(\.isSigned)
-        let deciding = signed.isEmpty ? sorted : signed
+        let deciding = Self.deciding(copies).sorted { $0.copyOrder < $1.copyOrder }
         guard let entry = deciding.first else { return nil }
         self.entry = entry
         self.copies = copies
@@ -412,6 +425,12 @@ struct SinglePurchase {
         default: endIsKnown = false
         }
         end = [termEnd, revocationDate].compactMap { $0 }.min()
+    }
+
+    /// Unsigned documents do not count for a signed purchase.
+    static func deciding(_ copies: [PurchaseHistory.Entry]) -> [PurchaseHistory.Entry] {
+        let signed = copies.filter(\.isSigned)
+        return signed.isEmpty ? copies : signed
     }
 
     func status(at now: Int64) -> SubscriptionStatus? {

@@ -27,10 +27,16 @@ private struct ResolvedHistory {
         let terms = catalog.map { customer.nonRenewingTerms($0) } ?? [:]
         let products = self.products
         var freeProducts: Set<String> = []
-        let entries = customer.transactionsWithTypes(from: catalog).map { transaction in
+        let transactions = customer.transactionsWithTypes(from: catalog)
+        let isOpen = transactions.contains { $0.signedType == nil }
+        let types = isOpen ? KnownTypes(transactions, catalog) : nil
+        let entries = transactions.map { transaction in
             var notes: [MappingNote] = []
             var transaction = transaction
-            transaction.concludeType(transaction.payload.productId.flatMap { products[$0] }, &notes)
+            let product = transaction.payload.productId.flatMap { products[$0] }
+            // Only receipts and the catalog know free subscriptions.
+            let isFree = transaction.isStatedFree || product?.isFreeSubscription == true
+            transaction.concludeType(product, stated: isFree ? nil : types?.signedType(of: transaction), &notes)
             if notes.contains(.freeSubscription), let product = transaction.payload.productId {
                 freeProducts.insert(product)
             }

@@ -23,12 +23,19 @@ extension StoredTransaction {
         concludeReason(&notes)
     }
 
-    /// Takes the type that a document states, else that of the catalog, else that of a rule (Reference.md V9.2).
-    mutating func concludeType(_ product: CatalogProduct?, _ notes: inout [MappingNote]) {
-        if let type = payload.type {
-            if let catalogType = product?.type, catalogType != type { notes.add(.catalogTypeDiffers) }
+    /// Takes the type by the order of `TypeOrder`, else that of a rule (Reference.md V9.2).
+    /// - Parameter other: the type that signed documents state about other transactions of the purchase.
+    mutating func concludeType(
+        _ product: CatalogProduct?, stated other: ProductType? = nil, _ notes: inout [MappingNote]
+    ) {
+        if let type = payload.type, let catalogType = product?.type, catalogType != type {
+            notes.add(.catalogTypeDiffers)
+        }
+        if let signed = signedType ?? other {
+            payload.type = signed
             return
         }
+        if let type = payload.type, self.type(catalog: product?.type) == type { return }
         if isStatedFree {
             notes.add(.freeSubscription)
             let rule = Provenance.inferred(.freeSubscriptionIsNonRenewing)
@@ -103,7 +110,7 @@ extension StoredTransaction {
     ///     milliseconds since 1970-01-01T00:00:00Z.
     ///   - catalog: gives the type, which transaction receipts do not state.
     package func isFinishedConsumable(newestList: Int64?, catalog: ProductCatalog?) -> Bool {
-        let type = payload.type ?? payload.productId.flatMap { catalog?.product($0)?.type }
+        let type = self.type(catalog: payload.productId.flatMap { catalog?.product($0)?.type })
         guard type == .consumable else { return false }
         let receiptDate = origins.first { $0.source.kind == .receipt }?.signedDate
         return (receiptDate ?? .min) < (newestList ?? .max)

@@ -35,7 +35,11 @@ enum CopyRule {
     /// The indices of the transactions of each purchase, in the order of the first ones.
     fileprivate static func purchases(among transactions: [StoredTransaction], _ types: KnownTypes) -> [[Int]] {
         PurchaseCopies.purchases(
-            transactions.indices.map { PurchaseCopies.Candidate(transactions[$0].payload, types) })
+            transactions.indices.map { place in
+                PurchaseCopies.Candidate(
+                    transactions[place].payload, type: types.type(of: transactions[place]),
+                    neverExpires: types.neverExpires(transactions[place].payload))
+            })
     }
 
     private static func decide(_ places: [Int], _ transactions: inout [StoredTransaction]) {

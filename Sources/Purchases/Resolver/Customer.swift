@@ -174,8 +174,10 @@ extension Customer {
     /// unknown.
     public func nonRenewingTerms(_ catalog: ProductCatalog) -> [String: NonRenewingTerm] {
         let transactions = transactionsWithTypes(from: catalog)
+        let types = KnownTypes(transactions, catalog)
         let purchases = transactions.map {
-            NonRenewingTermRule.Purchase($0.payload, isSigned: $0.isSigned, catalog: catalog)
+            NonRenewingTermRule.Purchase(
+                $0.payload, type: types.type(of: $0), isSigned: $0.isSigned, catalog: catalog)
         }
         var terms: [String: NonRenewingTerm] = [:]
         for (transaction, term) in zip(transactions, NonRenewingTermRule.terms(of: purchases)) {
@@ -193,7 +195,7 @@ extension Customer {
     package func transactionsWithTypes(from catalog: ProductCatalog?) -> [StoredTransaction] {
         // Also a period: an unsigned row about a copy of it can lack the expiry.
         let isOpen = transactions.indices.contains {
-            transactions[$0].payload.isRevoked && transactions[$0].payload.type == nil
+            transactions[$0].payload.isRevoked && transactions[$0].signedType == nil
         }
         guard let catalog, isOpen, transactions.count > 1 else { return transactions }
         return statements.resolvedTransactions(catalog)

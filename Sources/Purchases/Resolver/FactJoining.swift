@@ -9,7 +9,8 @@ internal import AppStoreModels
 //
 // | field | receipts | signed transactions | recorded, unsigned |
 // |---|---|---|---|
-// | ids, product, quantity, dates, type, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
+// | ids, product, quantity, dates, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
+// | type | state a value; absence states nothing | state all | only on their own (`TypeOrder`) |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
 // | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation`; from a notification of version 1 that a server received with the app's secret it counts if it is newer than every signed transaction, and no later recorded document replaces it, so one with another cancellation is not seen |
@@ -179,7 +180,6 @@ extension JWSTransactionDecodedPayload {
         sources.fill(&originalPurchaseDate, from: recorded.originalPurchaseDate, .originalPurchaseDate, .recorded)
         sources.fill(&purchaseDate, from: recorded.purchaseDate, .purchaseDate, .recorded)
         sources.fill(&quantity, from: recorded.quantity, .quantity, .recorded)
-        sources.fill(&type, from: recorded.type, .type, .recorded)
         sources.fill(&webOrderLineItemId, from: recorded.webOrderLineItemId, .webOrderLineItemId, .recorded)
         if offerType == nil, recorded.offerType == .offerCode {
             sources.take(&offerType, from: .offerCode, .offerType, .recorded)

@@ -54,14 +54,14 @@ package enum NonRenewingTermRule {
 
         /// - Parameters:
         ///   - payload: a transaction without the conclusions of this rule.
+        ///   - type: the type of the product, also if another document or the catalog states it; nil if it is unknown.
         ///   - isSigned: whether a signed document states the transaction.
         /// - Returns: nil for another type of product, for an unknown length, and without a purchase date.
         package init?(
-            _ payload: JWSTransactionDecodedPayload, isSigned: Bool, catalog: ProductCatalog
+            _ payload: JWSTransactionDecodedPayload, type: ProductType?, isSigned: Bool, catalog: ProductCatalog
         ) {
-            guard payload.expiresDate == nil, payload.type == nil || payload.type == .nonRenewingSubscription,
-                let productId = payload.productId, let product = catalog.product(productId),
-                payload.type ?? product.type == .nonRenewingSubscription, !product.isFreeSubscription,
+            guard payload.expiresDate == nil, type == .nonRenewingSubscription, let productId = payload.productId,
+                let product = catalog.product(productId), !product.isFreeSubscription,
                 let duration = product.duration, let date = payload.bought
             else { return nil }
             transactionId = payload.transactionId
@@ -189,7 +189,9 @@ extension ReceiptMapper {
             of: candidates.map { index in
                 let isSigned = transactions[index].standing != .recorded || isConfirmed(index)
                 return catalog.flatMap { catalog in
-                    NonRenewingTermRule.Purchase(transactions[index].payload, isSigned: isSigned, catalog: catalog)
+                    NonRenewingTermRule.Purchase(
+                        transactions[index].payload, type: transactions[index].payload.type, isSigned: isSigned,
+                        catalog: catalog)
                 }
             })
         for (index, term) in zip(candidates, terms) { transactions[index].setTerm(term) }

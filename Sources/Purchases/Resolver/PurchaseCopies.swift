@@ -125,13 +125,9 @@ extension PurchaseCopies.Candidate {
         }
         self.init(marks: marks)
     }
-
-    init?(_ payload: borrowing JWSTransactionDecodedPayload, _ types: KnownTypes) {
-        self.init(payload, type: types.type(of: payload), neverExpires: types.neverExpires(payload))
-    }
 }
 
-/// What is known about the types of a customer's products: a document states the type, or else the catalog does.
+/// What is known about the types of a customer's products. `TypeOrder` decides which statement counts.
 ///
 /// Documents about other transactions of a purchase count too: iOS 6 receipts and rows of replies state no type. A purchase of
 /// unknown type does not expire if receipts state it without an expiry, and nothing else that is signed states it. An unsigned
@@ -157,7 +153,8 @@ struct KnownTypes {
         case unknown
     }
 
-    private var stated: [Subject: ProductType] = [:]
+    private var signed: [Subject: ProductType] = [:]
+    private var recorded: [Subject: ProductType] = [:]
     private var expiries: [Subject: Expiry] = [:]
     private let catalog: ProductCatalog?
 
@@ -168,40 +165,63 @@ struct KnownTypes {
         self.catalog = catalog
         for place in transactions.indices {
             let kinds = transactions[place].origins.map(\.source.kind)
+            let isSigned = transactions[place].isSigned
+            // A row states nothing about the expiry of a signed purchase either.
+            let order = transactions[place].payload.webOrderLineItemId
+            let statesOrder = !isSigned || transactions[place].sources.kind(of: .webOrderLineItemId).isSigned
             add(
-                transactions[place].payload, isReceipt: kinds.contains(.receipt) || rowsStateExpiry,
-                isJWS: kinds.contains(.signedTransaction))
+                transactions[place].payload, isSigned: isSigned, order: statesOrder ? order : nil,
+                isReceipt: kinds.contains(.receipt) || rowsStateExpiry, isJWS: kinds.contains(.signedTransaction))
         }
     }
 
     /// The types of a history. A signed entry of unknown type is from a receipt, because a signed transaction states its type.
     init(_ entries: [PurchaseHistory.Entry]) {
         catalog = nil
-        for entry in entries { add(entry.transaction, isReceipt: entry.isSigned, isJWS: false) }
+        for entry in entries {
+            add(
+                entry.transaction, isSigned: entry.isSigned, order: entry.transaction.webOrderLineItemId,
+                isReceipt: entry.isSigned, isJWS: false)
+        }
     }
 
-    private mutating func add(_ payload: borrowing JWSTransactionDecodedPayload, isReceipt: Bool, isJWS: Bool) {
+    private mutating func add(
+        _ payload: borrowing JWSTransactionDecodedPayload, isSigned: Bool, order: String?, isReceipt: Bool, isJWS: Bool
+    ) {
         guard let subject = Subject(payload) else { return }
         if let type = payload.type {
-            // Documents can disagree.
-            if let known = stated[subject], known.rawValue <= type.rawValue { return }
-            stated[subject] = type
+            if isSigned { Self.add(type, to: &signed[subject]) } else { Self.add(type, to: &recorded[subject]) }
             return
         }
         guard isReceipt || isJWS else { return }
-        let (end, order) = (payload.expiresDate, payload.webOrderLineItemId.flatMap(\.lineItem))
-        if isJWS || end != nil || order != nil {
+        if isJWS || payload.expiresDate != nil || order.flatMap(\.lineItem) != nil {
             expiries[subject] = .unknown
         } else if expiries[subject] == nil {
             expiries[subject] = .absent
         }
     }
 
+    /// Documents can disagree; their order must change nothing.
+    private static func add(_ type: ProductType, to known: inout ProductType?) {
+        if let other = known, other.rawValue <= type.rawValue { return }
+        known = type
+    }
+
     /// The type of a transaction's product; nil if it is unknown. An expiry that a document states shows a subscription, also
     /// if the catalog contradicts it.
-    func type(of payload: borrowing JWSTransactionDecodedPayload) -> ProductType? {
-        if let type = payload.type { return type }
-        if let subject = Subject(payload), let type = stated[subject] { return type }
+    func type(of transaction: StoredTransaction) -> ProductType? {
+        TypeOrder.type(
+            signed: signedType(of: transaction), catalog: catalogType(of: transaction.payload),
+            recorded: transaction.payload.type ?? Subject(transaction.payload).flatMap { recorded[$0] },
+            isSigned: transaction.isSigned)
+    }
+
+    /// The type that signed documents state, about the transaction or else about another one of the same purchase.
+    func signedType(of transaction: StoredTransaction) -> ProductType? {
+        transaction.signedType ?? Subject(transaction.payload).flatMap { signed[$0] }
+    }
+
+    private func catalogType(of payload: JWSTransactionDecodedPayload) -> ProductType? {
         guard let catalog, payload.expiresDate == nil, let product = payload.productId else { return nil }
         return catalog.product(product)?.type
     }

@@ -125,7 +125,7 @@ private struct LedgerTerms {
     mutating func term(of entry: LedgerEntry, in store: any TransactionStore) async throws -> NonRenewingTerm? {
         let payload = entry.transaction.payload
         guard let catalog, let product = payload.productId.flatMap({ catalog.product($0) }),
-            payload.type ?? product.type == .nonRenewingSubscription
+            entry.transaction.type(catalog: product.type) == .nonRenewingSubscription
         else { return nil }
         let key = Key(scope: entry.scope, transactionId: entry.transactionId)
         if lookedUp.insert(key).inserted {

@@ -403,6 +403,58 @@ struct CopyTests {
         }
     }
 
+    @Test("What only an unsigned document states about the type does not keep a copy of a refunded purchase granted")
+    func recordedType() throws {
+        let refunded = untyped("1", .receipt, at: 2, revoked: Self.refund)
+        let copy = untyped("2", .receipt, at: 9)
+        for id in ["1", "2"] {
+            for type in [ProductType.consumable, .autoRenewableSubscription, .nonConsumable] {
+                let row = untyped(id, .recordedStoreKit2, at: 10) { $0.type = type }
+                #expect(try revoked(refunded, copy, row) == ["1", "2"])
+            }
+            // Only subscriptions have a line item.
+            let row = untyped(id, .recordedReply, at: 10) { $0.webOrderLineItemId = "900" }
+            #expect(try revoked(refunded, copy, row) == ["1", "2"])
+        }
+        let other = untyped("3", .recordedStoreKit2, at: 10) { $0.type = .consumable }
+        #expect(try revoked(refunded, copy, other) == ["1", "2"])
+    }
+
+    /// The catalog states a term of a week.
+    @inline(never)
+    private func statuses(_ facts: [TransactionFact], isInCatalog: Bool) throws -> [SubscriptionStatus?] {
+        var season = CatalogEntry(subject: .productId("lifetime"), source: CatalogSource(file: "catalog.yaml"))
+        season.type = .nonRenewingSubscription
+        season.duration = SubscriptionPeriod(value: 7, unit: .day)
+        let catalog = isInCatalog ? try ProductCatalog(entries: [season]) : nil
+        let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+        return customer.purchaseHistory(catalog: catalog).entitlements(at: Samples.june + 10 * Samples.day)
+            .map(\.status)
+    }
+
+    @Test("The type is that of a signed document, else of the catalog, else that of a row, for unsigned purchases only")
+    func orderOfTypes() throws {
+        let row = untyped("1", .recordedStoreKit2, at: 10) { $0.type = .nonConsumable }
+        let old = untyped("1", .receipt, at: 9)
+        let stated = untyped("1", .receipt, at: 9) { $0.type = .nonConsumable }
+        #expect(try statuses([stated], isInCatalog: true) == [.active])
+        #expect(try statuses([old], isInCatalog: true) == [.expired])
+        #expect(try statuses([old], isInCatalog: false) == [nil])
+        #expect(try statuses([old, row], isInCatalog: true) == [.expired])
+        #expect(try statuses([old, row], isInCatalog: false) == [nil])
+        #expect(try statuses([row], isInCatalog: true) == [.expired])
+        #expect(try statuses([row], isInCatalog: false) == [.active])
+        // Another transaction of the purchase.
+        let restored = untyped("2", .notificationV2, at: 9) { $0.type = .nonConsumable }
+        #expect(try statuses([old, restored], isInCatalog: true) == [.active])
+        #expect(try statuses([old, restored], isInCatalog: false) == [.active])
+        let recorded = untyped("2", .recordedStoreKit2, at: 10) { $0.type = .nonConsumable }
+        #expect(try statuses([old, recorded], isInCatalog: false) == [nil])
+        // The row shows an unsigned subscription; the signed purchase of the product stays.
+        let period = untyped("2", .recordedReply, at: 10) { $0.expiresDate = Samples.june + 30 * Samples.day }
+        #expect(try statuses([old, period], isInCatalog: false) == [.active, nil])
+    }
+
     @Test("A bought and a shared purchase of a product are not copies, and a refund of one leaves access to the other")
     func boughtAndShared() throws {
         func purchase(_ id: String, _ ownership: InAppOwnershipType, revoked: Int64?) -> TransactionFact {

@@ -1,0 +1,30 @@
+package import AppStoreModels
+
+/// Which statement about the type of a product counts. Every rule asks this one.
+enum TypeOrder {
+    /// The type by the first that states one: a signed document, the catalog, an unsigned document.
+    ///
+    /// Of a purchase that a signed document states, unsigned documents do not count: a wrong or forged row would keep a refunded
+    /// copy granted, or give a non-renewing subscription access without an end.
+    /// - Parameters:
+    ///   - signed: what signed documents state, about the transaction or else about another one of the same purchase.
+    ///   - recorded: what unsigned documents state.
+    ///   - isSigned: whether a signed document states the transaction.
+    static func type(
+        signed: ProductType?, catalog: @autoclosure () -> ProductType?, recorded: ProductType?, isSigned: Bool
+    ) -> ProductType? {
+        if let signed { return signed }
+        return catalog() ?? (isSigned ? nil : recorded)
+    }
+}
+
+extension StoredTransaction {
+    /// The type that a signed document states about the transaction.
+    var signedType: ProductType? { isSigned ? payload.type : nil }
+
+    /// The type of the product, by the order of `TypeOrder`.
+    /// - Parameter catalog: the type that the catalog states.
+    package func type(catalog: @autoclosure () -> ProductType?) -> ProductType? {
+        TypeOrder.type(signed: signedType, catalog: catalog(), recorded: payload.type, isSigned: isSigned)
+    }
+}
