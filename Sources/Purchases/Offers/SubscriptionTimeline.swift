@@ -300,13 +300,18 @@ extension PurchaseHistory {
     /// The subscriptions that an organization or group assigned to the customer, by original transaction id. They give the
     /// same access as a purchase, but somebody else bought them, so they do not count for offers.
     ///
-    /// One transaction with the ownership `ASSIGNED` decides about its subscription, because receipts do not state it.
+    /// One transaction with the ownership `ASSIGNED` decides about its subscription, because receipts do not state it. An
+    /// unsigned one does not if a signed document states the subscription.
     var assignedSubscriptions: Set<String> {
-        var assigned: Set<String> = []
-        for entry in entries where entry.transaction.inAppOwnershipType == .assigned {
-            if let id = entry.subscriptionId { assigned.insert(id) }
+        let assigned = entries.filter { $0.transaction.inAppOwnershipType == .assigned }
+        guard !assigned.isEmpty else { return [] }
+        let signed = Set(entries.lazy.filter(\.isSigned).compactMap(\.subscriptionId))
+        var ids: Set<String> = []
+        for entry in assigned {
+            guard let id = entry.subscriptionId, entry.isSigned || !signed.contains(id) else { continue }
+            ids.insert(id)
         }
-        return assigned
+        return ids
     }
 
     /// The subscription group of each product, by a transaction of the product, by ``groups``, or by another product of the same

@@ -9,7 +9,8 @@ internal import AppStoreModels
 //
 // | field | receipts | signed transactions | recorded, unsigned |
 // |---|---|---|---|
-// | ids, product, quantity, dates, ownership | state a value; absence states nothing | state all | fill what no signed fact has |
+// | ids, product, quantity, dates | state a value; absence states nothing | state all | fill what no signed fact has |
+// | ownership | state a value; absence states nothing | state all | fill what no signed fact has, except `ASSIGNED` |
 // | type | state a value; absence states nothing | state all | only on their own (`TypeOrder`) |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
@@ -95,7 +96,11 @@ extension StoredTransaction {
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
 
-        sources.fill(&payload.inAppOwnershipType, from: recorded?.inAppOwnershipType, .inAppOwnershipType, .recorded)
+        // A row does not take a signed subscription out of the offers.
+        if base == .recorded || recorded?.inAppOwnershipType != .assigned {
+            sources.fill(
+                &payload.inAppOwnershipType, from: recorded?.inAppOwnershipType, .inAppOwnershipType, .recorded)
+        }
         legacy.inAppOwnershipType = payload.inAppOwnershipType
         self.init(
             payload: payload, legacy: legacy,

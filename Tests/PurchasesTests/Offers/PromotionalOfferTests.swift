@@ -120,4 +120,16 @@ struct PromotionalOfferTests {
         let both = candidate([Samples.cancelled()], at: Samples.month(5), Samples.monthly(0..<3) + [family])
         #expect(both?.situation == .lapsed && both?.standing.transactionId == "t2")
     }
+
+    @Test("An unsigned assignment counts only for a subscription that no signed document states")
+    func recordedAssignment() {
+        var assigned = Samples.period(9, 10)
+        assigned.inAppOwnershipType = .assigned
+        var history = Samples.history(Samples.monthly(0..<3) + [assigned])
+        #expect(history.promotionalCandidates(at: Samples.month(12)).isEmpty)
+        history.entries[3].isSigned = false
+        #expect(history.promotionalCandidates(at: Samples.month(12)).map(\.situation) == [.lapsed])
+        for place in history.entries.indices { history.entries[place].isSigned = false }
+        #expect(history.promotionalCandidates(at: Samples.month(12)).isEmpty)
+    }
 }

@@ -455,6 +455,19 @@ struct CopyTests {
         #expect(try statuses([old, period], isInCatalog: false) == [.active, nil])
     }
 
+    @Test("What a row states about Family Sharing does not keep a copy of a refunded signed purchase granted")
+    func recordedSharing() throws {
+        let refunded = period("2", at: 2, revoked: Self.refund)
+        var legacy = LegacyTransactionFields()
+        legacy.inAppOwnershipType = .familyShared
+        for id in ["2", "3"] {
+            let row = Samples.fact(id, original: "1", source: .recordedReply, at: 10 * Samples.day, legacy: legacy) {
+                $0.inAppOwnershipType = .familyShared
+            }
+            #expect(try revoked(refunded, period("3", at: 9), row) == ["2", "3"])
+        }
+    }
+
     @Test("A bought and a shared purchase of a product are not copies, and a refund of one leaves access to the other")
     func boughtAndShared() throws {
         func purchase(_ id: String, _ ownership: InAppOwnershipType, revoked: Int64?) -> TransactionFact {

@@ -291,6 +291,14 @@ struct JoiningTests {
         #expect(joined.isSigned)
     }
 
+    @Test func aRowDoesNotStateThatASignedTransactionWasAssigned() throws {
+        let row = recorded(at: 9, legacy { $0.inAppOwnershipType = .assigned }) { $0.inAppOwnershipType = .assigned }
+        let signed = try #require(try FactSupport.join(receipt(at: 1), row))
+        #expect(signed.payload.inAppOwnershipType == nil && signed.legacy.inAppOwnershipType == nil)
+        let unsigned = try #require(try FactSupport.join(row))
+        #expect(unsigned.payload.inAppOwnershipType == .assigned)
+    }
+
     @Test func aRecordedUpgradeExplainsTheCancellationOfAReceipt() throws {
         let joined = try #require(
             try FactSupport.join(
