@@ -365,7 +365,7 @@ extension PurchaseHistory {
 }
 
 /// The types of the products of a history: all purchases of a product have one type.
-private struct ProductTypes {
+struct ProductTypes {
     private var signed: [String: ProductType] = [:]
     private var recorded: [String: ProductType] = [:]
 

@@ -10,6 +10,10 @@ extension PurchaseHistory {
     /// so it is if the end of a subscription is unknown, or if one was assigned to the customer: Apple does not document
     /// whether the offer of an assigned subscription counts as the customer's.
     ///
+    /// A refund ends a subscription also if no document states the end of its period: from then on it only counts for whether an
+    /// offer was used. An unsigned document can lack everything that shows a subscription. Its purchase is taken for one unless
+    /// the type of the product is known.
+    ///
     /// The verdict covers the history only: it does not include purchases after ``completeThrough``. If periods of a
     /// subscription are missing (``Coverage``), one of them may have had the offer.
     /// - Parameters:
@@ -19,15 +23,17 @@ extension PurchaseHistory {
         let timelines = SubscriptionTimeline.all(of: self)
         let timeline = timelines.first { $0.group == group }
         let unplaced = timelines.first { $0.group == nil }
-        var reasons = [introductoryReason(timeline)]
-        if let open = unplaced.flatMap({ doubt($0) }) ?? subscriptionWithoutEnd(in: nil) {
+        let withoutEnd = possibleSubscriptions(in: group)
+        var reasons = [introductoryReason(timeline, withoutEnd)]
+        let stray = possibleSubscriptions(in: nil).first { $0.mayHaveHadOffer || !$0.isRefunded(by: now) }
+        if let open = unplaced.flatMap({ doubt($0, at: now) }) ?? stray {
             reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: open.transaction.transactionId))
         } else if let unplaced, let reason = openReason(unplaced, at: now) {
             reasons.append(reason)
         } else {
             reasons.append(OfferReason(.groupsKnown, .satisfied))
         }
-        if let undated = timeline?.ownUndated.first ?? subscriptionWithoutEnd(in: group) {
+        if let undated = ((timeline?.ownUndated ?? []) + withoutEnd).first(where: { !$0.isRefunded(by: now) }) {
             reasons.append(OfferReason(.datesKnown, .unknown, transactionId: undated.transaction.transactionId))
         }
         if let timeline, !timeline.own.isEmpty { reasons += lapseReasons(timeline, at: now) }
@@ -51,8 +57,8 @@ extension PurchaseHistory {
         return products.sorted()
     }
 
-    private func introductoryReason(_ timeline: SubscriptionTimeline?) -> OfferReason {
-        let own = timeline.map { $0.own.map(\.entry) + $0.ownUndated } ?? []
+    private func introductoryReason(_ timeline: SubscriptionTimeline?, _ withoutEnd: [Entry]) -> OfferReason {
+        let own = (timeline.map { $0.own.map(\.entry) + $0.ownUndated } ?? []) + withoutEnd
         if let used = own.first(where: { $0.transaction.offerType == .introductory }) {
             return OfferReason(
                 .noIntroductoryOfferBefore, .failed, transactionId: used.transaction.transactionId)
@@ -74,20 +80,34 @@ extension PurchaseHistory {
     }
 
     /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may go on.
-    private func doubt(_ timeline: SubscriptionTimeline) -> Entry? {
-        let stated = (timeline.own.map(\.entry) + timeline.ownUndated).first {
-            $0.transaction.offerType == .introductory || $0.mayBeIntroductory
-        }
-        return stated ?? gaps(timeline).first?.entry ?? timeline.ownUndated.first ?? timeline.assigned
+    private func doubt(_ timeline: SubscriptionTimeline, at now: Int64) -> Entry? {
+        let stated = (timeline.own.map(\.entry) + timeline.ownUndated).first(where: \.mayHaveHadOffer)
+        return stated ?? gaps(timeline).first?.entry ?? timeline.ownUndated.first { !$0.isRefunded(by: now) }
+            ?? timeline.assigned
     }
 
     /// A subscription of a group, or of an unknown group, whose type and end no document states. It is in no timeline, and it
     /// may go on.
     func subscriptionWithoutEnd(in group: String?) -> Entry? {
-        let open = SubscriptionTimeline.newest(entries).filter(\.isSubscriptionWithoutEnd)
-        guard !open.isEmpty else { return nil }
+        placed(SubscriptionTimeline.newest(entries).filter(\.isSubscriptionWithoutEnd), in: group).first
+    }
+
+    /// The same, with the purchases that only unsigned documents state and that may be subscriptions.
+    private func possibleSubscriptions(in group: String?) -> [Entry] {
+        let types = ProductTypes(entries)
+        let possible = SubscriptionTimeline.newest(entries).filter { entry in
+            guard entry.isOwnWithoutTypeAndEnd else { return false }
+            if entry.isSubscriptionWithoutEnd { return true }
+            let type = types.type(of: entry)
+            return !entry.isSigned && (type == nil || type == .autoRenewableSubscription)
+        }
+        return placed(possible, in: group)
+    }
+
+    private func placed(_ entries: [Entry], in group: String?) -> [Entry] {
+        guard !entries.isEmpty else { return [] }
         let known = knownGroups
-        return open.first { entry in
+        return entries.filter { entry in
             let transaction = entry.transaction
             return (transaction.subscriptionGroupIdentifier ?? transaction.productId.flatMap { known[$0] }) == group
         }
@@ -97,11 +117,22 @@ extension PurchaseHistory {
 extension PurchaseHistory.Entry {
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
 
+    fileprivate var isOwnWithoutTypeAndEnd: Bool {
+        !isShared && transaction.type == nil && transaction.expiresDate == nil
+    }
+
     /// Only subscriptions have a `webOrderLineItemId`.
     fileprivate var isSubscriptionWithoutEnd: Bool {
-        !isShared && transaction.type == nil && transaction.expiresDate == nil
-            && transaction.webOrderLineItemId.map { $0 != "0" } == true
+        isOwnWithoutTypeAndEnd && transaction.webOrderLineItemId.map { $0 != "0" } == true
     }
+
+    /// Whether the purchase was refunded by a time: it has ended then.
+    fileprivate func isRefunded(by now: Int64) -> Bool {
+        transaction.isRevoked && transaction.revocationDate.map { $0 <= now } == true
+    }
+
+    /// Whether a document states an introductory offer, or none states that there was no such offer.
+    fileprivate var mayHaveHadOffer: Bool { transaction.offerType == .introductory || mayBeIntroductory }
 
     /// Whether no document states if there was an introductory offer.
     fileprivate var mayBeIntroductory: Bool {

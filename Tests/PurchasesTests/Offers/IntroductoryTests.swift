@@ -193,6 +193,53 @@ struct IntroductoryTests {
                 == .eligible)
     }
 
+    @Test("A refund ends a subscription without an end: it counts only for whether an offer was used")
+    func refundedWithoutEnd() {
+        for group in [Samples.group, nil] {
+            for type in [ProductType.autoRenewableSubscription, nil] {
+                var refunded = Samples.period("premium", 0, 1, group: group) {
+                    $0.expiresDate = nil
+                    $0.type = type
+                    $0.webOrderLineItemId = "900"
+                    $0.revocationDate = Samples.month(1)
+                }
+                func eligibility(_ entry: PurchaseHistory.Entry, at month: Int64) -> OfferVerdict.Eligibility {
+                    var history = Samples.history([])
+                    history.entries = [entry]
+                    return history.introductoryEligibility(group: Samples.group, at: Samples.month(month)).eligibility
+                }
+                let entry = PurchaseHistory.Entry(refunded)
+                #expect(eligibility(entry, at: 0) == .unknown && eligibility(entry, at: 1) == .eligible)
+                #expect(eligibility(PurchaseHistory.Entry(refunded, statesOffers: false), at: 1) == .unknown)
+                refunded.offerType = .introductory
+                let used = eligibility(PurchaseHistory.Entry(refunded), at: 1)
+                #expect(used == (group == nil ? .unknown : .notEligible))
+            }
+        }
+    }
+
+    @Test("A row that lacks type, end and line item may be a subscription unless the type of its product is known")
+    func bareRow() {
+        let bare = Samples.period("coins", 0, 1, group: nil) {
+            $0.type = nil
+            $0.expiresDate = nil
+        }
+        func verdict(isSigned: Bool, _ others: [JWSTransactionDecodedPayload] = []) -> OfferVerdict {
+            var history = Samples.history([bare] + others)
+            history.entries[0].isSigned = isSigned
+            return history.introductoryEligibility(group: Samples.group, at: Samples.month(9))
+        }
+        // A receipt states the end and the line item of a subscription.
+        #expect(verdict(isSigned: true).eligibility == .eligible)
+        #expect(verdict(isSigned: false).eligibility == .unknown)
+        #expect(verdict(isSigned: false).obstacleRules == [.groupsKnown])
+        let typed = Samples.period("coins", 3, 4, group: nil) {
+            $0.type = .consumable
+            $0.expiresDate = nil
+        }
+        #expect(verdict(isSigned: false, [typed]).eligibility == .eligible)
+    }
+
     @Test("Purchases that are no subscriptions, and free subscriptions, do not count")
     func otherProducts() {
         var consumable = Samples.period(0, 1)
