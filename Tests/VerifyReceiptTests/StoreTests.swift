@@ -198,6 +198,27 @@ import VerifyReceipt
         #expect(notified.inApp.first?["cancellation_date"] == nil)
     }
 
+    @Test func aRecordedCancellationReachesTheCopiesOfThePurchaseWhereTheRecordIsTrusted() async throws {
+        let restored = nonConsumable.with {
+            $0.transactionId = "530001234500009"
+            $0.originalTransactionId = "530001234500001"
+        }
+        var legacy = LegacyTransactionFields()
+        legacy.cancellationDate = created.adding(days: 3).milliseconds
+        let payload = JWSTransactionDecodedPayload {
+            $0.transactionId = "530001234500001"
+            $0.originalTransactionId = "530001234500001"
+            $0.productId = tree
+        }
+        let origin = FactOrigin(source: .recordedReply, signedDate: created.adding(days: 4).milliseconds)
+        let fact = TransactionFact(payload: payload, legacy: legacy, origin: origin)
+        let reply = try await reply(
+            [FactSet(scope: Self.scope, transactions: [fact])], appReceipt([nonConsumable, restored])
+        ) { $0.recordedFacts = .granting }
+        let dates = reply.latest?.map { $0.text("cancellation_date") }
+        #expect(dates == Array(repeating: "2024-03-18 10:20:30 Etc/GMT", count: 2))
+    }
+
     @Test func aStrangersReceiptsDoNotFillTheStore() async throws {
         let store = MemoryStore()
         let endpoint = try testEndpoint(store: store) { $0.apps = [AppConfiguration(bundleId: "com.example.other")] }

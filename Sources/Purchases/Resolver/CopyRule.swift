@@ -14,7 +14,8 @@ package import ProductCatalog
 ///   a reversal is usually stated about the refunded copy itself, and counts at once. The type of a notification
 ///   (REFUND_REVERSED) shortens the day for no copy: a newer transaction of that copy would replace it, and revoke again.
 ///
-/// An upgraded period is not revoked. Unsigned documents decide nothing about a signed transaction.
+/// An upgraded period is not revoked. Unsigned documents decide nothing about a signed transaction: their cancellation of one
+/// copy stands beside each signed copy (`recordedCancellation`), for callers that trust it.
 enum CopyRule {
     /// Sets and removes the revocations of copies. The cost is linear in the number of transactions; without a revocation,
     /// the usual case, it only looks for one.
@@ -24,11 +25,34 @@ enum CopyRule {
     static func apply(
         to transactions: inout [StoredTransaction], _ catalog: ProductCatalog?, rowsStateExpiry: Bool = false
     ) {
-        guard transactions.count > 1, transactions.indices.contains(where: { transactions[$0].payload.isRevoked })
-        else { return }
+        let isCancelled = transactions.indices.contains {
+            transactions[$0].payload.isRevoked || transactions[$0].recordedCancellation != nil
+        }
+        guard transactions.count > 1, isCancelled else { return }
         let types = KnownTypes(transactions, catalog, rowsStateExpiry: rowsStateExpiry)
         for places in purchases(among: transactions, types) where places.count > 1 {
             if places.contains(where: { transactions[$0].payload.isRevoked }) { decide(places, &transactions) }
+            shareRecorded(places, &transactions)
+        }
+    }
+
+    /// Sets the cancellation that only unsigned documents state, beside all copies, and removes it if the App Store has signed
+    /// a later transaction of a copy without it.
+    private static func shareRecorded(_ places: [Int], _ transactions: inout [StoredTransaction]) {
+        let granted = places.filter { transactions[$0].payload.isGranted }
+        let signed = granted.compactMap { transactions[$0].signedTransactionDate }.max() ?? .min
+        var earliest: RecordedCancellation?
+        for place in places {
+            guard let (cancellation, stated) = transactions[place].unconfirmedCancellation else { continue }
+            if stated.addingSaturated(.millisecondsPerDay) < signed {
+                transactions[place].recordedCancellation = nil
+            } else if cancellation.date < earliest?.date ?? .max {
+                earliest = cancellation
+            }
+        }
+        guard let earliest else { return }
+        for place in granted where transactions[place].recordedCancellation == nil {
+            transactions[place].recordedCancellation = earliest
         }
     }
 
@@ -129,6 +153,16 @@ extension StoredTransaction {
         let kind = sources.kind(of: .revocationDate)
         let stated = origins.first { $0.source.kind == kind }?.signedDate ?? .max
         return max(stated, cancellationNotifiedAt ?? stated)
+    }
+
+    /// A cancellation of the transaction that the App Store does not state, and the date of its document.
+    fileprivate var unconfirmedCancellation: (cancellation: RecordedCancellation, stated: Int64)? {
+        guard let origin = origins.first(where: { $0.source.kind == .recorded }) else { return nil }
+        if let recordedCancellation { return (recordedCancellation, origin.signedDate) }
+        guard !isSigned, payload.isRevoked, !revocationIsProven, let date = payload.revocationDate else { return nil }
+        let cancellation = RecordedCancellation(
+            date: date, reason: legacy.cancellationReason, source: origin.source)
+        return (cancellation, origin.signedDate)
     }
 
     /// Whether the App Store states the revocation: in a signed document, or in a notification of version 1 that a server received

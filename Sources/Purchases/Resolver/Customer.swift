@@ -13,8 +13,8 @@ public struct StoredTransaction: Sendable {
     public let origins: [FactOrigin]
     /// A cancellation that only an unsigned document states, newer than every signed one. It is not in ``payload`` and
     /// ``legacy``: the caller decides whether to trust it. One from a notification of version 1 that a server received
-    /// counts, and is there.
-    public let recordedCancellation: RecordedCancellation?
+    /// counts, and is there. One of a copy of the purchase is one of this transaction too.
+    public internal(set) var recordedCancellation: RecordedCancellation?
     /// When a notification of version 1 that a server received stated a cancellation, if no signed transaction is newer.
     var cancellationNotifiedAt: Int64?
     /// Whether the newest document with a cancellation distinguishes a refund from an upgrade.
@@ -195,7 +195,8 @@ extension Customer {
     package func transactionsWithTypes(from catalog: ProductCatalog?) -> [StoredTransaction] {
         // Also a period: an unsigned row about a copy of it can lack the expiry.
         let isOpen = transactions.indices.contains {
-            transactions[$0].payload.isRevoked && transactions[$0].signedType == nil
+            (transactions[$0].payload.isRevoked || transactions[$0].recordedCancellation != nil)
+                && transactions[$0].signedType == nil
         }
         guard let catalog, isOpen, transactions.count > 1 else { return transactions }
         return statements.resolvedTransactions(catalog)

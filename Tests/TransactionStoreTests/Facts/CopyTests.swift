@@ -284,6 +284,24 @@ struct CopyTests {
         #expect(try revoked(recorded, later, period("4", .appStoreServerAPI, at: 5)) == ["2", "3"])
     }
 
+    @Test("A cancellation of one copy that only an unsigned document states stands beside all signed copies")
+    func recordedCancellation() throws {
+        @inline(never)
+        func cancelled(_ facts: TransactionFact...) throws -> [String] {
+            try unwrap(Customer(resolving: [Samples.set(facts)])).transactions
+                .filter { $0.recordedCancellation?.date == Self.refund }.compactMap(\.payload.transactionId).sorted()
+        }
+        let row = period("2", .recordedReply, at: 3, revoked: Self.refund)
+        #expect(try revoked(period("2", at: 1), row, period("3", at: 9)).isEmpty)
+        #expect(try cancelled(period("2", at: 1), row, period("3", at: 9)) == ["2", "3"])
+        #expect(try cancelled(row, period("3", at: 9)) == ["3"])
+        #expect(try cancelled(period("2", at: 1), row, period("3", .recordedReply, at: 9)) == ["2", "3"])
+        #expect(try cancelled(period("2", at: 1), row, period("3", order: "901", at: 9)) == ["2"])
+        // Signed without a cancellation, within a day and later.
+        #expect(try cancelled(period("2", at: 1), row, period("3", .appStoreServerAPI, at: 4)) == ["2", "3"])
+        #expect(try cancelled(period("2", at: 1), row, period("3", .appStoreServerAPI, at: 5)).isEmpty)
+    }
+
     @Test("Restored non-consumables and non-renewing subscriptions are copies of their purchase")
     func restored() throws {
         for type in [ProductType.nonConsumable, .nonRenewingSubscription] {
