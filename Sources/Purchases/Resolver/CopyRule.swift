@@ -61,7 +61,7 @@ enum CopyRule {
         PurchaseCopies.purchases(
             transactions.indices.map { place in
                 PurchaseCopies.Candidate(
-                    transactions[place].payload, type: types.type(of: transactions[place]),
+                    transactions[place].payload, type: types.typeForCopies(of: transactions[place]),
                     neverExpires: types.neverExpires(transactions[place].payload),
                     isFamilyShared: transactions[place].isFamilyShared)
             })

@@ -191,7 +191,7 @@ extension Customer {
     ///
     /// A store resolves its documents without a catalog. Then such a purchase has no copies, unless receipts state that it
     /// does not expire: unsigned rows of a subscription can lack its expiry, and would look the same. The ledger contains
-    /// signed purchases only, so it needs no catalog.
+    /// signed purchases only. Their copies do not depend on the catalog, so it needs none.
     package func transactionsWithTypes(from catalog: ProductCatalog?) -> [StoredTransaction] {
         // Also a period: an unsigned row about a copy of it can lack the expiry.
         let isOpen = transactions.indices.contains {

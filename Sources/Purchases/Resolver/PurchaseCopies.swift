@@ -160,6 +160,11 @@ struct KnownTypes {
     private var signed: [Subject: ProductType] = [:]
     private var recorded: [Subject: ProductType] = [:]
     private var expiries: [Subject: Expiry] = [:]
+    /// The purchases whose type, or whose expiry and line item, signed documents state. A receipt states the absence of the
+    /// last two; a JWS without a type shows nothing.
+    private var decided: Set<Subject> = []
+    /// The purchases with a signed expiry or line item, which only subscriptions have.
+    private var periods: Set<Subject> = []
     private let catalog: ProductCatalog?
 
     /// - Parameters:
@@ -193,12 +198,17 @@ struct KnownTypes {
         _ payload: borrowing JWSTransactionDecodedPayload, isSigned: Bool, order: String?, isReceipt: Bool, isJWS: Bool
     ) {
         guard let subject = Subject(payload) else { return }
+        let isPeriod = payload.expiresDate != nil || order.flatMap(\.lineItem) != nil
+        if isSigned {
+            if payload.type != nil || !isJWS { decided.insert(subject) }
+            if isPeriod { periods.insert(subject) }
+        }
         if let type = payload.type {
             if isSigned { Self.add(type, to: &signed[subject]) } else { Self.add(type, to: &recorded[subject]) }
             return
         }
         guard isReceipt || isJWS else { return }
-        if isJWS || payload.expiresDate != nil || order.flatMap(\.lineItem) != nil {
+        if isJWS || isPeriod {
             expiries[subject] = .unknown
         } else if expiries[subject] == nil {
             expiries[subject] = .absent
@@ -218,6 +228,17 @@ struct KnownTypes {
             signed: signedType(of: transaction), catalog: catalogType(of: transaction.payload),
             recorded: transaction.payload.type ?? Subject(transaction.payload).flatMap { recorded[$0] },
             isSigned: transaction.isSigned)
+    }
+
+    /// The same, where copies are looked for. The catalog does not count for a purchase about which signed documents state
+    /// enough: a store writes its ledger without a catalog, and must find the same copies.
+    func typeForCopies(of transaction: StoredTransaction) -> ProductType? {
+        guard let subject = Subject(transaction.payload), decided.contains(subject) else {
+            return self.type(of: transaction)
+        }
+        if let type = signedType(of: transaction) { return type }
+        if periods.contains(subject) { return .autoRenewableSubscription }
+        return transaction.isSigned ? nil : transaction.payload.type ?? recorded[subject]
     }
 
     /// The type that signed documents state, about the transaction or else about another one of the same purchase.

@@ -388,6 +388,27 @@ struct CopyTests {
         #expect(ids == customer.transactions.map(\.payload.transactionId))
     }
 
+    @Test("A catalog changes no copies of a purchase that receipts state, so the ledger agrees without one")
+    func signedCopiesNeedNoCatalog() throws {
+        func revoked(_ facts: [TransactionFact], _ type: ProductType?) throws -> [String] {
+            let customer = try unwrap(Customer(resolving: [Samples.set(facts)]))
+            return customer.transactionsWithTypes(from: try type.map { try catalog($0) })
+                .filter { $0.payload.isRevoked }.compactMap(\.payload.transactionId).sorted()
+        }
+        let restored = [untyped("1", .receipt, at: 2, revoked: Self.refund), untyped("2", .receipt, at: 9)]
+        // The notification lacks the expiry.
+        let notified = untyped("1", .notificationV1, at: 3, revoked: Self.refund) { $0.webOrderLineItemId = "900" }
+        let period = untyped("2", .receipt, at: 9) {
+            $0.webOrderLineItemId = "900"
+            $0.expiresDate = Samples.june + 30 * Samples.day
+        }
+        for facts in [restored, [notified, period]] {
+            for type in [nil, .consumable, .nonConsumable, .autoRenewableSubscription] as [ProductType?] {
+                #expect(try revoked(facts, type) == ["1", "2"])
+            }
+        }
+    }
+
     @Test("The type that a catalog states counts for an unsigned row of a refunded period that lacks the expiry")
     func typeOfPeriodFromCatalog() throws {
         let period = untyped("1", .recordedReply, at: 2, revoked: Self.refund) {
