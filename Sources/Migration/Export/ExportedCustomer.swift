@@ -80,7 +80,10 @@ struct ExportedTransaction {
     /// The sources of the values that are not from the deciding document, as a JSON object; nil if there are none.
     var provenance: [UInt8]? {
         var sources = stored.otherSources.map { (name: "\($0.field.name)", text: $0.source.text) }
-        if stored.payload.type == nil, type != nil { sources.append(("type", "catalog")) }
+        if stored.payload.type != type {
+            sources.removeAll { $0.name == "type" }
+            if type != nil { sources.append(("type", "catalog, another transaction or a rule")) }
+        }
         if stored.payload.subscriptionGroupIdentifier == nil, group != nil {
             sources.append(("subscriptionGroupIdentifier", "catalog or another transaction"))
         }

@@ -101,7 +101,7 @@ package enum ExportedTables {
             .text("productId", "The product.") { $0.productId },
         ])
         let product: Columns = [
-            .text("type", "The type of the product; from the catalog if no document states it.") { $0.value.type },
+            .text("type", "The type of the product; from the catalog if nothing signed states it.") { $0.value.type },
             .text(
                 "subscriptionGroupIdentifier",
                 "The group of a subscription; from another transaction of the product or the catalog if need be."
