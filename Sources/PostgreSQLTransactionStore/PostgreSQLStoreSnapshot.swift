@@ -8,7 +8,8 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
     private var table = StoredTable.userClaims
 
     /// - Throws: `TransactionStoreError`: `unavailable` if the server cannot be reached or the schema contains no
-    ///   store, `newerSchema`, and `invalidArgument` for an older schema, which a read-only transaction cannot migrate.
+    ///   store, `newerSchema`, and `invalidArgument` for an older schema, which a read-only transaction cannot migrate, and
+    ///   for one whose upgrade has not decoded all receipts.
     package init(url: String) throws(TransactionStoreError) {
         query = try PostgreSQLQuery(url: url)
         do {
@@ -25,7 +26,9 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
         guard version <= Schema.version else {
             throw TransactionStoreError(.newerSchema, "The store was written by a newer version of this program.")
         }
-        guard version == Schema.version else { throw StoredTable.olderSchema }
+        guard version == Schema.version, try value("SELECT customer FROM \(schema).app_transaction_fill") == nil else {
+            throw StoredTable.olderSchema
+        }
     }
 
     /// The first column of the first row.

@@ -8,7 +8,8 @@ public import TransactionStore
 /// one transaction. Small calls that arrive during a commit share the next transaction.
 ///
 /// Connections open on demand, and open again after the server was away. A store can therefore be created before its
-/// server is up. The first connection creates the schema or brings it up to date.
+/// server is up. The first connection creates the schema or brings it up to date. An upgrade to version 12 then decodes the
+/// stored receipts, page by page, while other programs use the store; see ``Options/fillsInBackground``.
 ///
 /// | condition | error |
 /// |---|---|
@@ -42,12 +43,18 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         /// This is also the limit for opening a connection: at least 2 seconds, and 5 if this is nil.
         /// `?connect_timeout=N` in the URL takes precedence.
         public var answerTimeout: Double?
+        /// Whether the receipts that an upgrade decodes are decoded on a further connection, so that no call waits for it.
+        /// Until that is done, some app transactions have no legacy fields. If false, the call that opens the first connection
+        /// waits, so that programs that export the store have all fields.
+        public var fillsInBackground: Bool
 
         public init(
             schema: String = "legacy_receipts", maximumConnections: Int = 8, statementTimeout: Double = 30,
-            lockTimeout: Double = 10, connectionTimeout: Double = 10, answerTimeout: Double? = nil
+            lockTimeout: Double = 10, connectionTimeout: Double = 10, answerTimeout: Double? = nil,
+            fillsInBackground: Bool = false
         ) {
             self.answerTimeout = answerTimeout
+            self.fillsInBackground = fillsInBackground
             self.schema = schema
             self.maximumConnections = maximumConnections
             self.statementTimeout = statementTimeout
@@ -62,6 +69,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private let address: PostgreSQLAddress
     let schema: Schema
     private let pool: ConnectionPool
+    private let fill: BackgroundFill
     private let queue: WriteQueue
     private let lookUps: CallQueue<CustomerReader.Question, CustomerReader.Answer>
 
@@ -85,8 +93,15 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         self.address = address
         self.schema = schema
         let maximum = max(1, address.maximumConnections ?? options.maximumConnections)
+        let fill = BackgroundFill(
+            schema, PostgreSQLConnection(address, timeouts: timeouts) { try schema.configure($0) })
+        self.fill = fill
+        let fillsInBackground = options.fillsInBackground
         let pool = ConnectionPool(maximum: maximum, timeouts: timeouts) {
-            PostgreSQLConnection(address, timeouts: timeouts) { try schema.prepare($0) }
+            PostgreSQLConnection(address, timeouts: timeouts) { session in
+                guard try schema.prepare(session) else { return }
+                if fillsInBackground { fill.start() } else { try schema.fill(session) }
+            }
         }
         self.pool = pool
         queue = WriteQueue(factsPerTransaction: WriteLimits.facts) { calls in
@@ -218,6 +233,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     public func close() async throws {
         await queue.close()
         await lookUps.close()
+        await fill.stop()
         await pool.close()
     }
 

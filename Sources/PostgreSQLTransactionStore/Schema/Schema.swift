@@ -21,7 +21,7 @@ struct Schema: Sendable {
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
         Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
-        Migration(version: 12, sql: legacyAppFields, fill: AppTransactionFiller.fill),
+        Migration(version: 12, sql: legacyAppFields),
     ]
 
     /// The version that this program reads and writes.
@@ -58,7 +58,33 @@ struct Schema: Sendable {
     static func quotedIdentifier(_ name: String) -> String { name.inQuotes("\"", escapedAs: "\"\"") }
 
     /// Prepares a new session: settings, and the schema at the version of this program.
-    func prepare(_ session: PostgreSQLSession) throws {
+    /// - Returns: whether the upgrade left app transactions for ``fill(_:)``, and this session can read that.
+    func prepare(_ session: PostgreSQLSession) throws -> Bool {
+        try configure(session)
+        if try currentVersion(session) != Self.version {
+            try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
+        }
+        return try unlessRefused(session) { try AppTransactionFiller(session: session).isPending() } ?? false
+    }
+
+    /// Fills the app transactions that the upgrade left, as far as the server lets this session do it. If it does not, the
+    /// next program that opens the store goes on.
+    func fill(_ session: PostgreSQLSession) throws {
+        _ = try unlessRefused(session) { try AppTransactionFiller(session: session).fill(lockClass: lockClass) }
+    }
+
+    /// Runs `body`, and returns nil if the server refused a statement of it: a role may only read, or another program holds a
+    /// lock for too long. The store can be used without what `body` does.
+    private func unlessRefused<Value>(_ session: PostgreSQLSession, _ body: () throws -> Value) throws -> Value? {
+        do {
+            return try body()
+        } catch let failure as PostgreSQLFailure where !failure.isConnectionLost && !session.isLost {
+            return nil
+        }
+    }
+
+    /// The settings of a new session.
+    func configure(_ session: PostgreSQLSession) throws {
         try session.checkVersion()
         // Every statement must use an index, even if the statistics of a new table suggest otherwise. Plans are made
         // once, because planning costs more than running. A bitmap scan would read all rows although a LIMIT needs only
@@ -76,8 +102,6 @@ struct Schema: Sendable {
             SET enable_bitmapscan TO off;
             SET jit TO off
             """)
-        guard try currentVersion(session) != Self.version else { return }
-        try session.withAnswerTimeout(timeouts.schema.answer) { try migrate(session) }
     }
 
     /// The version in the database; 0 if there are no tables.
@@ -200,7 +224,16 @@ struct Schema: Sendable {
         """
 
     /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
-    private static let legacyAppFields = "ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT ''"
+    /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them afterwards.
+    private static let legacyAppFields = """
+        ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT '';
+        -- The greatest customer whose app transaction is filled. Without a row, all are.
+        CREATE TABLE app_transaction_fill (
+            id int2 PRIMARY KEY CHECK (id = 1),
+            customer int8 NOT NULL
+        );
+        INSERT INTO app_transaction_fill SELECT 1, 0 WHERE EXISTS (SELECT FROM app_transactions)
+        """
 
     /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since
     /// 1970. A term is looked at at once if its basis is new, because only programs with a catalog know its end.

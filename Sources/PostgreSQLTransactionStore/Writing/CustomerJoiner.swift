@@ -54,6 +54,7 @@ struct CustomerJoiner {
         for statement in [Self.moveIdentities, Self.moveAppTransactions, Self.moveReceipts] {
             try session.run(statement, parameters)
         }
+        try AppTransactionFiller(session: session).fill(joined: Set(moves.values).sorted())
         return moves
     }
 

@@ -87,7 +87,12 @@ extension LegacyAppTransactionFields {
     ///   - receipt: the bytes of a `KnownReceipt`, which was verified before it was stored.
     ///   - payload: `FactRow.payload` of the row.
     package static func stored(of receipt: [UInt8], ofAppTransaction payload: [UInt8]) -> [UInt8] {
-        guard case .app(let app)? = try? ReceiptDecoder().decode(stored: receipt).payload else { return [] }
+        // It may have been verified with greater limits than the standard ones.
+        let limits = DecodingLimits(
+            maximumSize: max(receipt.count, DecodingLimits.defaultMaximumSize),
+            maximumAttributes: max(receipt.count, DecodingLimits.defaultMaximumAttributes))
+        let decoder = ReceiptDecoder(limits: limits)
+        guard case .app(let app)? = try? decoder.decode(stored: receipt).payload else { return [] }
         let row = FactRow(AppTransactionFact(app, FactOrigin(source: .receipt, signedDate: 0)))
         return row.payload == payload ? row.legacy : []
     }

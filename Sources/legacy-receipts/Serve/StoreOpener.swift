@@ -23,6 +23,8 @@ enum StoreOpener {
                 options.statementTimeout = seconds
                 options.lockTimeout = seconds
                 options.answerTimeout = seconds + min(seconds / 4, 1)
+                // Its calls do not wait for as long as an upgrade takes.
+                options.fillsInBackground = true
             }
             return try PostgreSQLTransactionStore(url: address, options: options)
         }

@@ -119,6 +119,14 @@ struct ReceiptFactTests {
         #expect(LegacyAppTransactionFields.stored(of: bytes, ofAppTransaction: row.payload).isEmpty)
     }
 
+    @Test func theLegacyFieldsOfAStoredReceiptAreReadWhateverItsSize() throws {
+        let set = try VolumePurchase.set(size: DecodingLimits.defaultMaximumSize)
+        let row = FactRow(try #require(set.appTransaction))
+        let receipt = try #require(set.receipt).bytes
+        #expect(receipt.count > DecodingLimits.defaultMaximumSize)
+        #expect(LegacyAppTransactionFields.stored(of: receipt, ofAppTransaction: row.payload) == row.legacy)
+    }
+
     @Test func aTransactionReceiptIsFiledByItsPurchaseDate() throws {
         let receipt = TransactionReceipt(
             productId: "p", transactionId: "20000000000001", originalTransactionId: "10000000000001",

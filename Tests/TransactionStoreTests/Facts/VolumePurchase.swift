@@ -20,16 +20,19 @@ enum VolumePurchase {
     }()
 
     /// The facts of the receipt, which has no purchases.
+    /// - Parameter size: about how many bytes it has beyond the usual.
     @inline(never)
-    static func set() throws -> FactSet {
+    static func set(size: Int = 0) throws -> FactSet {
         let forged = ForgedAppReceipt.production(bundleId: StoreSamples.scope.bundleId, created: created).with {
             $0.receiptType = "ProductionVPP"
             $0.expirationDate = .seconds(created.adding(months: 12))
             $0.volumePurchaseDate = .seconds(created.adding(days: -3))
             $0.volumePurchaseOrganization = "Test Orchard School"
+            if size > 0 { $0.opaqueValue = [UInt8](repeating: 7, count: size) }
         }
         let bytes = try forged.signedData(.g5).encoded()
-        let decoded = try ReceiptDecoder().decode(stored: bytes).payload
+        let limits = DecodingLimits(maximumSize: DecodingLimits.defaultMaximumSize + size)
+        let decoded = try ReceiptDecoder(limits: limits).decode(stored: bytes).payload
         guard case .app(let app) = decoded else { throw UnexpectedReceipt() }
         let set = try #require(FactSet(FactSupport.verified(app), bytes: bytes))
         let date = try #require(set.receipt).signedDate

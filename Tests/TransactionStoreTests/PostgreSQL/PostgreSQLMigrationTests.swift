@@ -3,6 +3,7 @@ import Foundation
 import PostgreSQLTransactionStore
 import Purchases
 import TestDatabase
+import TestSupport
 import Testing
 import TransactionStore
 import TransactionStoreConformance
@@ -78,6 +79,110 @@ struct PostgreSQLMigrationTests {
             // Nothing changes when the receipt comes again.
             #expect(try await new.apply([set]).changed == 0)
             try await new.close()
+        }
+    }
+
+    /// A schema of version 11 with customers who have the receipt of a volume purchase, and with a trigger that runs before
+    /// each update of an app transaction.
+    @inline(never)
+    private static func makeOlder(_ schema: TestSchema, volumePurchases ids: [String], trigger: String) async throws {
+        let set = try VolumePurchase.set()
+        let old = try await schema.open()
+        _ = try await old.apply([Samples.set(Samples.fact("1"))])
+        _ = try await old.apply(
+            ids.map {
+                Samples.set(identities: [Samples.original($0)], app: set.appTransaction, receipt: set.receipt)
+            })
+        try await old.close()
+        try schema.downgrade(to: 11)
+        try schema.server.sql(
+            """
+            SET search_path TO \(schema.name);
+            CREATE TABLE gate (customer int8);
+            CREATE FUNCTION guard() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(trigger) RETURN NEW; END $$;
+            CREATE TRIGGER guard BEFORE UPDATE ON app_transactions FOR EACH ROW EXECUTE FUNCTION guard();
+            INSERT INTO gate SELECT max(customer) FROM app_transactions
+            """)
+    }
+
+    private static let rejecting =
+        "IF EXISTS (SELECT FROM gate WHERE customer = NEW.customer) THEN RAISE EXCEPTION 'rejected'; END IF;"
+
+    private static func filled(_ schema: TestSchema) throws -> String {
+        try schema.server.sql("SELECT count(*) FROM \(schema.name).app_transactions WHERE legacy <> ''")
+    }
+
+    @Test("An upgrade that was interrupted while it decoded receipts leaves a database to work with, and goes on later")
+    func interruptedFill() async throws {
+        try await TestSchema.with { schema in
+            try await Self.makeOlder(
+                schema, volumePurchases: (1001...1250).map { "\($0)" }, trigger: Self.rejecting)
+            let store = try await schema.open()
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "12")
+            #expect(try Self.filled(schema) == "200")
+            #expect(try await store.apply([Samples.set(Samples.fact("2"))]).changed == 1)
+            try await store.close()
+            // It reads nothing again.
+            try schema.server.sql(
+                """
+                SET search_path TO \(schema.name); DELETE FROM gate;
+                UPDATE app_transactions SET legacy = '' WHERE customer = (SELECT min(customer) FROM app_transactions)
+                """)
+            for _ in 1...2 {
+                try await schema.open().close()
+                #expect(try Self.filled(schema) == "249")
+                #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).app_transaction_fill") == "0")
+            }
+        }
+    }
+
+    @Test("A database is read and written while an upgrade decodes its receipts")
+    func usedWhileFilled() async throws {
+        try await TestSchema.with { schema in
+            let waiting = "WHILE EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP;"
+            try await Self.makeOlder(schema, volumePurchases: ["1001", "1002"], trigger: waiting)
+            var options = schema.options()
+            options.fillsInBackground = true
+            let server = try await PostgreSQLTransactionStore.open(
+                url: schema.server.url + "&application_name=\(schema.name)", options: options)
+            try await eventually("the receipts are decoded") {
+                try schema.server.sql(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE application_name = '\(schema.name)' AND wait_event = 'PgSleep'
+                    """) == "1"
+            }
+            // A program that would do it itself does not wait either.
+            for store in [server, try await schema.open()] {
+                let customer = try await store.customer(original: "1001")
+                #expect(customer?.appTransaction?.legacy == LegacyAppTransactionFields())
+                let set = Samples.set(Samples.fact("2", product: store === server ? "a" : "b"))
+                #expect(try await store.apply([set]).changed == 1)
+                if store !== server { try await store.close() }
+            }
+            try schema.server.sql("DELETE FROM \(schema.name).gate")
+            try await eventually("the receipts are decoded") { try Self.filled(schema) == "2" }
+            try await server.close()
+        }
+    }
+
+    @Test("A customer who is merged during an upgrade has the legacy fields of the receipt")
+    func mergedWhileFilled() async throws {
+        try await TestSchema.with { schema in
+            try await Self.makeOlder(schema, volumePurchases: ["1001"], trigger: Self.rejecting)
+            let store = try await schema.open()
+            #expect(try Self.filled(schema) == "0")
+            // As if the other customer was behind the position. It is the larger one.
+            _ = try await store.apply([Samples.set(Samples.fact("1"), Samples.fact("2"))])
+            try schema.server.sql(
+                """
+                SET search_path TO \(schema.name); DELETE FROM gate;
+                UPDATE app_transaction_fill SET customer = (SELECT max(customer) - 1 FROM app_transactions)
+                """)
+            _ = try await store.apply([Samples.set(Samples.fact("1"), Samples.fact("1001"))])
+            let customer = try await store.customer(original: "1001")
+            #expect(customer?.appTransaction?.legacy == VolumePurchase.legacy)
+            try await store.close()
         }
     }
 
