@@ -119,7 +119,7 @@ struct DocumentFiling {
                 read.recorded.append(document)
                 return
             }
-            // Stored now, it would stay another customer when the receipt is verified.
+            // Stored now, it would stay another customer when the receipt or JWS is verified.
             if let reason = read.reasonToWait { return read.wait(document.refused(reason)) }
             if let app = agreeing.first {
                 sets = [FactSet(scope: set.scope, identities: app.identities, appTransaction: set.appTransaction)]

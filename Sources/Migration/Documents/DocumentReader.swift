@@ -57,7 +57,7 @@ struct DocumentReader: Sendable {
         } catch {
             read.refuseReceipt(UnverifiedReceipt.text(stored, receiptReader.limits))
             if keepsUnverified, UnverifiedReceipt.mayBeVerified(error.error) {
-                read.waitForReceipt(document, error.reason)
+                read.waitForSigned(document, error.reason)
             }
             read.refuse(document, error.kind, error.reason)
         }
@@ -67,6 +67,7 @@ struct DocumentReader: Sendable {
         do throws(SignedDataReader.Refused) {
             add(try verify(jws: text), document, into: &read)
         } catch {
+            if keepsUnverified, error.mayBeVerified { read.waitForSigned(document, error.reason) }
             read.refuse(document, error.kind, error.reason)
         }
     }
@@ -186,7 +187,7 @@ struct DocumentReader: Sendable {
                         limits: receiptReader.limits)
                 {
                     unverified.append(receipt)
-                    if receipt.mayBeVerified { read.waitForReceipt(receipt.reason) }
+                    if receipt.mayBeVerified { read.waitForSigned(receipt.reason) }
                 }
             }
         }

@@ -21,12 +21,12 @@ struct RecordDocuments {
     private var isCleared = false
     /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
     private(set) var unverified: [UnverifiedReceipt] = []
-    /// Why the first receipt that other options may verify was not; nil if there is none.
+    /// Why the first receipt or JWS that other options may verify was not; nil if there is none.
     private(set) var reasonToWait: QuarantineReason?
     /// The first document that means nothing without the others of its record, and was not migrated: a row beside documents,
     /// or a reply without purchases. Nil if there is none. The whole record is quarantined for it.
     private(set) var waiting: RefusedDocument?
-    /// The documents among ``refused`` that are receipts that other options may verify.
+    /// The documents among ``refused`` that are receipts or JWS that other options may verify.
     private var unverifiedPlaces: [PlaceOfRow] = []
     /// The texts of the receipts that were refused or are among ``unverified``.
     private var keptReceipts: Set<[UInt8]> = []
@@ -63,12 +63,12 @@ extension RecordDocuments {
     /// Quarantines the whole record for a document that means nothing without the others.
     mutating func wait(_ document: RefusedDocument) { waiting = waiting ?? document }
 
-    /// Makes documents that depend on a receipt wait, because other options may verify it.
-    mutating func waitForReceipt(_ reason: QuarantineReason) { reasonToWait = reasonToWait ?? reason }
+    /// Makes documents that depend on a receipt or JWS wait, because other options may verify it.
+    mutating func waitForSigned(_ reason: QuarantineReason) { reasonToWait = reasonToWait ?? reason }
 
-    /// The same for a receipt that is a document of its own. Rows can be beside it.
-    mutating func waitForReceipt(_ document: InputDocument, _ reason: QuarantineReason) {
-        waitForReceipt(reason)
+    /// The same for one that is a document of its own. Rows can be beside it.
+    mutating func waitForSigned(_ document: InputDocument, _ reason: QuarantineReason) {
+        waitForSigned(reason)
         unverifiedPlaces.append(
             PlaceOfRow(carried: document.carried, bundleId: nil, environment: nil, path: document.path))
     }

@@ -10,6 +10,8 @@ struct SignedDataReader: Sendable {
     struct Refused: Error {
         let kind: RecordKind
         let reason: QuarantineReason
+        /// Whether other options may verify it: it only lacks its root. A store keeps nothing of Xcode.
+        var mayBeVerified = false
     }
 
     /// A version 2 notification with its three JWS has some 30,000 characters. Longer text is rejected without reading
@@ -58,7 +60,8 @@ struct SignedDataReader: Sendable {
             {
                 throw Refused(kind: .otherJWS, reason: .otherToken)
             }
-            throw Refused(kind: kind, reason: QuarantineReason(error, kind.subject))
+            throw Refused(
+                kind: kind, reason: QuarantineReason(error, kind.subject), mayBeVerified: error.code == .untrustedRoot)
         } catch {
             throw Refused(
                 kind: kind, reason: QuarantineReason(SignedDataError(.malformedPayload, "\(error)"), kind.subject))

@@ -143,8 +143,7 @@ struct ColumnRoleTests {
     private static func expectRetryLikeOneRun(
         _ records: String, name: String = "records.ndjson", restrict: (inout MigrationOptions) -> Void
     ) async throws -> (first: MigrationSummary, files: [String: [UInt8]]) {
-        var options = MigrationOptions(
-            trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
+        var options = MigrationOptions(trust: try trusting())
         func migration() -> StoreMigration {
             StoreMigration(options: StoreMigration.Options(migration: options, date: date))
         }
@@ -254,6 +253,39 @@ struct ColumnRoleTests {
         let row = try StoreMigrationTests.rows(files, "transactions").first { $0["transactionId"]?.string == id }
         #expect(row?["evidence"]?.string == (isStatedByReceipt ? "signed" : "recorded"))
         #expect(row?["environment"]?.string == "Sandbox")
+    }
+
+    @Test("A row waits for a JWS of its record that other options may verify", arguments: [false, true])
+    func rowWaitsForJWS(isStatedByJWS: Bool) async throws {
+        let known = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1))
+        let signed = try Self.sign(Self.transaction("2000000000000001"))
+        let id = isStatedByJWS ? "2000000000000001" : "530009000000301"
+        let record = """
+            {"user_id":"u1","product_id":"book.0","transaction_id":"\(id)","purchase_date_ms":"1693526400000",\
+            "old":"\(known)","new":"\(signed)"}
+            """
+        let restricted = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
+        let (first, files) = try await Self.expectRetryLikeOneRun(record) { $0.trust = restricted }
+        #expect(first.migrated == 1 && first.documentsQuarantinedByReason == ["jwsUntrustedRoot": 2])
+        let row = try StoreMigrationTests.rows(files, "transactions").first { $0["transactionId"]?.string == id }
+        #expect(row?["evidence"]?.string == (isStatedByJWS ? "signed" : "recorded"))
+        #expect(row?["environment"]?.string == "Sandbox")
+    }
+
+    @Test("A row does not wait for a JWS that no option verifies")
+    func rowBesideDamagedJWS() async throws {
+        let known = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1))
+        var signed = Array(try Self.sign(Self.transaction("2000000000000001")))
+        signed[signed.count - 9] = signed[signed.count - 9] == "A" ? "B" : "A"
+        let record = """
+            {"user_id":"u1","product_id":"book.0","transaction_id":"530009000000301",\
+            "purchase_date_ms":"1693526400000","old":"\(known)","new":"\(String(signed))"}
+            """
+        let migration = try Self.migration(trust: try Self.trusting())
+        let (summary, files) = try await Self.migrated(record, name: "record.json", migration)
+        #expect(summary.records.documentsQuarantinedByReason == ["jwsSignatureMismatch": 1])
+        let ids = try StoreMigrationTests.rows(files, "transactions").compactMap { $0["transactionId"]?.string }
+        #expect(Set(ids) == ["53000900000010", "530009000000301"])
     }
 
     @Test("A retry without options reads all columns that had receipts, and no other")

@@ -333,6 +333,24 @@ struct EmbeddedReceiptTests {
         }
     }
 
+    @Test("A reply without purchases waits for a JWS without its root too, so that a retry stores what one run would")
+    func retriedDownloadBesideUnverifiedApp() async throws {
+        let (shop, whole) = (try Shop(), try Shop())
+        var record = try Self.downloadBesideSignedApp()
+        var reply = try #require(record["body"] as? [String: Any])
+        reply["latest_receipt"] = nil
+        record["body"] = reply
+        #expect(try await shop.migrate([record]).quarantinedByReason == ["jwsUntrustedRoot": 1])
+        let trust = TrustPolicy(additionalRoots: [TestSignedDataAuthority.standard.rootCertificate])
+        let retried = try await shop.retry(trust: trust)
+        #expect(retried.migrated == 1 && retried.documentsQuarantined == 0)
+        _ = try await whole.migrate([record], trust: trust)
+        #expect(try await whole.rows("app_transactions").count == 1)
+        for table in ["app_transactions", "customer_users", "quarantine"] {
+            #expect(try await shop.rows(table) == whole.rows(table), "\(table)")
+        }
+    }
+
     @inline(never)
     private static func downloadBesideSignedApp() throws -> [String: Any] {
         let app = AppTransaction {
