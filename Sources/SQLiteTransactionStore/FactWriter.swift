@@ -202,7 +202,7 @@ final class FactWriter {
         encoder.encode(fact)
         result.count(
             try insertAppTransaction.run(
-                customerId, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code, fact.origin.signedDate,
+                customerId, fact.rowKind.rawValue, fact.origin.source.code, fact.origin.signedDate,
                 encoder.payload.bytes, encoder.legacy.bytes))
     }
 

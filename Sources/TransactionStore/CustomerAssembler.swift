@@ -23,9 +23,30 @@ public struct CustomerAssembler {
 
         fileprivate var origin: FactOrigin {
             get throws {
-                guard let source = FactSource(code: source), source.kind.rawValue == Int(exactly: kind) else {
+                let origin = try knownOrigin
+                guard origin.source.kind.rawValue == Int(exactly: kind) else {
                     throw StoredObject.corrupt("unknown source")
                 }
+                return origin
+            }
+        }
+
+        /// The same for the row of an app transaction. Rows of unsigned documents with legacy fields have the kind of those
+        /// without them in a store of schema version 12 from before there were two kinds.
+        fileprivate var originOfAppTransaction: FactOrigin {
+            get throws {
+                let origin = try knownOrigin
+                let kinds = [true, false].map {
+                    AppTransactionRowKind(origin.source.kind, statesLegacyFields: $0).rawValue
+                }
+                guard kinds.contains(kind) else { throw StoredObject.corrupt("unknown source") }
+                return origin
+            }
+        }
+
+        private var knownOrigin: FactOrigin {
+            get throws {
+                guard let source = FactSource(code: source) else { throw StoredObject.corrupt("unknown source") }
                 return FactOrigin(source: source, signedDate: signedDate)
             }
         }
@@ -34,7 +55,7 @@ public struct CustomerAssembler {
     private var statements: CustomerStatements
     private var texts = CommonTexts()
     /// The rows of the app transactions.
-    private var appRows = ByKind<FactRow>()
+    private var appRows: [AppTransactionRowKind: FactRow] = [:]
 
     /// - Parameter scope: the app and the environment of the rows.
     public init(scope: StoreScope) { statements = CustomerStatements(scope: scope) }
@@ -100,18 +121,19 @@ public struct CustomerAssembler {
     package mutating func addAppTransaction(
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
-        let origin = try row.origin
-        let kind = origin.source.kind
+        let origin = try row.originOfAppTransaction
+        let kind = AppTransactionRowKind(origin.source.kind, statesLegacyFields: !legacy.isEmpty)
         let new = FactRow(
-            kind: row.kind, source: row.source, signedDate: row.signedDate, payload: Array(payload),
+            kind: kind.rawValue, source: row.source, signedDate: row.signedDate, payload: Array(payload),
             legacy: Array(legacy), revokes: false)
         // Two rows of a kind occur only if the identities belong to several customers that no document joins.
         if let known = appRows[kind], !new.replaces(known) { return }
         var value = try AppTransaction(stored: payload)
         let stated = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
-        statements.appTransactions[kind] = AppTransactionFact(
+        let fact = AppTransactionFact(
             payload: value, legacy: legacy.isEmpty ? nil : try LegacyAppTransactionFields(stored: legacy),
             origin: stated)
+        statements.appTransactions[kind] = fact
         appRows[kind] = new
     }
 

@@ -46,7 +46,7 @@ package struct ModelStore {
             ([fact.payload.originalTransactionId ?? "", "\(fact.origin.source.kind)"], FactRow(fact))
         }
         for row in Self.standing(renewals) { try assembler.addRenewalInfo(row) }
-        let apps = found.compactMap(\.appTransaction).map { (["\($0.origin.source.kind)"], FactRow($0)) }
+        let apps = found.compactMap(\.appTransaction).map { (["\($0.rowKind)"], FactRow($0)) }
         for row in Self.standing(apps) { try assembler.addAppTransaction(row) }
         for receipt in found.compactMap(\.receipt) {
             try assembler.addReceipt(

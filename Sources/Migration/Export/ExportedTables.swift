@@ -387,8 +387,8 @@ package enum ExportedTables {
             .text(
                 "legacyReceiptType",
                 """
-                The type that the receipt states, or an unsigned reply if no receipt does: `ProductionVPP` or \
-                `ProductionVPPSandbox` for a volume purchase.
+                The type that the receipt states, or the newest unsigned reply that states one if no receipt does: \
+                `ProductionVPP` or `ProductionVPPSandbox` for a volume purchase.
                 """
             ) { $0.receiptType },
             .date("volumePurchaseExpirationDate", "When the volume purchase expires.") { $0.expirationDate },

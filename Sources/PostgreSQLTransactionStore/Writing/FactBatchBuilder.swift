@@ -68,7 +68,7 @@ struct FactBatchBuilder {
         }
         if let fact = set.appTransaction {
             encoder.encode(fact)
-            appTransactions.append(row(root, fact.origin, call, id: ""))
+            appTransactions.append(row(root, fact.origin, call, id: "", kind: fact.rowKind.rawValue))
             count += 1
         }
         if let receipt = set.receipt {
@@ -82,9 +82,12 @@ struct FactBatchBuilder {
         return count
     }
 
-    private mutating func row(_ owner: Int, _ origin: FactOrigin, _ call: Int, id: String) -> FactBatch.Row {
+    /// - Parameter kind: nil for that of the origin.
+    private mutating func row(
+        _ owner: Int, _ origin: FactOrigin, _ call: Int, id: String, kind: Int64? = nil
+    ) -> FactBatch.Row {
         FactBatch.Row(
-            owner: owner, kind: Int16(truncatingIfNeeded: origin.source.kind.rawValue),
+            owner: owner, kind: Int16(truncatingIfNeeded: kind ?? Int64(origin.source.kind.rawValue)),
             source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, call: call,
             id: keep(id.utf8), payload: keep(encoder.payload.bytes), legacy: keep(encoder.legacy.bytes))
     }

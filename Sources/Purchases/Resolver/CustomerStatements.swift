@@ -10,7 +10,7 @@ package struct CustomerStatements: Sendable {
     package var transactions: [TransactionFact] = []
     /// By original transaction id.
     package var renewalInfos: [String: ByKind<RenewalInfoFact>] = [:]
-    package var appTransactions = ByKind<AppTransactionFact>()
+    package var appTransactions = AppTransactionFacts()
     package private(set) var appReceipt: KnownReceipt?
     package private(set) var transactionReceipt: KnownReceipt?
 
@@ -67,7 +67,7 @@ package struct CustomerStatements: Sendable {
                 let (id, kind) = (fact.payload.originalTransactionId ?? "", fact.origin.source.kind)
                 if Self.keepNewer(fact, &renewalInfos[id, default: ByKind()][kind]) { hasChanged = true }
             }
-            if let fact = set.appTransaction, Self.keepNewer(fact, &appTransactions[fact.origin.source.kind]) {
+            if let fact = set.appTransaction, Self.keepNewer(fact, &appTransactions[fact.rowKind]) {
                 hasChanged = true
             }
             if let receipt = set.receipt, add(receipt) { hasChanged = true }
@@ -184,7 +184,7 @@ extension Customer {
     /// the same customer; a store with other documents merges them like any document.
     package var factSets: [FactSet] {
         let receipts = [newestAppReceipt, newestTransactionReceipt].compactMap(\.self)
-        let apps = statements.appTransactions.map(\.self)
+        let apps = statements.appTransactions.all
         // Sorted, so that equal stores give equal sets.
         let renewalInfos = statements.renewalInfos.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .flatMap { $0.value.map(\.self) }
@@ -196,6 +196,49 @@ extension Customer {
                 receipt: place < receipts.count ? receipts[place] : nil)
         }
     }
+}
+
+/// The facts about the app itself that a store keeps for one customer: the newest of each kind of row.
+package struct AppTransactionFacts: Sendable {
+    private(set) var receipt: AppTransactionFact?
+    private(set) var signed: AppTransactionFact?
+    private var recordedWithoutLegacyFields: AppTransactionFact?
+    private(set) var recordedWithLegacyFields: AppTransactionFact?
+
+    package init() {}
+
+    package subscript(kind: AppTransactionRowKind) -> AppTransactionFact? {
+        get {
+            switch kind {
+            case .receipt: receipt
+            case .signedTransaction: signed
+            case .recorded: recordedWithoutLegacyFields
+            case .recordedWithLegacyFields: recordedWithLegacyFields
+            }
+        }
+        set {
+            switch kind {
+            case .receipt: receipt = newValue
+            case .signedTransaction: signed = newValue
+            case .recorded: recordedWithoutLegacyFields = newValue
+            case .recordedWithLegacyFields: recordedWithLegacyFields = newValue
+            }
+        }
+    }
+
+    /// The unsigned facts, the newer one first.
+    private var recorded: [AppTransactionFact] {
+        guard let with = recordedWithLegacyFields, let without = recordedWithoutLegacyFields else {
+            return [recordedWithLegacyFields, recordedWithoutLegacyFields].compactMap(\.self)
+        }
+        return with.isNewer(than: without) ? [with, without] : [without, with]
+    }
+
+    /// The newest unsigned fact.
+    var newestRecorded: AppTransactionFact? { recorded.first }
+
+    /// In the order of `FactKind`, the newest of each kind first.
+    var all: [AppTransactionFact] { [receipt, signed].compactMap(\.self) + recorded }
 }
 
 /// A statement that can replace another one about the same subject.

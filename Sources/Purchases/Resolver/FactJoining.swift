@@ -336,9 +336,9 @@ extension StoredAppTransaction {
     /// download and of the device. Each field comes from the newer of the two; a recorded document counts only if there
     /// is neither.
     ///
-    /// App transactions of StoreKit 2 cannot state the legacy fields. A recorded document counts for these if no receipt
-    /// states any.
-    init?(joining facts: ByKind<AppTransactionFact>, in scope: StoreScope) {
+    /// App transactions of StoreKit 2 cannot state the legacy fields. The newest recorded document that states any counts for
+    /// these if no receipt does.
+    init?(joining facts: AppTransactionFacts, in scope: StoreScope) {
         var payload: AppTransaction
         if let signed = facts.signed {
             payload = signed.payload
@@ -346,7 +346,7 @@ extension StoredAppTransaction {
                 payload.complete(
                     from: receipt.payload, isNewer: receipt.origin.signedDate > signed.origin.signedDate)
             }
-        } else if let fact = facts.receipt ?? facts.recorded {
+        } else if let fact = facts.receipt ?? facts.newestRecorded {
             payload = fact.payload
         } else {
             return nil
@@ -355,8 +355,8 @@ extension StoredAppTransaction {
         payload.receiptType = scope.environment
         self.init(
             payload: payload,
-            legacy: facts.receipt?.legacy ?? facts.recorded?.legacy ?? LegacyAppTransactionFields(),
-            origins: facts.map(\.origin))
+            legacy: facts.receipt?.legacy ?? facts.recordedWithLegacyFields?.legacy ?? LegacyAppTransactionFields(),
+            origins: facts.all.map(\.origin))
     }
 }
 

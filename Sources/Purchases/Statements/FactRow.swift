@@ -9,7 +9,7 @@
 ///
 /// Of two rows with the same key, ``replaces(_:)`` decides which one is kept. `CustomerAssembler` reads the rows.
 public struct FactRow: Hashable, Sendable {
-    /// The raw value of a `FactKind`.
+    /// The raw value of a `FactKind`. An app transaction has one more kind, 4, for unsigned documents with legacy fields.
     public let kind: Int64
     /// The number of a `FactSource`.
     public let source: Int64
@@ -50,12 +50,14 @@ public struct FactRow: Hashable, Sendable {
     public init(_ fact: AppTransactionFact) {
         var encoder = FactEncoder()
         encoder.encode(fact)
-        self.init(fact.origin, encoder, legacy: encoder.legacy.bytes)
+        self.init(fact.origin, encoder, kind: fact.rowKind.rawValue, legacy: encoder.legacy.bytes)
     }
 
-    private init(_ origin: FactOrigin, _ encoder: FactEncoder, legacy: [UInt8] = [], revokes: Bool = false) {
+    private init(
+        _ origin: FactOrigin, _ encoder: FactEncoder, kind: Int64? = nil, legacy: [UInt8] = [], revokes: Bool = false
+    ) {
         self.init(
-            kind: Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
+            kind: kind ?? Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
             payload: encoder.payload.bytes, legacy: legacy, revokes: revokes)
     }
 

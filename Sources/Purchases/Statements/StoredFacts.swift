@@ -81,6 +81,31 @@ public struct AppTransactionFact: Sendable {
         self.legacy = legacy == LegacyAppTransactionFields() ? nil : legacy
         self.origin = origin
     }
+
+    /// `FactRow.kind` of the row.
+    package var rowKind: AppTransactionRowKind {
+        AppTransactionRowKind(origin.source.kind, statesLegacyFields: legacy != nil)
+    }
+}
+
+/// The kinds of rows of an app transaction. A store keeps the newest of each.
+///
+/// The newest unsigned document that states legacy fields has a row of its own. Otherwise a newer one without them, such as
+/// StoreKit 2 JSON, would hide what only a reply states. The numbers of the others are those of `FactKind`.
+package enum AppTransactionRowKind: Int64, Sendable, CaseIterable {
+    case receipt = 1
+    case signedTransaction = 2
+    case recorded = 3
+    case recordedWithLegacyFields = 4
+
+    package init(_ kind: FactKind, statesLegacyFields: Bool) {
+        self =
+            switch kind {
+            case .receipt: .receipt
+            case .signedTransaction: .signedTransaction
+            case .recorded: statesLegacyFields ? .recordedWithLegacyFields : .recorded
+            }
+    }
 }
 
 /// A verified receipt, stored because `latest_receipt` returns it.

@@ -78,6 +78,27 @@ extension StoreConformance {
                 try await expect(store.customer(original: id)?.appTransaction?.legacy, equals: volume)
             }
         },
+        StoreRule(opened: "a newer unsigned document without legacy fields leaves those of an older reply") { store in
+            var single = LegacyAppTransactionFields()
+            single.receiptType = "Production"
+            var volume = LegacyAppTransactionFields()
+            volume.receiptType = "ProductionVPP"
+            let steps: [(app: AppTransactionFact, changed: Int, version: String, kept: LegacyAppTransactionFields)] = [
+                (Samples.app("2", source: .recordedReply, at: 2, legacy: volume), 1, "2", volume),
+                (Samples.app("4", source: .recordedStoreKit2, at: 4), 1, "4", volume),
+                (Samples.app("1", source: .recordedReply, at: 1, legacy: single), 0, "4", volume),
+                (Samples.app("3", source: .recordedReply, at: 3, legacy: single), 1, "4", single),
+                (Samples.app("5", source: .recordedReply, at: 5, legacy: volume), 1, "5", volume),
+            ]
+            for (place, step) in steps.enumerated() {
+                let set = Samples.set(identities: [Samples.original("1")], app: step.app)
+                try expect(try await store.apply([set]).changed, equals: step.changed, "step \(place)")
+                let app = try require(try await store.customer(original: "1")?.appTransaction)
+                try expect(app.payload.applicationVersion, equals: step.version, "step \(place)")
+                try expect(app.legacy, equals: step.kept, "step \(place)")
+            }
+            try await expect(store.counts().appTransactions, equals: 1)
+        },
         StoreRule(opened: "a signed renewal info wins over a recorded one; of the same kind the newest wins") { store in
             _ = try await store.apply([
                 Samples.set(renewals: [Samples.renewal("1", product: "recorded", source: .recordedReply, at: 9)]),

@@ -362,4 +362,28 @@ struct JoiningTests {
             }
         }
     }
+
+    @Test func theNewestReplyThatStatesTheReceiptTypeCountsForIt() throws {
+        func fields(_ type: String) -> LegacyAppTransactionFields {
+            var fields = LegacyAppTransactionFields()
+            fields.receiptType = type
+            return fields
+        }
+        let apps = [
+            Samples.app("1", source: .recordedReply, at: 1, legacy: fields("Production")),
+            Samples.app("2", source: .recordedReply, at: 2, legacy: fields("ProductionVPP")),
+            Samples.app("3", source: .recordedStoreKit2, at: 3),
+        ]
+        for order in StoreConformance.permutations(apps) {
+            var model = ModelStore()
+            for app in order { model.apply(Samples.set(Samples.fact("1"), app: app)) }
+            let customer = try #require(try model.customer([Samples.original("1")], in: Samples.scope))
+            // Another store has the same.
+            for joined in [customer.appTransaction, Customer(resolving: customer.factSets)?.appTransaction] {
+                #expect(joined?.legacy == fields("ProductionVPP"))
+                #expect(joined?.payload.applicationVersion == "3")
+                #expect(joined?.origins.map(\.signedDate) == [3, 2])
+            }
+        }
+    }
 }
