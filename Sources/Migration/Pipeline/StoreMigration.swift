@@ -117,6 +117,9 @@ public struct StoreMigration: Sendable {
     ) async throws(MigrationError) -> StoreMigrationSummary {
         let migrator = try migrator()
         var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
+        work.counted = try await counted(Self.retryName, store, addsRuns: true)
+        work.progress.start = MigrationProgress.Start(
+            migration: Self.retryName, number: 1, inputs: ["the quarantine (migrate --retry)"], inputCount: 1)
         var last: [UInt8]?
         // Lines of this run, with another reason than before. They are not read again.
         var added: Set<[UInt8]> = []
@@ -185,7 +188,11 @@ public struct StoreMigration: Sendable {
     private func begin(_ inputs: [String], _ store: any Store) async throws(MigrationError) -> Work {
         // Rows without a key can come in a different order in each run, so there is no position to continue after.
         if let query = options.migration.query, query.key == nil {
-            return Work(migration: nil, rowsPerStep: options.rowsPerStep)
+            let name = self.name(inputs, attempt: 1)
+            var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
+            work.counted = try await counted(name, store, addsRuns: false)
+            work.progress.start = self.start(name, number: 1, inputs)
+            return work
         }
         var (attempt, name) = (1, name(inputs, attempt: 1))
         var checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
@@ -196,9 +203,7 @@ public struct StoreMigration: Sendable {
             if newer == nil, !options.startsOver { break }
             (attempt, name, checkpoint) = (attempt + 1, next, newer)
         }
-        let start = MigrationProgress.Start(
-            migration: self.name(inputs, attempt: 1), number: attempt,
-            inputs: inputs.prefix(MigrationProgress.Start.maximumInputs).map(Self.shownName), inputCount: inputs.count)
+        let start = self.start(self.name(inputs, attempt: 1), number: attempt, inputs)
         var work = Work(migration: name, rowsPerStep: options.rowsPerStep)
         work.progress.start = start
         guard let checkpoint else { return work }
@@ -212,6 +217,47 @@ public struct StoreMigration: Sendable {
         work.progress.start = start
         work.recordsBefore = progress.summary.recordsRead
         return work
+    }
+
+    private func start(_ migration: String, number: Int, _ inputs: [String]) -> MigrationProgress.Start {
+        MigrationProgress.Start(
+            migration: migration, number: number,
+            inputs: inputs.prefix(MigrationProgress.Start.maximumInputs).map(Self.shownName), inputCount: inputs.count)
+    }
+
+    /// The name under which the store keeps the counts of all retries.
+    private static let retryName = Fingerprint(of: Array("migrate --retry".utf8)).description
+
+    /// What the store has counted of a migration without a position.
+    /// - Parameter addsRuns: whether the counts of this run are added to those of the earlier ones. A query that reads
+    ///   everything each time has the counts of its last run.
+    private func counted(
+        _ name: String, _ store: any Store, addsRuns: Bool
+    ) async throws(MigrationError) -> CountedRuns {
+        let checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
+        let before = addsRuns ? checkpoint.flatMap { MigrationProgress(state: $0.state)?.summary } : nil
+        return CountedRuns(name: name, records: checkpoint?.records ?? 0, summary: before ?? MigrationSummary())
+    }
+
+    /// The earlier runs of a migration without a position, whose checkpoint only has its counts.
+    private struct CountedRuns {
+        let name: String
+        /// The records of its checkpoint. Those of a checkpoint that replaces it are more.
+        let records: Int64
+        /// The counts to which those of this run are added.
+        let summary: MigrationSummary
+
+        /// - Parameter progress: of this run.
+        func checkpoint(_ progress: MigrationProgress) -> MigrationCheckpoint {
+            var all = MigrationProgress()
+            all.start = progress.start
+            all.summary = summary
+            all.summary.add(progress.summary)
+            return MigrationCheckpoint(
+                // A damaged store can have any number.
+                migration: name, records: min(records, .max / 2) + Int64(progress.summary.recordsRead),
+                digest: [UInt8](repeating: 0, count: SHA256Digest.byteCount), state: all.state)
+        }
     }
 
     private static func identity(_ input: String) -> String {
@@ -258,6 +304,8 @@ public struct StoreMigration: Sendable {
     private struct Work {
         /// The name of the migration; nil for one without a position.
         let migration: String?
+        /// The earlier runs of a migration without a position.
+        var counted: CountedRuns?
         private let rowsPerStep: Int
         var checkpoint: MigrationCheckpoint?
         var progress = MigrationProgress()
@@ -314,6 +362,8 @@ public struct StoreMigration: Sendable {
                 step.checkpoint = MigrationCheckpoint(
                     migration: migration, records: Int64(position.records), digest: position.digest,
                     state: progress.state)
+            } else if let counted {
+                step.checkpoint = counted.checkpoint(progress)
             }
             // Not canceled with the migration, so that completed records are not repeated.
             commit = Task { [step] in try await store.apply(step) }

@@ -141,7 +141,8 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var trialsPaid = 0
     /// By product, in the order of the ids; at most ``maximumProducts``.
     public internal(set) var terms: [Term] = []
-    /// In the order of the first inputs. Of a migration that was started over, only the last start.
+    /// In the order of the first inputs. Of a migration that was started over, only the last start; of a query without a key,
+    /// only the last run. All retries are one source.
     public internal(set) var sources: [Source] = []
     /// The most frequent first.
     public internal(set) var uncarriedFields: [UncarriedField] = []

@@ -198,8 +198,9 @@ struct ReportPage {
         return section(
             "Sources",
             """
-            What each migration read, over all its runs. A record is migrated or in quarantine; later migrations may have taken it \
-            from there.\(rest > 0 ? " \(Self.number(rest)) more migrations are not shown." : "")
+            What each migration read, over all its runs; of a query without --key, only the last run. A record is migrated or in \
+            quarantine; later migrations may have taken it from there. A record that a retry leaves there counts in each retry. \
+            Records that enrich completed, and those of stores that merge copied, are not counted here.\(rest > 0 ? " \(Self.number(rest)) more migrations are not shown." : "")
             """, tables: report.sources.prefix(Self.maximumSources).map { table($0) })
     }
 

@@ -201,6 +201,30 @@ struct StoreReportTests {
         try await store.close()
     }
 
+    @Test("Of a query without a key the last run is counted, and of retries all runs")
+    func sourcesWithoutPosition() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await SQLiteTransactionStore.open(path: folder.file("rows.sqlite")).close()
+        let query = RowQuery(sql: "SELECT 'nonsense' AS receipt UNION ALL SELECT 'other nonsense'")
+        let migration = StoreMigration(
+            options: StoreMigration.Options(migration: MigrationOptions(query: query), date: Samples.date))
+        for _ in 1...2 {
+            let read = try await migration.run(inputs: ["sqlite:" + folder.file("rows.sqlite")], into: store)
+            #expect(read.records.recordsRead == 2 && read.recordsBefore == 0)
+            let sources = try await StoreReport(store, catalog: nil, date: Samples.date).sources
+            #expect(sources.map(\.records) == [2] && sources.map(\.quarantined) == [2])
+        }
+        for _ in 1...2 {
+            let retried = try await migration.retry(store)
+            #expect(retried.records.recordsRead == 2)
+        }
+        let sources = try await StoreReport(store, catalog: nil, date: Samples.date).sources
+        #expect(sources.map(\.records) == [2, 4] && sources.map(\.quarantined) == [2, 4])
+        #expect(sources.last?.inputs == ["the quarantine (migrate --retry)"])
+        try await store.close()
+    }
+
     @Test("The order of the documents changes nothing")
     func order() async throws {
         #expect(try await Self.report() == (try await Self.report(Samples.sets.reversed())))
