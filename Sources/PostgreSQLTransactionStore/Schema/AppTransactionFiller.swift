@@ -39,14 +39,23 @@ struct AppTransactionFiller {
         WHERE place = 1 OR coalesce(bytes, 0) <= $3::int8
         ORDER BY customer
         """)
+    /// The limits change nothing. They keep the planner from reading a whole table.
     private static let findUnfilled = Statement(
         """
         SELECT a.customer, a.signed_date, a.payload, r.octets
         FROM unnest($1::int8[]) AS given (customer)
-        JOIN app_transactions AS a
-            ON a.customer = given.customer AND a.kind = \(FactKind.receipt.rawValue) AND a.legacy = ''::bytea
-        JOIN receipts AS r
-            ON r.customer = a.customer AND r.form = \(KnownReceipt.Form.app.rawValue) AND r.signed_date = a.signed_date
+        CROSS JOIN LATERAL (
+            SELECT known.customer, known.signed_date, known.payload FROM app_transactions AS known
+            WHERE known.customer = given.customer AND known.kind = \(FactKind.receipt.rawValue)
+                AND known.legacy = ''::bytea
+            LIMIT 1
+        ) AS a
+        CROSS JOIN LATERAL (
+            SELECT known.octets FROM receipts AS known
+            WHERE known.customer = given.customer AND known.form = \(KnownReceipt.Form.app.rawValue)
+                AND known.signed_date = a.signed_date
+            LIMIT 1
+        ) AS r
         ORDER BY a.customer
         """)
     /// A row that another program has replaced since it was read keeps what that program wrote.

@@ -100,7 +100,8 @@ struct Schema: Sendable {
             SET enable_hashjoin TO off;
             SET enable_mergejoin TO off;
             SET enable_bitmapscan TO off;
-            SET jit TO off
+            SET jit TO off;
+            SET legacy_receipts.schema_version TO \(Self.version)
             """)
     }
 
@@ -225,6 +226,9 @@ struct Schema: Sendable {
 
     /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
     /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them afterwards.
+    ///
+    /// An older program that is still connected replaces rows without the column. The trigger then removes the values of the
+    /// earlier receipt, so that the next write of a newer program adds those of the receipt. Newer programs state their version.
     private static let legacyAppFields = """
         ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT '';
         -- The greatest customer whose app transaction is filled. Without a row, all are.
@@ -232,7 +236,12 @@ struct Schema: Sendable {
             id int2 PRIMARY KEY CHECK (id = 1),
             customer int8 NOT NULL
         );
-        INSERT INTO app_transaction_fill SELECT 1, 0 WHERE EXISTS (SELECT FROM app_transactions)
+        INSERT INTO app_transaction_fill SELECT 1, 0 WHERE EXISTS (SELECT FROM app_transactions);
+        CREATE FUNCTION remove_legacy() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN NEW.legacy := ''; RETURN NEW; END $$;
+        CREATE TRIGGER remove_legacy BEFORE UPDATE OF payload ON app_transactions FOR EACH ROW
+            WHEN (coalesce(current_setting('legacy_receipts.schema_version', true), '') = '')
+            EXECUTE FUNCTION remove_legacy()
         """
 
     /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since

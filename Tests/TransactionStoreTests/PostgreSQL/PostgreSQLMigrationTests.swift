@@ -166,6 +166,33 @@ struct PostgreSQLMigrationTests {
         }
     }
 
+    @Test("What an older program that is still connected writes has no legacy fields of an earlier receipt")
+    func writtenByOlderProgram() async throws {
+        try await TestSchema.with { schema in
+            var single = LegacyAppTransactionFields()
+            single.receiptType = "Production"
+            func set(_ version: String, at date: Int64, _ legacy: LegacyAppTransactionFields?) -> FactSet {
+                Samples.set(
+                    identities: [Samples.original("1")], app: Samples.app(version, at: date, legacy: legacy))
+            }
+            let store = try await schema.open()
+            _ = try await store.apply([set("1", at: 1, VolumePurchase.legacy)])
+            let payload = FactRow(Samples.app("2", at: 2)).payload
+            try schema.server.sql(
+                """
+                UPDATE \(schema.name).app_transactions
+                SET signed_date = 2, payload = convert_to('\(String(decoding: payload, as: UTF8.self))', 'UTF8')
+                """)
+            #expect(try await store.customer(original: "1")?.appTransaction?.legacy == LegacyAppTransactionFields())
+            // A program of this version corrects it, and does not lose it.
+            #expect(try await store.apply([set("2", at: 2, single)]).changed == 1)
+            #expect(try await store.customer(original: "1")?.appTransaction?.legacy == single)
+            #expect(try await store.apply([set("3", at: 3, single)]).changed == 1)
+            #expect(try await store.customer(original: "1")?.appTransaction?.legacy == single)
+            try await store.close()
+        }
+    }
+
     @Test("A customer who is merged during an upgrade has the legacy fields of the receipt")
     func mergedWhileFilled() async throws {
         try await TestSchema.with { schema in

@@ -46,7 +46,10 @@ struct TestSchema: Sendable {
             "DROP TABLE unknown_transactions, request_budgets, left_hashes;",
             "DROP TABLE ledger_endings, ledger_looks;",
             "DROP TABLE term_looks; ALTER TABLE IF EXISTS term_bases DROP COLUMN scope, DROP COLUMN due_at;",
-            "ALTER TABLE app_transactions DROP COLUMN legacy; DROP TABLE app_transaction_fill;",
+            """
+            DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();
+            ALTER TABLE app_transactions DROP COLUMN legacy; DROP TABLE app_transaction_fill;
+            """,
         ]
         try server.sql(
             """
