@@ -87,6 +87,7 @@ struct ReportTests {
         #expect(page.contains(row("documents outside of --column", "6", "other: 6")))
         #expect(page.contains(row("replies not read", "8", "they granted nothing")))
         #expect(!page.contains("rows of other tables"))
+        #expect(page.contains("those of stores that merge copied, are not counted here."))
         #expect(page.contains("<h2>What could not be carried</h2>"))
         #expect(page.contains("<th scope=\"row\">appAccountToken</th>"))
         // Letters behind "<" begin a tag: only ours do.

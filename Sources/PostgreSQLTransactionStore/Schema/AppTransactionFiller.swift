@@ -75,7 +75,14 @@ struct AppTransactionFiller {
         let key: [Parameter] = [.int4(lockClass), .int4(Self.lockNumber)]
         guard try session.run(Self.lock, key).integer(0, 0, as: Int32.self) == 1 else { return }
         defer { _ = try? session.run(Self.unlock, key) }
-        while try fillPage(), !Task.isCancelled {}
+        while !Task.isCancelled {
+            do {
+                guard try fillPage() else { return }
+            } catch let failure as PostgreSQLFailure where failure.isConflict {
+                // Another program that merges customers locks rows in another order.
+                continue
+            }
+        }
     }
 
     /// - Returns: whether app transactions are left.
