@@ -122,6 +122,10 @@ struct PostgreSQLMigrationTests {
             #expect(try Self.filled(schema) == "200")
             #expect(try await store.apply([Samples.set(Samples.fact("2"))]).changed == 1)
             try await store.close()
+            // A merge would copy the app transactions without the fields.
+            let url = schema.server.url + "&schema=\(schema.name)"
+            let refused = #expect(throws: TransactionStoreError.self) { try PostgreSQLStoreSnapshot(url: url) }
+            #expect(refused?.code == .invalidArgument)
             // It reads nothing again.
             try schema.server.sql(
                 """
@@ -132,6 +136,7 @@ struct PostgreSQLMigrationTests {
                 try await schema.open().close()
                 #expect(try Self.filled(schema) == "249")
                 #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).app_transaction_fill") == "0")
+                _ = try PostgreSQLStoreSnapshot(url: url)
             }
         }
     }
