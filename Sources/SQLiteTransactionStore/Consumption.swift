@@ -68,4 +68,77 @@ extension SQLiteTransactionStore: ConsumptionTasks {
             return closed
         }
     }
+
+    public func claimConsumptionTasks(
+        _ notificationUUIDs: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
+    ) async throws -> ConsumptionClaim? {
+        try ConsumptionClaim.check(milliseconds: milliseconds)
+        return try await write { db in
+            let now = try SQLStatement(db, "SELECT \(Self.now)").integer() ?? 0
+            let find = try SQLStatement(
+                db,
+                """
+                SELECT closed_at IS NULL, closed_at FROM consumption_requests
+                WHERE notification_uuid = ?1 AND outcome IS NULL
+                """)
+            var requests: [ConsumptionClaim.Request] = []
+            for uuid in notificationUUIDs {
+                requests += try find.rows(uuid) {
+                    ConsumptionClaim.Request(
+                        notificationUUID: uuid, mark: $0.integer(0) == 1 ? nil : $0.integer(1))
+                }
+            }
+            let granted = ConsumptionClaim(requests, at: now, for: milliseconds, renewing: claim)
+            guard let granted else { return nil }
+            let mark = try SQLStatement(
+                db, "UPDATE consumption_requests SET closed_at = ?2 WHERE notification_uuid = ?1 AND outcome IS NULL")
+            for uuid in granted.notificationUUIDs { try mark.run(uuid, granted.end) }
+            return granted
+        }
+    }
+
+    public func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws {
+        try await write { db in
+            let end = try SQLStatement(
+                db,
+                """
+                UPDATE consumption_requests SET closed_at = CASE WHEN ?3 = 1 THEN min(closed_at, \(Self.now)) END
+                WHERE notification_uuid = ?1 AND outcome IS NULL AND closed_at = ?2
+                """)
+            for uuid in claim.notificationUUIDs {
+                let stays = maybeAnswered || claim.maybeAnswered.contains(uuid)
+                try end.run(uuid, claim.end, stays ? Int64(1) : 0)
+            }
+        }
+    }
+
+    public func countMissedConsumptionTasks(
+        requestedAfter start: Int64, upTo end: Int64
+    ) async throws -> MissedConsumptionTasks {
+        let overdue = "outcome IS NULL AND requested_at > ?1 AND requested_at <= ?2"
+        // If nothing is due, no writer has to wait.
+        let isDue = try await read { db in
+            try SQLStatement(
+                db,
+                """
+                SELECT 1 FROM consumption_requests
+                WHERE \(overdue) AND closed_at IS NOT \(ConsumptionClaim.counted) LIMIT 1
+                """
+            ).integer(start, end) != nil
+        }
+        guard isDue else { return MissedConsumptionTasks() }
+        return try await write { db in
+            func count(_ condition: String) throws -> Int {
+                try SQLStatement(
+                    db,
+                    """
+                    UPDATE consumption_requests SET closed_at = \(ConsumptionClaim.counted)
+                    WHERE \(overdue) AND \(condition)
+                    """
+                ).run(start, end)
+            }
+            let unknown = try count("closed_at <> \(ConsumptionClaim.counted)")
+            return MissedConsumptionTasks(missed: try count("closed_at IS NULL"), unknown: unknown)
+        }
+    }
 }

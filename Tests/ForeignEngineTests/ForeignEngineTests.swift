@@ -85,6 +85,19 @@ struct ForeignEngineTests {
         func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
             try await store.closeConsumptionTasks(uuids, as: outcome)
         }
+        func claimConsumptionTasks(
+            _ uuids: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
+        ) async throws -> ConsumptionClaim? {
+            try await store.claimConsumptionTasks(uuids, for: milliseconds, renewing: claim)
+        }
+        func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws {
+            try await store.endClaim(claim, maybeAnswered: maybeAnswered)
+        }
+        func countMissedConsumptionTasks(
+            requestedAfter start: Int64, upTo end: Int64
+        ) async throws -> MissedConsumptionTasks {
+            try await store.countMissedConsumptionTasks(requestedAfter: start, upTo: end)
+        }
         func takePermits(_ count: Int, of budget: RequestBudget) async throws -> RequestPermits {
             try await store.takePermits(count, of: budget)
         }

@@ -82,7 +82,7 @@ actor MemoryPlace {
     /// The date of the newest answer.
     private var unknown: [PlacedIdentity: Int64] = [:]
     private var leftHashes: Set<LeftHash> = []
-    private var consumptionTasks: [(task: ConsumptionTask, outcome: ConsumptionTask.Outcome?)] = []
+    private var consumptionTasks: [(task: ConsumptionTask, outcome: ConsumptionTask.Outcome?, mark: Int64?)] = []
 
     // MARK: Writing
 
@@ -130,7 +130,7 @@ actor MemoryPlace {
         let hasTerms = set.transactions.contains(where: \.mayMoveTerms)
         if hasTerms || terms[customer] != nil { try recordTerms(of: customer, set.scope) }
         try recordSeats(set)
-        if let task = ConsumptionTask(of: set) { consumptionTasks.append((task, nil)) }
+        if let task = ConsumptionTask(of: set) { consumptionTasks.append((task, nil, nil)) }
         var renewed = Set(originals)
         for fact in set.renewalInfos {
             let original = fact.payload.originalTransactionId ?? ""
@@ -737,6 +737,46 @@ actor MemoryPlace {
         }
         return closed
     }
+
+    func claimConsumptionTasks(
+        _ uuids: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
+    ) throws -> ConsumptionClaim? {
+        try ConsumptionClaim.check(milliseconds: milliseconds)
+        let open = consumptionTasks.filter { $0.outcome == nil && uuids.contains($0.task.notificationUUID) }
+        let requests = open.map {
+            ConsumptionClaim.Request(notificationUUID: $0.task.notificationUUID, mark: $0.mark)
+        }
+        guard let granted = ConsumptionClaim(requests, at: Self.now, for: milliseconds, renewing: claim) else {
+            return nil
+        }
+        for place in consumptionTasks.indices
+        where granted.notificationUUIDs.contains(consumptionTasks[place].task.notificationUUID) {
+            consumptionTasks[place].mark = granted.end
+        }
+        return granted
+    }
+
+    func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) {
+        for place in consumptionTasks.indices where consumptionTasks[place].mark == claim.end {
+            let uuid = consumptionTasks[place].task.notificationUUID
+            guard claim.notificationUUIDs.contains(uuid) else { continue }
+            let stays = maybeAnswered || claim.maybeAnswered.contains(uuid)
+            consumptionTasks[place].mark = stays ? min(claim.end, Self.now) : nil
+        }
+    }
+
+    func countMissedConsumptionTasks(requestedAfter start: Int64, upTo end: Int64) -> MissedConsumptionTasks {
+        var counted = MissedConsumptionTasks()
+        for place in consumptionTasks.indices {
+            let (task, outcome, mark) = consumptionTasks[place]
+            guard outcome == nil, mark != ConsumptionClaim.counted, task.requestedDate > start,
+                task.requestedDate <= end
+            else { continue }
+            if mark == nil { counted.missed += 1 } else { counted.unknown += 1 }
+            consumptionTasks[place].mark = ConsumptionClaim.counted
+        }
+        return counted
+    }
 }
 
 extension AppliedFacts {
@@ -882,6 +922,22 @@ actor MemoryStore: CompleteTransactionStore {
 
     func closeConsumptionTasks(_ uuids: [String], as outcome: ConsumptionTask.Outcome) async throws -> Int {
         try await opened.closeConsumptionTasks(uuids, as: outcome)
+    }
+
+    func claimConsumptionTasks(
+        _ uuids: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
+    ) async throws -> ConsumptionClaim? {
+        try await opened.claimConsumptionTasks(uuids, for: milliseconds, renewing: claim)
+    }
+
+    func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws {
+        try await opened.endClaim(claim, maybeAnswered: maybeAnswered)
+    }
+
+    func countMissedConsumptionTasks(
+        requestedAfter start: Int64, upTo end: Int64
+    ) async throws -> MissedConsumptionTasks {
+        try await opened.countMissedConsumptionTasks(requestedAfter: start, upTo: end)
     }
 
     func scopes() async throws -> [StoreScope] { try await opened.scopes() }

@@ -318,8 +318,8 @@ struct Schema: Sendable {
         )
         """
 
-    /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open. Dates are in
-    /// milliseconds since 1970.
+    /// The requests for consumption information (`ConsumptionTask`). A request without an outcome is open, and its `closed_at` is
+    /// the mark of `ConsumptionClaim`. Dates are in milliseconds since 1970.
     private static let consumptionRequests = """
         CREATE TABLE consumption_requests (
             notification_uuid bytea PRIMARY KEY,

@@ -99,6 +99,34 @@ public protocol ConsumptionTasks: Sendable {
     func closeConsumptionTasks(
         _ notificationUUIDs: [String], as outcome: ConsumptionTask.Outcome
     ) async throws -> Int
+
+    /// Claims open tasks for an answer. Of concurrent callers, one gets a task. The claim is durable when this method returns.
+    ///
+    /// A claim does not restrict the other methods. It is an agreement among the programs that send answers.
+    /// - Parameters:
+    ///   - notificationUUIDs: the UUIDs of the tasks. Unknown and closed ones are ignored, and those that counted as missed.
+    ///   - milliseconds: 1 to ``ConsumptionClaim/maximumMilliseconds``.
+    ///   - claim: the caller's earlier claim, which this one continues or replaces; nil for none.
+    /// - Returns: the claim; nil if another program has one of the tasks, and then nothing is claimed.
+    /// - Throws: ``TransactionStoreError`` `invalidArgument` for an invalid duration.
+    func claimConsumptionTasks(
+        _ notificationUUIDs: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
+    ) async throws -> ConsumptionClaim?
+
+    /// Ends a claim without closing its tasks. Tasks that another program has claimed meanwhile stay claimed.
+    /// - Parameters:
+    ///   - claim: the caller's claim.
+    ///   - maybeAnswered: whether the answer may have arrived. The store remembers it until the task is closed or counted.
+    func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws
+
+    /// Counts open tasks whose deadline is over. Each counts once, also if several programs count, and in later calls no
+    /// more. It stays open.
+    /// - Parameters:
+    ///   - start: counts only tasks that were requested after this time, in milliseconds since 1970.
+    ///   - end: counts only tasks that were requested at or before this time.
+    func countMissedConsumptionTasks(
+        requestedAfter start: Int64, upTo end: Int64
+    ) async throws -> MissedConsumptionTasks
 }
 
 extension ConsumptionTasks {
