@@ -92,8 +92,8 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
                 }
                 // After the rows are locked: another program may have had them until now.
                 let now = try session.run(Self.readNow).integer(0, 0, as: Int64.self)
-                let granted = ConsumptionClaim(requests, at: now, for: milliseconds, renewing: claim)
-                guard let granted else { return nil }
+                guard let granted = ConsumptionClaim(requests, at: now, for: milliseconds, renewing: claim)
+                else { return nil }
                 _ = try session.run(Self.mark, [.texts(granted.notificationUUIDs), .int8(granted.end)])
                 return granted
             }

@@ -88,8 +88,8 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                         notificationUUID: uuid, mark: $0.integer(0) == 1 ? nil : $0.integer(1))
                 }
             }
-            let granted = ConsumptionClaim(requests, at: now, for: milliseconds, renewing: claim)
-            guard let granted else { return nil }
+            guard let granted = ConsumptionClaim(requests, at: now, for: milliseconds, renewing: claim)
+            else { return nil }
             let mark = try SQLStatement(
                 db, "UPDATE consumption_requests SET closed_at = ?2 WHERE notification_uuid = ?1 AND outcome IS NULL")
             for uuid in granted.notificationUUIDs { try mark.run(uuid, granted.end) }

@@ -209,15 +209,15 @@ extension AppStoreServerAPIClient {
     public func sendConsumptionInformation(
         _ transactionId: String, _ request: ConsumptionRequest
     ) async throws {
-        try await sendConsumptionInformation(transactionId, request) {}
+        try await sendConsumptionInformation(transactionId, request) { _ in }
     }
 
     /// Answers a CONSUMPTION_REQUEST unless `check` throws.
     /// - Parameter check: runs right before each time that the request is sent, because the rate limits and retries can take
-    ///   long.
+    ///   long. It gets the failure of the attempt before.
     /// - Throws: what `check` throws too.
     package func sendConsumptionInformation(
-        _ transactionId: String, _ request: ConsumptionRequest, check: @Sendable () throws -> Void
+        _ transactionId: String, _ request: ConsumptionRequest, check: AttemptCheck
     ) async throws {
         try await pipeline.perform(.sendConsumptionInformation, transactionId, body: request, check: check)
     }

@@ -14,6 +14,9 @@ struct APIRequest {
     let body: Body
 }
 
+/// Runs right before an attempt, with the failure of the attempt before; nil before the first.
+package typealias AttemptCheck = @Sendable (AppStoreServerAPIError?) async throws -> Void
+
 /// Sends requests: rate budget, token, transport, errors, retries.
 struct RequestPipeline: Sendable {
     let baseURL: String
@@ -38,13 +41,15 @@ struct RequestPipeline: Sendable {
     }
 
     /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.
-    /// - Parameter check: runs right before each attempt, after all waits. Its error ends the call.
-    func send(_ request: APIRequest, check: @Sendable () throws -> Void = {}) async throws -> [UInt8] {
+    /// - Parameter check: runs right before each attempt, after all waits, with the failure of the attempt before. Its error ends
+    ///   the call.
+    func send(_ request: APIRequest, check: AttemptCheck = { _ in }) async throws -> [UInt8] {
         let clock = configuration.clock
         var attempt = 1
+        var failureBefore: AppStoreServerAPIError?
         while true {
             try await waitForTurn(request.endpoint, attempts: attempt - 1)
-            try check()
+            try await check(failureBefore)
             let start = clock.uptime()
             let (body, failure) = try await sendOnce(request, attempt: attempt)
             let delay = failure.flatMap {
@@ -59,6 +64,7 @@ struct RequestPipeline: Sendable {
             guard let delay else { throw failure }
             try await clock.sleep(delay)
             attempt += 1
+            failureBefore = failure
         }
     }
 
@@ -158,10 +164,10 @@ extension RequestPipeline {
     }
 
     /// Calls an endpoint whose answer has no content.
-    /// - Parameter check: runs right before each attempt, after all waits. Its error ends the call.
+    /// - Parameter check: as of ``send(_:check:)``.
     func perform(
         _ endpoint: APIEndpoint, _ parameters: String..., body: (any Encodable)? = nil,
-        check: @Sendable () throws -> Void = {}
+        check: AttemptCheck = { _ in }
     ) async throws {
         _ = try await send(try request(endpoint, parameters, query: [], body: body), check: check)
     }

@@ -23,6 +23,8 @@ package struct ConsumptionAnswers: Sendable {
         /// The number of requests whose deadline was over before their answer could be sent. Each counts once, and in no
         /// other number.
         package var missed = 0
+        /// As ``missed``, but an answer may have arrived: the App Store took too long, for example, or the connection broke.
+        package var unknown = 0
         /// The number of transactions that the run did not reach.
         package var left = 0
         /// The number of open requests about the transactions without an answer: of ``problems``, and of those left.
@@ -48,6 +50,9 @@ package struct ConsumptionAnswers: Sendable {
 
     /// The answers in a row that do not come in time after which a run ends: other apps have deadlines too.
     private static let maximumSilence = 3
+    /// How long a claim lasts, in milliseconds: an attempt and a slow store take less. Another program sends the answer of a killed one
+    /// after this time.
+    private static let claimTime: Int64 = 60_000
     /// The runs at the same time. Each app has its own rate limits.
     package static let concurrency = 8
 
@@ -109,6 +114,8 @@ package struct ConsumptionAnswers: Sendable {
         var outcome = Outcome()
         var requests: [String: [ConsumptionCase]] = [:]
         var ids: [String] = []
+        /// The transactions to which an answer may have arrived, although none was accepted.
+        var maybeAnswered: Set<String> = []
         for one in cases {
             guard !one.isMissed(at: clock()) else {
                 outcome.missed += 1
@@ -117,11 +124,14 @@ package struct ConsumptionAnswers: Sendable {
             if requests[one.task.transactionId] == nil { ids.append(one.task.transactionId) }
             requests[one.task.transactionId, default: []].append(one)
         }
+        func noteMissed(_ count: Int, about id: String) {
+            if maybeAnswered.contains(id) { outcome.unknown += count } else { outcome.missed += count }
+        }
         /// The requests about a transaction that can still be answered. The others count as missed from now on.
         func waiting(_ id: String) -> [ConsumptionCase] {
             let (now, all) = (clock(), requests[id] ?? [])
             let left = all.filter { !$0.isMissed(at: now) }
-            outcome.missed += all.count - left.count
+            noteMissed(all.count - left.count, about: id)
             requests[id] = left
             return left
         }
@@ -160,8 +170,9 @@ package struct ConsumptionAnswers: Sendable {
                 }
                 silence = 0
                 outcome.answered.append((id, uuids, request))
-            } catch is Missed {
-                outcome.missed += open.count
+            } catch let missed as Missed {
+                if missed.isMaybeAnswered { maybeAnswered.insert(id) }
+                noteMissed(open.count, about: id)
             } catch is OutOfTime {
                 outcome.isOutOfTime = true
                 leave(from: place)
@@ -169,6 +180,7 @@ package struct ConsumptionAnswers: Sendable {
             } catch let problem as ConsumptionProblem {
                 note(.undecided(problem.message), about: id)
             } catch let error as AppStoreServerAPIError {
+                if error.mayBeProcessed { maybeAnswered.insert(id) }
                 silence = error.reason == .timedOut || error.reason == .interrupted ? silence + 1 : 0
                 guard !error.concernsApp, error.reason == .refused || 1..<Self.maximumSilence ~= silence else {
                     // The cause is the app, the key, the network or the rate limit, so the next request would fail too.
@@ -197,7 +209,8 @@ package struct ConsumptionAnswers: Sendable {
     /// when it was sent. The answer is sent in any case: the store need not know the request.
     ///
     /// - Parameter now: the current time.
-    /// - Throws: `AppStoreServerAPIError`; `TransactionStoreError` if the requests cannot be read, before anything is sent.
+    /// - Throws: `AppStoreServerAPIError`; ``ConsumptionProblem`` if another program is sending an answer about the transaction;
+    ///   `TransactionStoreError` if the requests cannot be read, before anything is sent.
     package static func send(
         _ request: ConsumptionRequest, about id: String, in scope: StoreScope, _ client: AppStoreServerAPIClient,
         closingRequestsIn store: any ConsumptionTasks, now: Int64
@@ -207,26 +220,69 @@ package struct ConsumptionAnswers: Sendable {
         return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
     }
 
-    /// Sends an answer, and once the App Store has accepted it, closes the requests whose deadline was not over when it was
-    /// sent.
+    /// What is known about an answer that is being sent.
+    private struct Sending: Sendable {
+        /// The requests whose deadline was not over before the last attempt.
+        var inTime: [String] = []
+        var claim: ConsumptionClaim?
+        /// Whether an attempt may have arrived.
+        var isMaybeAnswered = false
+    }
+
+    /// Claims the requests and sends an answer, and once the App Store has accepted it, closes the requests whose deadline was
+    /// not over when it was sent.
     ///
     /// - Parameters:
     ///   - tasks: the requests about the transaction.
-    ///   - onlyInTime: sends nothing once all deadlines are over. The rate limit can make an answer wait for long.
-    /// - Throws: ``Missed`` if nothing is sent; `AppStoreServerAPIError`, `CancellationError`.
+    ///   - onlyInTime: sends nothing once all deadlines are over, or if the requests are closed. The rate limit can make an
+    ///     answer wait for long.
+    /// - Throws: ``Missed`` if nothing is sent in time; ``ConsumptionProblem`` if another program has the requests;
+    ///   `AppStoreServerAPIError`, `CancellationError`.
     private static func send(
         _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient,
         closing tasks: [ConsumptionTask], in store: any ConsumptionTasks, _ clock: @escaping @Sendable () -> Int64,
         onlyInTime: Bool
     ) async throws -> Sent {
-        let inTime = Mutex<[String]>([])
-        try await client.sendConsumptionInformation(id, request) {
-            let now = clock()
-            let uuids = tasks.filter { $0.deadline > now }.map(\.notificationUUID)
-            guard !uuids.isEmpty || !onlyInTime else { throw Missed() }
-            inTime.withLock { $0 = uuids }
+        let state = Mutex(Sending())
+        do {
+            try await client.sendConsumptionInformation(id, request) { failure in
+                let now = clock()
+                let uuids = tasks.filter { $0.deadline > now }.map(\.notificationUUID)
+                let before = state.withLock { state in
+                    if let failure, failure.mayBeProcessed { state.isMaybeAnswered = true }
+                    state.inTime = uuids
+                    return state
+                }
+                guard !uuids.isEmpty else {
+                    if onlyInTime { throw Missed(isMaybeAnswered: before.isMaybeAnswered) }
+                    return
+                }
+                let granted: ConsumptionClaim?
+                do {
+                    granted = try await store.claimConsumptionTasks(uuids, for: Self.claimTime, renewing: before.claim)
+                } catch is TransactionStoreError {
+                    // A store that cannot be written must not make a request miss its deadline.
+                    return
+                }
+                guard let claim = granted, !claim.notificationUUIDs.isEmpty || !onlyInTime else {
+                    throw ConsumptionProblem(
+                        message: "Another program answers the requests about this transaction now.")
+                }
+                state.withLock { $0.claim = claim }
+            }
+        } catch {
+            let last = state.withLock { $0 }
+            if let claim = last.claim {
+                // A cancelled attempt may have arrived.
+                let mayBeProcessed = (error as? AppStoreServerAPIError)?.mayBeProcessed ?? (error is CancellationError)
+                let isMaybeAnswered = last.isMaybeAnswered || mayBeProcessed
+                // A task of its own, because a cancelled one cannot use the store. A claim that cannot be ended ends by
+                // itself.
+                await Task { try? await store.endClaim(claim, maybeAnswered: isMaybeAnswered) }.value
+            }
+            throw error
         }
-        let uuids = inTime.withLock { $0 }
+        let uuids = state.withLock { $0.inTime }
         func sent(_ storeError: TransactionStoreError?) -> Sent {
             Sent(notificationUUIDs: uuids, missed: tasks.count - uuids.count, storeError: storeError)
         }
@@ -248,7 +304,10 @@ package struct ConsumptionAnswers: Sendable {
     }
 
     /// All deadlines were over before the answer could be sent.
-    private struct Missed: Error {}
+    private struct Missed: Error {
+        /// Whether an earlier attempt may have arrived.
+        let isMaybeAnswered: Bool
+    }
 
     private struct OutOfTime: Error {}
 

@@ -161,8 +161,14 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             try await options.run(sharedThrough: store) { session, answer in
                 let scope = StoreScope(
                     environment: session.client.environment, bundleId: options.server.bundleId)
-                let sent = try await ConsumptionAnswers.send(
-                    request, about: argument.id, in: scope, session.client, closingRequestsIn: store, now: session.now)
+                let sent: ConsumptionAnswers.Sent
+                do {
+                    sent = try await ConsumptionAnswers.send(
+                        request, about: argument.id, in: scope, session.client, closingRequestsIn: store,
+                        now: session.now)
+                } catch let problem as ConsumptionProblem {
+                    throw CommandFailure(problem.message)
+                }
                 failure = sent.storeError
                 try add(request, to: &answer)
                 answer.add("notificationUUIDs", .array(sent.notificationUUIDs.map { .string($0) }))

@@ -108,6 +108,45 @@ import TransactionStore
             closed.withLock { $0 += notificationUUIDs }
             return notificationUUIDs.count
         }
+
+        /// The marks of the requests that were claimed, by UUID.
+        let marks = Mutex<[String: Int64]>([:])
+        /// The clock for claims, which also tells them apart.
+        let time = Mutex<Int64>(1)
+
+        func claimConsumptionTasks(
+            _ notificationUUIDs: [String], for milliseconds: Int64, renewing claim: ConsumptionClaim?
+        ) async throws -> ConsumptionClaim? {
+            try Task.checkCancellation()
+            if isFull { throw TransactionStoreError(.unavailable, "The disk is full.") }
+            let now = time.withLock { time in
+                time += 1
+                return time
+            }
+            let done = closed.withLock { Set($0) }
+            return marks.withLock { marks in
+                let open = notificationUUIDs.filter { !done.contains($0) }.map {
+                    ConsumptionClaim.Request(notificationUUID: $0, mark: marks[$0])
+                }
+                let granted = ConsumptionClaim(open, at: now, for: milliseconds, renewing: claim)
+                for uuid in granted?.notificationUUIDs ?? [] { marks[uuid] = granted?.end }
+                return granted
+            }
+        }
+        func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws {
+            try Task.checkCancellation()
+            let now = time.withLock { $0 }
+            marks.withLock { marks in
+                for uuid in claim.notificationUUIDs where marks[uuid] == claim.end {
+                    marks[uuid] = maybeAnswered || claim.maybeAnswered.contains(uuid) ? now : nil
+                }
+            }
+        }
+        func countMissedConsumptionTasks(
+            requestedAfter start: Int64, upTo end: Int64
+        ) async throws -> MissedConsumptionTasks {
+            MissedConsumptionTasks()
+        }
     }
 
     /// A request about a consumable, whose deadline is so long after now.
@@ -203,6 +242,76 @@ import TransactionStore
         #expect(api.sent.withLock { $0 } == ["1", "1"])
         #expect(outcome.missed == 1 && outcome.unansweredRequests == 0 && outcome.leftRequests == 0)
         #expect(outcome.stopped == nil && outcome.answered.isEmpty && tasks.closed.withLock { $0.isEmpty })
+    }
+
+    @Test("A request whose deadline passes after an attempt that may have arrived counts as unknown, not as missed")
+    func unknownResult() async throws {
+        let (api, tasks) = (API(requestTime: 60_000, isSilent: true), Tasks())
+        let retries = RetryPolicy(firstDelay: .seconds(60), maximumDelay: .seconds(60), random: { 1 })
+        let outcome = try await Self.answers(
+            api, tasks, APIClientConfiguration(retryPolicy: retries, clock: api.clock)
+        ).answer([Self.open("81", deadline: 90_000), Self.open("82", deadline: 100_000)])
+        // The first is sent at 0 s, and its deadline is over before the retry. The deadline of the second is over too.
+        #expect(api.sent.withLock { $0 } == ["81"])
+        #expect(outcome.unknown == 1 && outcome.missed == 1 && outcome.answered.isEmpty)
+        #expect(tasks.marks.withLock { $0["uuid-81"] } != nil && tasks.marks.withLock { $0["uuid-82"] } == nil)
+        let last = try await Self.answers(API(requestTime: 60_000, isSilent: true), Tasks()).answer([
+            Self.open("83", deadline: 50_000)
+        ])
+        #expect(last.unknown == 1 && last.missed == 0 && last.unansweredRequests == 0)
+    }
+
+    @Test("A refused answer leaves no claim and no doubt, and an answer without a result leaves the doubt")
+    func marks() async throws {
+        for (status, isMarked) in [(400, false), (429, false), (503, false), (500, true), (504, true)] {
+            let (api, tasks) = (API(status: status), Tasks())
+            _ = try await Self.answers(api, tasks).answer([Self.open("84", deadline: 30_000)])
+            #expect(api.sent.withLock { $0 } == ["84"])
+            let mark = tasks.marks.withLock { $0["uuid-84"] }
+            #expect((mark != nil) == isMarked, "\(status)")
+            // The claim has ended: the next program can answer at once.
+            let next = API()
+            let outcome = try await Self.answers(next, tasks).answer([Self.open("84", deadline: 30_000)])
+            #expect(outcome.answered.count == 1, "\(status)")
+        }
+    }
+
+    @Test("Of two programs on one store, one sends the answer", .timeLimit(.minutes(5)))
+    func twoPrograms() async throws {
+        let tasks = Tasks()
+        let mayAnswer = Atomic(false)
+        let slow = SlowAPI { mayAnswer.load(ordering: .relaxed) }
+        let other = API()
+        let cases = [try Self.open("85", deadline: 30_000)]
+        let first = try Self.answers(slow, tasks) { Self.now }
+        let second = try Self.answers(other, tasks) { Self.now }
+        async let outcome = first.answer(cases)
+        while slow.sent.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(1)) }
+        let refused = try await second.answer(cases)
+        #expect(other.sent.withLock { $0.isEmpty } && refused.answered.isEmpty && refused.unansweredRequests == 1)
+        await #expect(throws: ConsumptionProblem.self) {
+            _ = try await ConsumptionAnswers.send(
+                ConsumptionRequest(customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: false),
+                about: "85", in: Self.scope, Self.client(other, APIClientConfiguration(retryPolicy: .never)),
+                closingRequestsIn: tasks, now: Self.now)
+        }
+        #expect(other.sent.withLock { $0.isEmpty })
+        mayAnswer.store(true, ordering: .relaxed)
+        let sent = try await outcome
+        #expect(sent.answered.map(\.notificationUUIDs) == [["uuid-85"]])
+        #expect(slow.sent.withLock { $0 } == ["85"] && tasks.closed.withLock { $0 } == ["uuid-85"])
+    }
+
+    @Test("A program that was killed while it sent an answer is replaced once its claim has ended")
+    func killedProgram() async throws {
+        let tasks = Tasks()
+        let killed = try await tasks.claimConsumptionTasks(["uuid-86"], for: 60_000, renewing: nil)
+        let cases = [try Self.open("86", deadline: 300_000)]
+        let before = try await Self.answers(API(), tasks).answer(cases)
+        #expect(before.answered.isEmpty && before.unansweredRequests == 1)
+        tasks.time.withLock { $0 = (killed?.end ?? 0) + 1 }
+        let after = try await Self.answers(API(), tasks).answer(cases)
+        #expect(after.answered.count == 1)
     }
 
     @Test("A single answer is sent, closes only the requests whose deadline is not over, and counts the others")

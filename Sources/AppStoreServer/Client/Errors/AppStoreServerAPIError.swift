@@ -103,4 +103,16 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         if let code, code.concernsApp { return true }
         return httpStatus == 401 || (httpStatus == 403 && code?.name == nil)
     }
+
+    /// Whether Apple may have processed the request all the same.
+    package var mayBeProcessed: Bool {
+        switch reason {
+        case .timedOut, .interrupted, .responseTooLarge, .invalidResponse: true
+        // 503: the server did not process the request (RFC 9110, section 15.6.4).
+        case .refused, .unexpectedStatus: httpStatus.map { $0 >= 500 && $0 != 503 } ?? false
+        case .unauthorized, .rateLimited, .notConnected, .invalidRequest, .rateBudgetExhausted, .pagingStalled,
+            .tokenFailure:
+            false
+        }
+    }
 }

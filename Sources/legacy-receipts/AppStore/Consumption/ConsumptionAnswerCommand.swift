@@ -96,7 +96,7 @@ extension ConsumptionAnswers.Outcome {
         let word = isDryRun ? "would be answered" : "answered"
         let summary =
             "Transactions \(word): \(answered.count), not answered: \(problems.count), left: \(left); "
-            + "missed requests: \(missed)"
+            + "missed requests: \(missed)" + (unknown > 0 ? ", with an unknown result: \(unknown)" : "")
         return (lines.map { Printable.text($0) } + [summary]).joined(separator: "\n")
     }
 
@@ -118,7 +118,7 @@ extension ConsumptionAnswers.Outcome {
             object([
                 ("environment", .string(environment.rawValue)), ("answered", .array(answered)),
                 ("notAnswered", .array(problems)), ("left", .integer(Int64(left))),
-                ("missed", .integer(Int64(missed))),
+                ("missed", .integer(Int64(missed))), ("unknown", .integer(Int64(unknown))),
             ]))
     }
 }
