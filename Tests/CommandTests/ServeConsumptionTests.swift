@@ -215,6 +215,50 @@ struct ServeConsumptionTests {
         #expect(outcome.output == "1\n0\n0\n1\n", "\(outcome) \(log)")
     }
 
+    @Test("A request whose deadline passed while no server ran counts as missed once, also after another start")
+    func missedWithoutServer() async throws {
+        let folder = try Folder()
+        try Self.writeRules(in: folder)
+        let outcome = try await AppStoreShell.run(
+            """
+            \(Self.serve(keyFile: "key.p8", consent: false, options: "--test-clock-from $address"))
+            metric() {
+                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
+            }
+            # waits NAME VALUE: until the metric has the value, 2 minutes at most.
+            waits() { tries=0; until [ "$(metric $1)" = $2 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            stops() { kill $serve; wait $serve || true; }
+            starts() {
+                : > log
+                "$COMMAND" serve --config serve.yaml --test-clock-from $address 2> log &
+                serve=$!
+                pids="$pids $serve"
+                until [ -n "$(port both)" ] && [ -n "$(port admin)" ]; do sleep 0.1; done
+                curl -sf -X PUT -d "{\\"url\\": \\"http://127.0.0.1:$(port both)/notifications/v2\\"}" \\
+                    $address/sandbox/v1/notifications/url > /dev/null
+            }
+            waits open 1
+            stops
+            # 13 hours
+            shop clock '{"advance": 46800000}' > /dev/null
+            starts
+            waits 'total{outcome="missed"}' 1
+            metric 'total{outcome="missed"}'
+            stops
+            starts
+            # Once the server has seen another request come and go, it has looked at the first one.
+            shop transactions/$ada/request-refund '{"reason": "OTHER"}' > /dev/null
+            waits open 1
+            uuid=$("$COMMAND" app-store consumption --pending --store sqlite:store.sqlite --json |
+                sed 's/.*"notificationUUID":"\\([^"]*\\)".*/\\1/')
+            "$COMMAND" app-store consumption dismiss $uuid --store sqlite:store.sqlite
+            waits open 0
+            metric 'total{outcome="missed"}'
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "1\nDismissed: 1; not open: 0\n0\n", "\(outcome) \(log)")
+    }
+
     @Test("serve --check warns of what is wrong in the rules and the consents, without which a server starts")
     func check() async throws {
         let folder = try Folder()

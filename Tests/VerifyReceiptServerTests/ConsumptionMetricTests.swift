@@ -2,22 +2,38 @@ import AppStoreSync
 import Synchronization
 import TestSupport
 import Testing
+import TransactionStore
 import VerifyReceiptServer
 
 @Suite("Metrics of consumption requests")
 struct ConsumptionMetricTests {
     private static let june: Int64 = 1_717_243_200_000
 
-    /// Answers nothing. The test says what is open.
+    /// Answers nothing. The test says what is open, and to which deadlines an answer may have arrived.
     private final class Answering: ConsumptionAnswering {
         let deadlines: Mutex<[Int64]>
+        let maybeAnswered: Set<Int64>
+        private let counted = Mutex<Set<Int64>>([])
 
-        init(_ deadlines: [Int64]) { self.deadlines = Mutex(deadlines) }
+        init(_ deadlines: [Int64], maybeAnswered: Set<Int64> = []) {
+            self.deadlines = Mutex(deadlines)
+            self.maybeAnswered = maybeAnswered
+        }
 
         func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
             ConsumptionRound()
         }
         func openDeadlines(after date: Int64) async throws -> [Int64] { deadlines.withLock { $0.filter { $0 > date } } }
+        func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks {
+            let over = deadlines.withLock { Set($0.filter { $0 <= date }) }
+            let new = counted.withLock { counted in
+                let new = over.subtracting(counted)
+                counted.formUnion(new)
+                return new
+            }
+            let unknown = new.intersection(maybeAnswered).count
+            return MissedConsumptionTasks(missed: new.count - unknown, unknown: unknown)
+        }
     }
 
     @Test("A closed request, and one whose deadline has passed, do not count as open, also before the next round")
@@ -46,9 +62,10 @@ struct ConsumptionMetricTests {
         }
     }
 
-    @Test("A request that is open a minute after its deadline counts as missed once, also between two rounds")
+    @Test("A minute after its deadline, an open request counts as missed or unknown once, also between two rounds")
     func missed() async throws {
-        let answering = Answering([60_000, 61_000, 100_000].map { Self.june + $0 })
+        let answering = Answering(
+            [60_000, 61_000, 62_000, 100_000].map { Self.june + $0 }, maybeAnswered: [Self.june + 62_000])
         let now = Mutex(Self.june)
         let configuration = VerifyReceiptServerConfiguration.testing {
             $0.consumption = .init(rulesFile: "none", consentFile: "none", interval: .seconds(3_600))
@@ -58,14 +75,17 @@ struct ConsumptionMetricTests {
             configuration, store: PuppetStore(), consumptionAnswering: answering, clock: clock
         ) { server in
             let missed: @Sendable () -> Int? = { server.metric(#"consumption_requests_total{outcome="missed"}"#) }
-            #expect(missed() == 0)
-            try await eventually("all are open") { server.metric("consumption_requests_open") == 3 }
-            // The second is answered. The third may be closed yet, because its deadline is half a minute ago.
+            let unknown: @Sendable () -> Int? = { server.metric(#"consumption_requests_total{outcome="unknown"}"#) }
+            #expect(missed() == 0 && unknown() == 0)
+            try await eventually("all are open") { server.metric("consumption_requests_open") == 4 }
+            // The second is answered. The fourth may be closed yet, because its deadline is half a minute ago.
             answering.deadlines.withLock { $0.removeAll { $0 == Self.june + 61_000 } }
             now.withLock { $0 += 130_000 }
             try await eventually("the first is missed") { missed() == 1 }
+            try await eventually("the third is unknown") { unknown() == 1 }
             now.withLock { $0 += 60_000 }
-            try await eventually("the third is missed, and the first does not count again") { missed() == 2 }
+            try await eventually("the fourth is missed, and the others do not count again") { missed() == 2 }
+            #expect(unknown() == 1)
         }
     }
 }

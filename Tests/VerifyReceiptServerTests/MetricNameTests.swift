@@ -3,11 +3,15 @@ import Foundation
 import SQLiteTransactionStore
 import TestSupport
 import Testing
+import TransactionStore
 import VerifyReceiptServer
 
 extension ServerTests {
     @Suite("Names of metrics", .serialized) struct MetricNameTests {
         private struct NothingOpen: ConsumptionAnswering {
+            func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks {
+                MissedConsumptionTasks()
+            }
             func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound {
                 ConsumptionRound()
             }

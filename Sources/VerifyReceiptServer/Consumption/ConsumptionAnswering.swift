@@ -1,4 +1,5 @@
 public import AppStoreSync
+public import TransactionStore
 
 /// Answers the open requests for consumption information (CONSUMPTION_REQUEST) when the server asks for it.
 public protocol ConsumptionAnswering: Sendable {
@@ -15,6 +16,12 @@ public protocol ConsumptionAnswering: Sendable {
     /// - Parameter date: the time, in the same unit.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
     func openDeadlines(after date: Int64) async throws -> [Int64]
+
+    /// Counts the open requests whose deadline is at or before a time. Each counts once, also after a restart and if several
+    /// servers have the store.
+    /// - Parameter date: the time, in milliseconds since 1970-01-01T00:00:00Z.
+    /// - Throws: `TransactionStoreError`, `CancellationError`.
+    func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks
 }
 
 /// What became of the open requests in one round.
@@ -27,6 +34,8 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var left = 0
     /// Requests whose 12 hours passed during the round.
     public var missed = 0
+    /// As `missed`, but an answer may have arrived.
+    public var unknown = 0
     /// Why requests are left, a sentence for each app.
     public var problem: String?
     /// Why the round failed, as a sentence: the settings or their files cannot be used, so that nothing was answered, or the store

@@ -12,8 +12,6 @@ final class ConsumptionRounds: Sendable {
     private let last = Mutex(ConsumptionRound())
     /// The deadlines of the requests that were open at the last look.
     private let deadlines = Mutex<[Int64]>([])
-    /// Requests with this deadline or an earlier one are counted, if they were missed.
-    private let counted: Mutex<Int64>
     private let metrics: ServerMetrics
     private let logger: Logger
     private let clock: @Sendable () -> Int64
@@ -28,10 +26,9 @@ final class ConsumptionRounds: Sendable {
         self.metrics = metrics
         self.logger = logger
         self.clock = clock
-        counted = Mutex(clock().subtractingSaturated(Self.closingTime))
         metrics.add(consumption: { [weak self] in self?.openDeadlines ?? [] })
         // An alert sees no increase of a series that begins above 0.
-        metrics.consumptionRequests.add("missed", amount: 0)
+        for outcome in ["missed", "unknown"] { metrics.consumptionRequests.add(outcome, amount: 0) }
     }
 
     /// Those of the last look that are not over meanwhile.
@@ -66,17 +63,14 @@ final class ConsumptionRounds: Sendable {
     }
 
     private func look() async {
-        let last = clock().subtractingSaturated(Self.closingTime)
+        let now = clock()
         // If the store cannot be read, what is known goes on.
-        guard let open = try? await answering.openDeadlines(after: counted.withLock { $0 }) else { return }
+        guard let open = try? await answering.openDeadlines(after: now) else { return }
         deadlines.withLock { $0 = open }
-        let missed = counted.withLock { counted in
-            // Another look may have counted some meanwhile.
-            let number = open.filter { $0 > counted && $0 <= last }.count
-            counted = max(counted, last)
-            return number
-        }
-        if missed > 0 { metrics.consumptionRequests.add("missed", amount: missed) }
+        let last = now.subtractingSaturated(Self.closingTime)
+        guard let counted = try? await answering.countMissed(deadlineUpTo: last) else { return }
+        if counted.missed > 0 { metrics.consumptionRequests.add("missed", amount: counted.missed) }
+        if counted.unknown > 0 { metrics.consumptionRequests.add("unknown", amount: counted.unknown) }
     }
 
     private func round() async {
@@ -107,6 +101,7 @@ final class ConsumptionRounds: Sendable {
         var metadata: Logger.Metadata = [
             "answered": .stringConvertible(round.answered), "unanswered": .stringConvertible(round.unanswered),
             "left": .stringConvertible(round.left), "missed": .stringConvertible(round.missed),
+            "unknown": .stringConvertible(round.unknown),
         ]
         if let problem = round.problem { metadata["problem"] = "\(problem)" }
         return metadata

@@ -98,7 +98,8 @@ final class ServerMetrics: Sendable {
             prefix + "look_ups_total", "Responses of the look-up listener by HTTP status.", labels: "code")
         consumptionRequests = registry.counters(
             prefix + "consumption_requests_total",
-            "Consumption requests by outcome: answered, missed (open after the deadline); and rounds that failed.",
+            "Consumption requests by outcome: answered, missed (open after the deadline), unknown (as missed, but an "
+                + "answer may have arrived); and rounds that failed.",
             labels: "outcome")
         ledgerEndings = registry.counters(
             prefix + "ledger_endings_total",

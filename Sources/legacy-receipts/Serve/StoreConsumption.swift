@@ -80,6 +80,7 @@ final class StoreConsumption: ConsumptionAnswering {
             round.unanswered += outcome.unansweredRequests
             round.left += outcome.leftRequests
             round.missed += outcome.missed
+            round.unknown += outcome.unknown
             if let stopped = outcome.stopped { problems.append("\(app): \(AppStoreErrorText.text(stopped))") }
             if outcome.isOutOfTime {
                 problems.append("\(app): The App Store was too slow; the next round goes on.")
@@ -122,6 +123,17 @@ final class StoreConsumption: ConsumptionAnswering {
         let accepted = self.accepted.withLock { $0 }
         return try await store.answerableConsumptionTasks(at: date)
             .filter { !accepted.contains($0.notificationUUID) }.map(\.deadline)
+    }
+
+    /// Requests whose deadline was over before this time do not count: those that a backfill found, for example. In milliseconds.
+    private static let countedTime: Int64 = 7 * 86_400_000
+
+    func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks {
+        // The store has answered requests as open.
+        guard await closeAccepted() == nil else { return MissedConsumptionTasks() }
+        let last = date.subtractingSaturated(ConsumptionTask.answerTime)
+        return try await store.countMissedConsumptionTasks(
+            requestedAfter: last.subtractingSaturated(Self.countedTime), upTo: last)
     }
 
     private func client(
