@@ -19,3 +19,10 @@ public protocol StoreRetention: Sendable {
     /// - Throws: ``TransactionStoreError``. What was removed before the error stays removed.
     func removeReceipts(signedBefore date: Int64) async throws -> Int64
 }
+
+/// The limits of ``StoreRetention`` for programs that remove regularly.
+package enum RetentionLimits {
+    /// How long the App Store keeps the history of notifications, in days (Get Notification History). It can send a
+    /// notification again for so long.
+    package static let notificationDays = 180
+}

@@ -43,6 +43,7 @@ public final class VerifyReceiptServer: Service {
     private let lookUp: (responder: LookUpResponder, channel: HTTP1Channel)?
     private let consumption: ConsumptionRounds?
     private let endings: EndingRounds?
+    private let retention: RetentionRounds?
     private let readiness: Readiness
     private let hasMetricsBackend: Bool
     private let shadow: ShadowForwarder?
@@ -80,6 +81,7 @@ public final class VerifyReceiptServer: Service {
         let metrics = ServerMetrics(backend: metricsFactory)
         let budgets = store as? any RequestBudgets
         let endings = store as? any PurchaseEndings
+        let removable = store as? any RetentionRounds.Store
         let store = store.map { Self.bounded($0, configuration, logger) }
         if let store { metrics.add(store) }
         let notifications = try NotificationIntake(configuration, store: store)
@@ -131,6 +133,9 @@ public final class VerifyReceiptServer: Service {
             EndingRounds(
                 $0, configuration.endings, catalogs: { state.current.endpoint.configuration.termCatalogs },
                 metrics: metrics, logger: logger, clock: clock)
+        }
+        retention = removable.map {
+            RetentionRounds($0, configuration.retention, metrics: metrics, logger: logger, clock: clock)
         }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)
@@ -209,6 +214,8 @@ public final class VerifyReceiptServer: Service {
         defer { answering.cancel() }
         let ending = Task { [endings] in await endings?.run() }
         defer { ending.cancel() }
+        let removing = Task { [retention] in await retention?.run() }
+        defer { removing.cancel() }
         let measuring = Task { if hasMetricsBackend { await measure() } }
         defer { measuring.cancel() }
         try await stopping.run(ServiceGroup(configuration: group))
@@ -394,6 +401,7 @@ extension VerifyReceiptServer {
         if new.shadow != configuration.shadow { names.append("shadow") }
         if new.consumption != configuration.consumption { names.append("consumption") }
         if new.endings != configuration.endings { names.append("ledger") }
+        if new.retention != configuration.retention { names.append("retention") }
         return names
     }
 }

@@ -47,6 +47,7 @@ import VerifyReceiptServer
         #expect(configuration.timeouts == defaults.timeouts)
         #expect(configuration.logging == defaults.logging)
         #expect(configuration.storeURL == defaults.storeURL)
+        #expect(configuration.retention == .init())
         #expect(configuration.shadow == nil)
         #expect(configuration.warnings.count == 2)
         let endpoint = configuration.endpoint
@@ -224,6 +225,10 @@ import VerifyReceiptServer
         ("store: {url: 'mysql://x'}", "store.url", 1), ("shadow: {url: ftp://x}", "shadow.url", 1),
         ("shadow: {record: x}", "shadow.record", 1),
         ("endpoint: {unknown-bundle-ids: refused}", "endpoint.unknown-bundle-ids", 1),
+        // The App Store can still send these notifications.
+        ("retention: {notifications-days: 179}", "retention.notifications-days", 1),
+        ("retention: {receipts-days: -1}", "retention.receipts-days", 1),
+        ("store: {url: none}\nretention: {ledger-days: 9}", "retention.ledger-days", 2),
     ])
     func mistakesAreRefusedWithKeyAndLine(text: String, key: String, line: Int) {
         let problems = Self.problems(text)

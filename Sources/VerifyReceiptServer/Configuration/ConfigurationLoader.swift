@@ -80,6 +80,7 @@ struct ConfigurationLoader {
         }
         configuration.endings = .init(
             interval: values.duration("ledger.endings-interval"), delay: values.duration("ledger.endings-delay"))
+        configuration.retention = retention(storeURL: configuration.storeURL)
         configuration.spool = spool(storeURL: configuration.storeURL)
         configuration.limits = limits()
         configuration.timeouts = timeouts()
@@ -159,6 +160,23 @@ extension ConfigurationLoader {
         return .init(
             rulesFile: rules, consentFile: consents, consumer: values.text("consumption.consumer"),
             interval: values.duration("consumption.interval"))
+    }
+
+    private mutating func retention(storeURL: String?) -> VerifyReceiptServerConfiguration.Retention {
+        let retention = VerifyReceiptServerConfiguration.Retention(
+            notificationDays: values.integer("retention.notifications-days"),
+            receiptDays: values.integer("retention.receipts-days"), ledgerDays: values.integer("retention.ledger-days"))
+        if (1..<RetentionLimits.notificationDays).contains(retention.notificationDays) {
+            values.note(
+                "retention.notifications-days",
+                "is less than \(RetentionLimits.notificationDays): the App Store can still send those notifications")
+        }
+        if retention.isOn, storeURL == nil {
+            let keys = ["retention.notifications-days", "retention.receipts-days", "retention.ledger-days"]
+            let days = [retention.notificationDays, retention.receiptDays, retention.ledgerDays]
+            for (key, days) in zip(keys, days) where days > 0 { values.note(key, "there is no store to remove from") }
+        }
+        return retention
     }
 
     private static let minimumTokenBytes = 32

@@ -209,6 +209,29 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         }
     }
 
+    /// After how many days the server removes what it need not keep. 0 keeps it.
+    public struct Retention: Sendable, Hashable {
+        /// Of the ids of notifications, since they were signed.
+        public var notificationDays: Int
+        /// Of receipts, since they were created.
+        public var receiptDays: Int
+        /// Of entries of the ledger that every consumer has acknowledged, since they were recorded.
+        public var ledgerDays: Int
+        /// The time until the first round.
+        package var firstPause = Duration.seconds(600)
+        /// The time between two rounds.
+        package var pause = Duration.seconds(86_400)
+
+        public init(notificationDays: Int = 0, receiptDays: Int = 0, ledgerDays: Int = 0) {
+            self.notificationDays = notificationDays
+            self.receiptDays = receiptDays
+            self.ledgerDays = ledgerDays
+        }
+
+        /// Whether the server removes anything.
+        var isOn: Bool { notificationDays > 0 || receiptDays > 0 || ledgerDays > 0 }
+    }
+
     public var listeners = [Listener()]
     public var admin: AdminListener? = AdminListener()
     /// Nil for no look-up.
@@ -237,6 +260,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     /// Nil to keep consumption requests as open tasks.
     public var consumption: ConsumptionAnswers?
     public var endings = Endings()
+    public var retention = Retention()
     /// Warnings about valid but unsafe settings, for the log.
     public var warnings: [String] = []
 

@@ -32,6 +32,8 @@ final class ServerMetrics: Sendable {
     let consumptionRequests: LabeledCounter
     /// By outcome.
     let ledgerEndings: LabeledCounter
+    /// By kind.
+    let retentionRemoved: LabeledCounter
     /// By kind of difference.
     private let shadowFields: LabeledCounter
     /// By which reply grants access.
@@ -105,6 +107,10 @@ final class ServerMetrics: Sendable {
             prefix + "ledger_endings_total",
             "Purchases that ended by time, by outcome: recorded (entries of the ledger), unreadable (damaged rows); and "
                 + "rounds that failed.", labels: "outcome")
+        retentionRemoved = registry.counters(
+            prefix + "retention_removed_total",
+            "Rows that the limits of retention removed, by kind: notifications, receipts; and removals that failed.",
+            labels: "kind")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")

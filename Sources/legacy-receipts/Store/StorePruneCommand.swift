@@ -15,15 +15,14 @@ struct StorePruneCommand: AsyncParsableCommand {
             are removed that the history of the App Store has no more: the date is at least 180 days ago. Without its \
             receipt, a customer has no latest_receipt in answers to signed transactions, and none in vendor exports.
 
+            'serve' does the same every day with the settings retention.notifications-days, receipts-days and ledger-days.
+
             The store may be in use. An interruption keeps what was removed; run the command again.
 
             EXAMPLES:
               legacy-receipts store prune --store sqlite:purchases.sqlite \\
                 --notifications-before 2026-01-01T00:00:00Z --receipts-before 2025-01-01T00:00:00Z
             """)
-
-    /// How long the App Store keeps the history of notifications (Get Notification History).
-    private static let history: Int64 = 180 * 86_400_000
 
     @OptionGroup var store: StoreOption
 
@@ -43,10 +42,11 @@ struct StorePruneCommand: AsyncParsableCommand {
         guard notificationsBefore != nil || receiptsBefore != nil else {
             throw ValidationError("Give --notifications-before, --receipts-before, or both.")
         }
-        let newest = ServerClock.system.now() - Self.history
+        let newest = ServerClock.system.now() - Int64(RetentionLimits.notificationDays) * 86_400_000
         guard notificationsBefore ?? 0 <= newest else {
             throw ValidationError(
-                "--notifications-before is less than 180 days ago; the App Store can still send those notifications.")
+                "--notifications-before is less than \(RetentionLimits.notificationDays) days ago; the App Store can still send those notifications."
+            )
         }
     }
 

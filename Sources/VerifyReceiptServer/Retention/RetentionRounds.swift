@@ -1,0 +1,82 @@
+import AppStoreModels
+import Foundation
+import Logging
+import TransactionStore
+
+/// Removes once a day what is older than the limits of the configuration, as `store prune` and `ledger prune` do.
+///
+/// Several servers on one store need no lease: what one has removed, another does not find. A lease would be a consumer of the
+/// ledger, and keep its entries.
+final class RetentionRounds: Sendable {
+    typealias Store = StoreRetention & DeliveryLedger
+
+    private static let day: Int64 = 86_400_000
+
+    private let store: any Store
+    private let settings: VerifyReceiptServerConfiguration.Retention
+    private let metrics: ServerMetrics
+    private let logger: Logger
+    private let clock: @Sendable () -> Int64
+
+    init(
+        _ store: any Store, _ settings: VerifyReceiptServerConfiguration.Retention,
+        metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
+    ) {
+        self.store = store
+        self.settings = settings
+        self.metrics = metrics
+        self.logger = logger
+        self.clock = clock
+    }
+
+    /// Until cancellation. Waits first, because a server that starts has documents to take in.
+    func run() async {
+        guard settings.isOn else { return }
+        var pause = settings.firstPause
+        while true {
+            do { try await Task.sleep(for: pause) } catch { return }
+            await round()
+            pause = settings.pause
+        }
+    }
+
+    private func round() async {
+        let now = clock()
+        func limit(_ days: Int) -> Int64 { now.subtractingSaturated(Int64(days) * Self.day) }
+        if settings.notificationDays > 0 {
+            await remove("notifications") {
+                try await store.removeNotifications(signedBefore: limit(settings.notificationDays))
+            }
+        }
+        if settings.receiptDays > 0 {
+            await remove("receipts") { try await store.removeReceipts(signedBefore: limit(settings.receiptDays)) }
+        }
+        if settings.ledgerDays > 0 {
+            await remove("ledger") {
+                let removal = try await store.removeEntries(before: limit(settings.ledgerDays), evenUnread: false)
+                if !removal.behind.isEmpty {
+                    logger.warning(
+                        "consumers keep old entries of the ledger that they have not acknowledged",
+                        metadata: ["consumers": .array(removal.behind.map { "\($0.name)" })])
+                }
+                return nil
+            }
+        }
+    }
+
+    /// - Parameter body: returns the number of removed rows; nil if it is not known.
+    private func remove(_ kind: String, _ body: () async throws -> Int64?) async {
+        do {
+            guard let count = try await body(), count > 0 else { return }
+            metrics.retentionRemoved.add(kind, amount: Int(clamping: count))
+            logger.notice(
+                "old data is removed", metadata: ["kind": "\(kind)", "rows": .stringConvertible(count)])
+        } catch {
+            guard !Task.isCancelled else { return }
+            metrics.retentionRemoved.add("failed")
+            logger.error(
+                "old data is not removed; the next round tries again",
+                metadata: ["kind": "\(kind)", "error": "\(error)"])
+        }
+    }
+}
