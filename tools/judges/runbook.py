@@ -263,11 +263,17 @@ class Scene:
         expect(outcome.returncode == status, f"{arguments}: {outcome.returncode} {outcome.stdout} {outcome.stderr}")
         return outcome.stdout + outcome.stderr
 
+    def app_store(self, environment, server):
+        """The options with which a command asks the local App Store. Commands name the option of its address differently."""
+        return ["--bundle-id", BUNDLE, "--environment", environment, "--issuer-id",
+                "5a4db07e-0000-4000-8000-000000000001", "--key-id", "SANDBOXKEY", "--private-key",
+                os.path.join(self.folder, "key.p8"), server, self.shop.address, "--trust-root", self.roots[0]]
+
     def backfill(self, store):
-        self.run(
-            "notifications", "backfill", "--store", store, "--bundle-id", BUNDLE, "--environment", "sandbox",
-            "--issuer-id", "5a4db07e-0000-4000-8000-000000000001", "--key-id", "SANDBOXKEY", "--private-key",
-            os.path.join(self.folder, "key.p8"), "--server-url", self.shop.address, "--trust-root", self.roots[0])
+        self.run("notifications", "backfill", "--store", store, *self.app_store("sandbox", "--server-url"))
+
+    def enrich(self, store):
+        self.run("enrich", "--store", store, *self.app_store("Sandbox", "--sandbox-url"))
 
     def stop(self):
         for process in reversed(self.processes):
@@ -606,6 +612,20 @@ def restore(scene, page):
     deliver()
     positions = scene.run("ledger", "consumers", *store)
     scene.run("store", "backup", "--store", "sqlite:" + path, "--to", backup)
+    # After the backup, a record is migrated, and the App Store is asked about it.
+    records, user = os.path.join(scene.folder, "records.ndjson"), "user-of-customer2"
+    with open(records, "w", encoding="utf-8") as file:
+        json.dump({"user": user, "receipt": scene.shop.receipt()}, file)
+    migrate = ["migrate", records, "--into", "sqlite:" + path, "--user-column", "user", "--trust-root", scene.roots[0]]
+
+    def documents():
+        """The kinds of documents about the purchases of the user."""
+        found = json.loads(scene.run("customer", user, *store, "--json"))
+        return {kind for match in found["matches"] for each in match["transactions"] for kind in each["documents"]}
+
+    scene.run(*migrate)
+    scene.enrich("sqlite:" + path)
+    expect({"receipt", "appStoreServerAPI"} <= documents(), f"migrated and completed: {documents()}")
     scene.shop.call("POST", f"subscriptions/{scene.shop.subscription('customer1')}/renew", {})
     wait_for("the renewal", lambda: transactions(server) == 2)
     renewal = deliver()
@@ -629,6 +649,11 @@ def restore(scene, page):
     restored.shows(page.symptom[0], page.symptom[1][1:])
     scene.backfill("sqlite:" + path)
     wait_for("the renewal is back", lambda: transactions(restored) == 2)
+    scene.run("customer", user, *store, status=1)
+    scene.run(*migrate)
+    expect("receipt" in documents() and "appStoreServerAPI" not in documents(), f"migrated again: {documents()}")
+    scene.enrich("sqlite:" + path)
+    expect("appStoreServerAPI" in documents(), f"completed again: {documents()}")
     expect(scene.run("ledger", "consumers", *store) == positions, "the consumer has its position in the backup")
     renewal = deliver()
     expect('"renewed"' in renewal, f"the consumer gets the renewal again: {renewal}")
@@ -711,6 +736,22 @@ def roll_back(scene, page):
                          "--json", status=status)
 
     compare(0)
+    # Shadow mode counts what the page names. Only our server hears of the refund of another customer.
+    shadowing = scene.serve(
+        name="shadowing", apps=[scene.app()], shadow={"url": apple.address + "/verifyReceipt"},
+        store={"url": "sqlite:" + os.path.join(scene.folder, "shadowing.sqlite")},
+        spool={"path": os.path.join(scene.folder, "shadowing.spool")})
+    shadow, denied = "legacy_receipts_shadow_entitlements_total", re.search(
+        r"shadow mode counts `(legacy_receipts_shadow_entitlements_total\{.*?\})`", page.text).group(1)
+    other = scene.shop.receipt()
+    for each in receipt, other:
+        expect(shadowing.ask(each)["status"] == 0 and apple.ask(each)["status"] == 0, "both answer")
+    shadowing.shows([shadow + '{granted="same"} == 2'], [])
+    expect(not shadowing.holds(denied + " > 0"), "our answers and Apple's grant the same")
+    scene.shop.call("PUT", "notifications/url", {"url": shadowing.address + "/notifications/v2"})
+    scene.shop.call("POST", f"transactions/{scene.shop.subscription(f'customer{scene.shop.customers}')}/refund", {})
+    wait_for("our answer has the refund", lambda: "cancellation_date" in json.dumps(shadowing.ask(other)))
+    shadowing.shows([denied + " > 0"], [])
     scene.shop.call("PUT", "notifications/url", {"url": apple.address + "/notifications/v2"})
     scene.shop.call("POST", f"transactions/{scene.shop.subscription('customer1')}/refund", {})
     wait_for("Apple's answer has the refund", lambda: "cancellation_date" in json.dumps(apple.ask(receipt)))
