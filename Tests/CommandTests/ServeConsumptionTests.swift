@@ -190,6 +190,33 @@ struct ServeConsumptionTests {
         #expect(log.contains("nothing is closed"), "\(log)")
     }
 
+    @Test("Of two servers on one store, one sends the answer to a request")
+    func twoServers() async throws {
+        let folder = try Folder()
+        try Self.writeRules(in: folder)
+        let outcome = try await AppStoreShell.run(
+            """
+            # The second server looks while the answer of the first one is under way.
+            shop faults '{"kind": "delay", "delay": 15000, "path": "consumption"}' > /dev/null
+            \(Self.serve(keyFile: "key.p8"))
+            mkdir second
+            "$COMMAND" serve --config serve.yaml --set spool.path=none 2> second/log &
+            pids="$pids $!"
+            # waits COMMAND…: until the command is true, 2 minutes at most.
+            waits() { tries=0; until "$@" || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            waits grep -q '"message":"consumption requests"' log
+            waits grep -q '"message":"consumption requests"' second/log
+            answered() {
+                curl -s http://127.0.0.1:$(cd $1; port admin)/metrics |
+                    sed -n 's/^legacy_receipts_consumption_requests_total{outcome="answered"} //p' | grep . || echo 0
+            }
+            echo $(($(answered .) + $(answered second)))
+            "$COMMAND" app-store consumption --pending --store sqlite:store.sqlite
+            """, in: folder)
+        let logs = (try folder.text("log"), try folder.text("second/log"))
+        #expect(outcome.output == "1\nNo open consumption requests.\n", "\(outcome) \(logs)")
+    }
+
     @Test("A request that is open after its deadline counts as missed, and not as open")
     func missed() async throws {
         let folder = try Folder()
