@@ -12,7 +12,8 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         discussion: """
             Sends the answer for each open request of the app that has the customer's consent and a rule, the soonest \
             deadline first. A request counts as answered once Apple accepted the answer. The others stay open, and standard \
-            error says why. Run the command again to go on. Missed requests are not sent.
+            error says why. Run the command again to go on. Missed requests are not sent, and \
+            neither are those that a server or another command answers at the moment.
 
             --customer-consented is a CSV file with the header transactionId,customerConsented and the values true or false. \
             Only transactions with true are sent. A third column, consumptionPercentage, is how much the customer consumed, 0 \
