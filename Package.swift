@@ -169,7 +169,6 @@ let package = Package(
             name: "VerifyReceipt",
             dependencies: [
                 "AppStoreModels", "AppStoreTrust", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
-                crypto,
             ],
             swiftSettings: settings),
         .target(
@@ -260,8 +259,7 @@ let package = Package(
         .testTarget(
             name: "PurchasesTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "ReceiptForge", "SharedReceipts",
-                "TestSupport",
+                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "SharedReceipts", "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -276,7 +274,7 @@ let package = Package(
             swiftSettings: testSettings),
         .testTarget(
             name: "ReceiptForgeTests",
-            dependencies: ["ReceiptForge", "SharedReceipts", "TestSupport", crypto],
+            dependencies: ["ReceiptForge", "SharedReceipts", "TestSupport"],
             swiftSettings: testSettings),
         .testTarget(
             name: "TransactionStoreTests",
@@ -314,7 +312,7 @@ let package = Package(
                 "TestSupport", "TestTraits", "ForgedTrust",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
-                "SharedReceipts", crypto,
+                "SharedReceipts",
             ],
             swiftSettings: testSettings),
         .testTarget(
@@ -339,7 +337,7 @@ let package = Package(
                 "TestSupport",
                 "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ReceiptForge",
                 "ProductCatalog", "Purchases",
-                "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer", crypto,
+                "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer",
                 server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),
                 server("Logging", "swift-log"),
                 server("NIOCore", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -366,7 +364,7 @@ let package = Package(
             dependencies: [
                 "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
-                "AppStoreServer", "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
+                "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb, crypto,
             ],
             swiftSettings: testSettings),
