@@ -15,6 +15,10 @@ func written(_ body: (inout JSONWriter) -> Void) -> [UInt8] {
     return writer.bytes
 }
 
+extension JSONWriter {
+    mutating func string(bytes: [UInt8]) { bytes.withUnsafeBufferPointer { string(utf8: $0) } }
+}
+
 func writtenText(_ body: (inout JSONWriter) -> Void) -> String {
     String(decoding: written(body), as: UTF8.self)
 }

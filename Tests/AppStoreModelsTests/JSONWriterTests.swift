@@ -22,8 +22,7 @@ import Testing
                 let json = written { $0.string(text) }
                 #expect(
                     try readBack(json).unicodeScalars.elementsEqual(text.unicodeScalars), "\(text.debugDescription)")
-                #expect(json == written { $0.string(utf8: Array(text.utf8)) })
-                #expect(json == written { $0.string(utf8: AnySequence(text.utf8)) })
+                #expect(json == written { $0.string(bytes: Array(text.utf8)) })
             }
         }
     }
@@ -43,7 +42,7 @@ import Testing
                 let list = written { writer in
                     writer.beginArray()
                     writer.string(text)
-                    writer.string(utf8: bytes)
+                    writer.string(bytes: bytes)
                     writer.endArray()
                 }
                 #expect(try JSONSerialization.jsonObject(with: Data(list)) as? [String] == [text, text])
@@ -55,7 +54,7 @@ import Testing
     func byteOrderMark() {
         // Not read back by JSONSerialization, which takes a leading U+FEFF of a string for a byte order mark.
         #expect(written { $0.string("\u{FEFF}a") } == [0x22, 0xEF, 0xBB, 0xBF, 0x61, 0x22])
-        #expect(written { $0.string(utf8: [0xEF, 0xBB, 0xBF, 0x61]) } == [0x22, 0xEF, 0xBB, 0xBF, 0x61, 0x22])
+        #expect(written { $0.string(bytes: [0xEF, 0xBB, 0xBF, 0x61]) } == [0x22, 0xEF, 0xBB, 0xBF, 0x61, 0x22])
     }
 
     @Test("Random bytes become a string that reads back as String(decoding:) repairs them")
@@ -65,7 +64,7 @@ import Testing
             let bytes = (0..<Int.random(in: 0...24, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            let json = written { $0.string(utf8: bytes) }
+            let json = written { $0.string(bytes: bytes) }
             let expected = String(decoding: bytes, as: UTF8.self)
             #expect(try readBack(json).unicodeScalars.elementsEqual(expected.unicodeScalars), "\(bytes)")
         }
@@ -88,9 +87,7 @@ import Testing
     }
 
     @Test func integersOfOtherTypes() {
-        #expect(writtenText { $0.integer(UInt64.max) } == "18446744073709551615")
-        #expect(writtenText { $0.integer(UInt64(0)) } == "0")
-        #expect(writtenText { $0.integer(-5) } == "-5")
+        #expect(writtenText { $0.integer(-5 as Int) } == "-5")
     }
 
     @Test(
@@ -131,7 +128,7 @@ import Testing
             writer.key("b\n" as String)
             writer.beginObject()
             writer.key("c\"é")
-            writer.string(utf8: "x".utf8)
+            writer.string(bytes: Array("x".utf8))
             writer.endObject()
             writer.key("d")
             writer.null()
@@ -173,7 +170,7 @@ import Testing
         func write(_ writer: inout JSONWriter) {
             writer.beginArray()
             for length in 0...70 { writer.string(String(repeating: "x", count: length)) }
-            for power in 0..<64 { writer.integer(UInt64(1) << power) }
+            for power in 0..<63 { writer.integer(Int64(1) << power) }
             writer.raw(Array("[1]".utf8))
             writer.raw("{}".utf8)
             writer.string("\"")
@@ -183,7 +180,7 @@ import Testing
             writer.newline()
             writer.verbatim(Array("a;b\r\n".utf8))
         }
-        let numbers = (0..<64).map { String(UInt64(1) << $0) }.joined(separator: ",")
+        let numbers = (0..<63).map { String(Int64(1) << $0) }.joined(separator: ",")
         let strings = (0...70).map { "\"" + String(repeating: "x", count: $0) + "\"" }.joined(separator: ",")
         let expected = Array("[\(strings),\(numbers),[1],{},\"\\\"\",true,null]\na;b\r\n".utf8)
         for capacity in Array(0...64) + [expected.count - 1, expected.count, expected.count + 8, 10_000] {
@@ -212,13 +209,13 @@ import Testing
         }
     }
 
-    @Test("Integers of every number of digits", arguments: 0..<20)
+    @Test("Integers of every number of digits", arguments: 0..<19)
     func digits(count: Int) {
-        let bound = (0..<count).reduce(UInt64(1)) { power, _ in power * 10 }
+        let bound = (0..<count).reduce(Int64(1)) { power, _ in power * 10 }
         for value in [bound - 1, bound, bound + 1, bound &* 9] {
             #expect(writtenText { $0.integer(value) } == String(value))
         }
-        #expect(writtenText { $0.integer(UInt64.max) } == "18446744073709551615")
+        #expect(writtenText { $0.integer(Int64.max) } == "9223372036854775807")
         #expect(writtenText { $0.integer(Int64.min) } == "-9223372036854775808")
     }
 

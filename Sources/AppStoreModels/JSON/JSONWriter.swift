@@ -95,14 +95,6 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// A string value from UTF-8 bytes that are not validated yet, from any sequence.
-    package mutating func string(utf8: some Sequence<UInt8>) {
-        let written: Void? = utf8.withContiguousStorageIfAvailable { string(utf8: $0) }
-        if written == nil {
-            Array(utf8).withUnsafeBufferPointer { string(utf8: $0) }
-        }
-    }
-
     /// An exact integer, without conversion to a floating-point number.
     package mutating func integer(_ value: Int64) {
         separate()
@@ -120,11 +112,6 @@ package struct JSONWriter: Sendable {
     }
 
     package mutating func integer(_ value: Int) { integer(Int64(value)) }
-
-    package mutating func integer(_ value: UInt64) {
-        separate()
-        appendDigits(value)
-    }
 
     package mutating func boolean(_ value: Bool) {
         separate()
