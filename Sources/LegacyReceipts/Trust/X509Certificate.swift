@@ -27,7 +27,6 @@ final class X509Certificate: Sendable {
 
     struct Extensions: Sendable {
         var isCertificateAuthority = false
-        var pathLength: Int64?
         /// The first byte of the bits (RFC 5280, 4.2.1.3); nil without the extension.
         var keyUsage: UInt8?
         var identifiers: [ArraySlice<UInt8>] = []
@@ -241,10 +240,10 @@ extension X509Certificate.Extensions {
                 isCertificateAuthority = flag.count == 1 && span[flag.lowerBound] != 0
             }
             if sequence.peekTag(span) == Tag.integer {
+                // Only the form matters: every length allows the signer, the one certificate below the issuer.
                 guard let length = signedInteger(span, try sequence.primitive(span, Tag.integer)), length >= 0 else {
                     throw ReceiptError(.malformedEncoding, at: .byte(value.lowerBound), "path length")
                 }
-                pathLength = length
             }
             try reader.leave(sequence, span)
         } else if span.equals(identifier, ObjectIdentifier.keyUsage) {
