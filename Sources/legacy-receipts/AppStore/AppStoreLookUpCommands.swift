@@ -68,11 +68,10 @@ struct AppStoreHistoryCommand: AsyncParsableCommand {
             sort: .ascending, revoked: onlyRevoked ? true : nil)
         try await options.run { session, answer in
             var rows: [JSONValue] = []
-            var (count, revision): (Int, String?) = (0, nil)
+            var revision: String?
             for try await page in session.client.transactionHistory(argument.id, filter: filter) {
-                let list = page.signedTransactions ?? []
-                try await session.add(list, to: &rows, of: &answer, from: count)
-                (count, revision) = (count + list.count, page.revision)
+                try await session.add(page.signedTransactions ?? [], to: &rows, of: &answer)
+                revision = page.revision
             }
             if let revision { answer.add("revision", .string(revision)) }
             answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
@@ -137,11 +136,8 @@ struct AppStoreRefundsCommand: AsyncParsableCommand {
     func run() async throws {
         try await options.run { session, answer in
             var rows: [JSONValue] = []
-            var count = 0
             for try await page in session.client.refundHistory(argument.id) {
-                let list = page.signedTransactions ?? []
-                try await session.add(list, to: &rows, of: &answer, from: count)
-                count += list.count
+                try await session.add(page.signedTransactions ?? [], to: &rows, of: &answer)
             }
             answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
         }
@@ -171,7 +167,7 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
                 return
             }
             var rows: [JSONValue] = []
-            try await session.add(response.signedTransactions ?? [], to: &rows, of: &answer, from: 0)
+            try await session.add(response.signedTransactions ?? [], to: &rows, of: &answer)
             answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
         }
     }

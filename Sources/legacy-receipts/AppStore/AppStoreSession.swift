@@ -25,14 +25,13 @@ struct AppStoreSession: Sendable {
     }
 
     /// The genuine transactions of a list. The others are named in the answer and not shown.
-    func add(
-        _ list: [String], to rows: inout [JSONValue], of answer: inout AppStoreAnswer, from first: Int
-    ) async throws {
-        for (place, jws) in list.enumerated() {
+    func add(_ list: [String], to rows: inout [JSONValue], of answer: inout AppStoreAnswer) async throws {
+        for jws in list {
+            let place = rows.count + answer.notGenuine.count + 1
             do {
                 rows.append(try await transaction(jws))
             } catch {
-                answer.notGenuine.append(try Self.refusal(of: "Transaction \(first + place + 1)", error))
+                answer.notGenuine.append(try Self.refusal(of: "Transaction \(place)", error))
             }
         }
     }
