@@ -101,13 +101,9 @@ struct EnrichmentRun: Sendable {
                 }
             }
         } catch let refused as AppStoreRefusal {
-            summary.counts = customers + found
             summary.stopped = CommandFailure("\(refused.advice) Run it again to go on.")
-            return summary
         } catch let unreachable as AppStoreUnreachable {
-            summary.counts = customers + found
             summary.stopped = CommandFailure("\(unreachable) Run it again to go on.")
-            return summary
         } catch let error as TransactionStoreError {
             throw error
         } catch let error as CancellationError {
