@@ -1,6 +1,5 @@
 import AppStoreSync
 public import CoreMetrics
-import Dispatch
 import Foundation
 import HummingbirdCore
 public import Logging

@@ -1,6 +1,5 @@
 import AppStoreModels
 import AppStoreSync
-import Foundation
 import Logging
 import Synchronization
 

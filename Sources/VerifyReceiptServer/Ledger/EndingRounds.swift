@@ -1,5 +1,4 @@
 import AppStoreModels
-import Foundation
 import Logging
 import Purchases
 import TransactionStore

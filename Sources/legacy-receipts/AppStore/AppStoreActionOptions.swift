@@ -1,7 +1,6 @@
 import AppStoreModels
 import AppStoreServer
 import ArgumentParser
-import Foundation
 import TransactionStore
 
 /// What every subcommand of `app-store` takes.

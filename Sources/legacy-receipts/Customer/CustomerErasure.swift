@@ -1,5 +1,4 @@
 import AppStoreModels
-import ArgumentParser
 import Foundation
 import Migration
 import Purchases

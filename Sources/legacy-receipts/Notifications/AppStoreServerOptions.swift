@@ -2,7 +2,6 @@ import AppStoreModels
 import AppStoreServer
 import AppStoreSync
 import ArgumentParser
-import Foundation
 import Purchases
 import TransactionStore
 

@@ -1,8 +1,6 @@
 import AppStoreSync
 import ArgumentParser
 import Foundation
-import Logging
-import ServiceLifecycle
 import TransactionStore
 import VerifyReceiptServer
 
