@@ -17,20 +17,6 @@ extension Verified<LegacyReceipt> {
     }
 }
 
-extension Verified<AppReceipt> {
-    /// The same for an app receipt.
-    package func canonicalBytes(of bytes: [UInt8]) -> [UInt8] {
-        CanonicalReceipt.signedData(bytes, path: evidence.path) ?? bytes
-    }
-}
-
-extension Verified<TransactionReceipt> {
-    /// The same for a transaction receipt.
-    package func canonicalBytes(of bytes: [UInt8]) -> [UInt8] {
-        CanonicalReceipt.propertyList(payload, original: bytes) ?? bytes
-    }
-}
-
 private enum CanonicalReceipt {
     // MARK: App receipts
 

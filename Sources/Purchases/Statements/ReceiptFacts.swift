@@ -28,7 +28,7 @@ extension FactSet {
     ///   - receipt: the verified receipt.
     ///   - bytes: the receipt without transport encoding. Its canonical form is kept for `latest_receipt`.
     public init?(_ receipt: Verified<AppReceipt>, bytes: [UInt8]) {
-        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
+        self.init(receipt.map { LegacyReceipt.app($0) }, bytes: bytes)
     }
 
     private init?(_ receipt: Verified<AppReceipt>, canonicalBytes: [UInt8]) {
@@ -54,7 +54,7 @@ extension FactSet {
     ///   - receipt: the verified receipt.
     ///   - bytes: the property list without transport encoding. Its canonical form is kept for `latest_receipt`.
     public init?(_ receipt: Verified<TransactionReceipt>, bytes: [UInt8]) {
-        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
+        self.init(receipt.map { LegacyReceipt.transaction($0) }, bytes: bytes)
     }
 
     private init?(_ receipt: Verified<TransactionReceipt>, canonicalBytes: [UInt8]) {

@@ -191,6 +191,18 @@ import Testing
     }
 }
 
+extension Verified<AppReceipt> {
+    fileprivate func canonicalBytes(of bytes: [UInt8]) -> [UInt8] {
+        map { LegacyReceipt.app($0) }.canonicalBytes(of: bytes)
+    }
+}
+
+extension Verified<TransactionReceipt> {
+    fileprivate func canonicalBytes(of bytes: [UInt8]) -> [UInt8] {
+        map { LegacyReceipt.transaction($0) }.canonicalBytes(of: bytes)
+    }
+}
+
 /// A DER element that can be changed.
 private indirect enum Element {
     case primitive(UInt8, [UInt8])
