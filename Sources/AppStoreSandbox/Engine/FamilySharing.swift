@@ -117,8 +117,10 @@ extension SandboxEngine {
         recordEvent(type, subtype, subscription: shared.originalTransactionId)
     }
 
-    /// Gives the family's copies the state of the purchaser's subscription, and sends the same event for each.
-    mutating func mirror(_ id: String, _ type: NotificationTypeV2, _ subtype: Subtype?) {
+    /// Records an event, gives the family's copies the state of the purchaser's subscription, and records the same event for
+    /// each.
+    mutating func recordSharedEvent(_ type: NotificationTypeV2, _ subtype: Subtype?, subscription id: String) {
+        recordEvent(type, subtype, subscription: id)
         guard let owner = subscriptions[id], owner.sharedFrom == nil else { return }
         for copy in copies(of: id) where !copy.hasEnded {
             update(copy.originalTransactionId) {

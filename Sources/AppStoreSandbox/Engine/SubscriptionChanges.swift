@@ -12,8 +12,7 @@ extension SandboxEngine {
                 return
             }
             update(id) { $0.phase = .billingRetry }
-            recordEvent(.gracePeriodExpired, subscription: id)
-            mirror(id, .gracePeriodExpired, nil)
+            recordSharedEvent(.gracePeriodExpired, nil, subscription: id)
         case .billingRetry: expire(id, .billingError, .billingRetry)
         case .expired, .revoked: break
         }
@@ -59,8 +58,7 @@ extension SandboxEngine {
             $0.retryEnds = retryEnds
             $0.phase = grace.map { .gracePeriod(until: $0) } ?? .billingRetry
         }
-        recordEvent(.didFailToRenew, grace == nil ? nil : .gracePeriod, subscription: id)
-        mirror(id, .didFailToRenew, grace == nil ? nil : .gracePeriod)
+        recordSharedEvent(.didFailToRenew, grace == nil ? nil : .gracePeriod, subscription: id)
     }
 
     /// Ends a subscription: EXPIRED.
@@ -70,8 +68,7 @@ extension SandboxEngine {
             $0.retryEnds = nil
             $0.runningOffer = nil
         }
-        recordEvent(.expired, subtype, subscription: id)
-        mirror(id, .expired, subtype)
+        recordSharedEvent(.expired, subtype, subscription: id)
     }
 
     // MARK: Billing
