@@ -94,6 +94,9 @@ public struct MigrationSummary: Sendable, Equatable {
         members.values.reduce(0) { $0 + ($1[MemberFate.looksLikeDocument.rawValue] ?? 0) }
     }
 
+    /// Whether every record and document was migrated and read.
+    public var isClean: Bool { quarantined + documentsQuarantined + documentsNotRead == 0 }
+
     /// The number of documents that were not read because the caller named another column.
     public var documentsLeftOut: Int {
         members.values.reduce(0) { $0 + ($1[MemberFate.leftOut.rawValue] ?? 0) }

@@ -128,9 +128,4 @@ public struct MigrationPlan: Sendable {
         guard let records, summary.recordsRead > 0 else { return nil }
         return Double(outputBytes) * Double(records) / Double(summary.recordsRead)
     }
-
-    /// Whether every record and document of the sample would be migrated and read.
-    public var isClean: Bool {
-        summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead == 0
-    }
 }

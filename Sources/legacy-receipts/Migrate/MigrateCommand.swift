@@ -336,9 +336,7 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         let missing = missingText(summary)
         if let missing { Terminal.error(missing) }
-        if summary.quarantined + summary.documentsQuarantined + summary.documentsNotRead > 0 || missing != nil {
-            throw ExitStatus.someQuarantined
-        }
+        if !summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 
     /// - Parameter newStore: the file of the store, if this run creates it.
@@ -398,9 +396,9 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
             throw CommandFailure(error.message + advice)
         }
-        let notMigrated =
-            summary.records.quarantined + summary.records.documentsQuarantined + summary.records.documentsNotRead
-        if notMigrated > 0 || (!retry && missingText(summary.records) != nil) { throw ExitStatus.someQuarantined }
+        if !summary.records.isClean || (!retry && missingText(summary.records) != nil) {
+            throw ExitStatus.someQuarantined
+        }
     }
 
     private var resumption: String {

@@ -79,7 +79,7 @@ struct PlanCommand: AsyncParsableCommand {
         }
         let missing = migrate.missingText(plan.summary)
         if let missing { Terminal.error(missing) }
-        if !plan.isClean || missing != nil { throw ExitStatus.someQuarantined }
+        if !plan.summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 }
 

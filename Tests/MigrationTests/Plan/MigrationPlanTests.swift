@@ -64,7 +64,7 @@ struct MigrationPlanTests {
         #expect(plan.summary == summary)
         #expect(plan.isWhole)
         #expect(plan.records == summary.recordsRead)
-        #expect(!plan.isClean)
+        #expect(!plan.summary.isClean)
         #expect(plan.outputBytes == outputs.values.reduce(0) { $0 + $1.count })
     }
 
@@ -120,7 +120,7 @@ struct MigrationPlanTests {
         #expect(try column("country").cause == nil)
         #expect(try column("log").fates[MemberFate.looksLikeDocument.rawValue] == 1)
         #expect(try column("receipt").fates.keys.contains(MemberFate.empty.rawValue))
-        #expect(!plan.isClean)
+        #expect(!plan.summary.isClean)
         let named = try #require(
             try Self.plan([table], user: "country") { $0.receiptColumns = ["blob 1"] }.sources.first
         ).columns
