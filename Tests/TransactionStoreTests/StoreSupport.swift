@@ -19,6 +19,28 @@ func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? 
     }
 }
 
+extension FactSupport {
+    @inline(never)
+    static func recorded(_ json: String) throws -> RecordedMapping {
+        ReceiptMapper().map(try RecordedReply(json: Array(json.utf8)))
+    }
+
+    /// The facts of one transaction, resolved as a customer shows them.
+    @inline(never)
+    static func join(_ facts: TransactionFact...) throws -> StoredTransaction? {
+        var results: [StoredTransaction] = []
+        for order in StoreConformance.permutations(facts) {
+            var model = ModelStore()
+            for fact in order { model.apply(Samples.set(fact)) }
+            let identity = Samples.original(facts.first?.storedOriginalTransactionId ?? "")
+            if let joined = try model.customer([identity], in: Samples.scope)?.transactions.first {
+                results.append(joined)
+            }
+        }
+        return results.first
+    }
+}
+
 /// A catalog of all apps with one non-renewing subscription, `week`.
 func catalogsWithWeek() throws -> TermCatalogs {
     let source = CatalogSource(file: "catalog.yaml", line: 1, element: "products.week")

@@ -59,22 +59,4 @@ package enum FactSupport {
             productType: .autoRenewableSubscription, expiresDate: StoreSamples.june + 30 * StoreSamples.day,
             webOrderLineItemId: 77, cancellationDate: cancelledAt, isTrialPeriod: false, isInIntroOfferPeriod: true)
     }
-
-    package static func recorded(_ json: String) throws -> RecordedMapping {
-        ReceiptMapper().map(try RecordedReply(json: Array(json.utf8)))
-    }
-
-    /// The facts of one transaction, resolved as a customer shows them.
-    package static func join(_ facts: TransactionFact...) throws -> StoredTransaction? {
-        var results: [StoredTransaction] = []
-        for order in StoreConformance.permutations(facts) {
-            var model = ModelStore()
-            for fact in order { model.apply(StoreSamples.set(fact)) }
-            let identity = StoreSamples.original(facts.first?.storedOriginalTransactionId ?? "")
-            if let joined = try model.customer([identity], in: StoreSamples.scope)?.transactions.first {
-                results.append(joined)
-            }
-        }
-        return results.first
-    }
 }
