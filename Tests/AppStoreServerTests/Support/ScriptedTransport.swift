@@ -56,8 +56,6 @@ extension APITransportRequest {
     func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
-
-    var bodyText: String? { body.map { String(decoding: $0, as: UTF8.self) } }
 }
 
 extension Substring {

@@ -14,9 +14,7 @@ enum RealReceipts {
         struct Signature: Decodable, Sendable {
             var digest: String?
             var nSigners: Int?
-            var siglen: Int?
             var verifiedByEmbeddedCert: Int?
-            var signedAttrs: [String]?
         }
 
         var file: String
