@@ -118,7 +118,8 @@ let package = Package(
         .target(
             name: "ReceiptForge",
             dependencies: ["AppStoreModels", crypto, cryptoExtras],
-            // In the code, as the server's description: a program that uses the forge needs no files beside it.
+            // Embedded in the code, like the server's description, so that a program with the forge needs no other
+            // files.
             resources: [.embedInCode("Certificates/TestKeys.txt")],
             swiftSettings: settings),
         .target(

@@ -1,8 +1,8 @@
 import GRDB
 import Purchases
 
-/// Takes the legacy fields of the app transactions of receipts from the receipts, in a store from before it kept the fields.
-/// It works in pages, because receipts are large.
+/// Fills in the legacy fields of app transactions from the stored receipts, in a store of an earlier version. It works
+/// in pages, because receipts are large.
 enum AppTransactionFiller {
     private static let pageSize: Int64 = 100
 

@@ -125,7 +125,7 @@ public struct TransactionStoreError: Error, Hashable, Sendable, CustomStringConv
 
     public var description: String { "\(code.rawValue): \(message)" }
 
-    /// What may be logged of an error: only store errors are quoted, because they contain no secrets and no receipts.
+    /// The text of an error for a log. Only store errors are quoted, because they contain no secrets and no receipts.
     package static func text(of error: any Error) -> String { (error as? Self)?.description ?? "\(type(of: error))" }
 
     /// Whether the same call can succeed later without any change.

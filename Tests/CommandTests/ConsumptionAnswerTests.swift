@@ -110,7 +110,7 @@ struct ConsumptionAnswerTests {
             send $ada --store sqlite:missing.sqlite
             """, in: folder)
         let (ada, coins) = (try AppStoreShell.ids(in: folder)[0], try AppStoreShell.ids(in: folder)[1])
-        // Without the line for people, a program must see it too.
+        // A program sees it too, without the line of text.
         #expect(try folder.text("json").contains(#""requestStaysOpen":true"#))
         let parts = outcome.output.components(separatedBy: "status ")
         try #require(parts.count == 6, "\(outcome.output) \(outcome.error)")

@@ -286,7 +286,7 @@ struct LedgerFollowTests {
         }
         let (path, other) = (folder.file("store.sqlite"), folder.file("moved.sqlite"))
         try FileManager.default.moveItem(atPath: path, toPath: other)
-        // On a machine that stood still, the grant may have been faster.
+        // On a stalled machine, the grant may have been faster.
         try await eventually("the call ends") {
             try process.errors.contains("The store cannot be used:") || process.errors.contains("takes over")
         }

@@ -5,7 +5,7 @@ import TestDatabase
 import TestSupport
 import Testing
 
-/// How many migrations are killed from each kind of source into each engine. More with `LEGACY_RECEIPTS_KILLS`.
+/// How many migrations are killed for each kind of source and each engine. `LEGACY_RECEIPTS_KILLS` sets another number.
 private let kills = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_KILLS"].flatMap { Int($0) } ?? 2
 
 @Suite("migrate --into, killed", .timeLimit(.minutes(max(10, kills))))

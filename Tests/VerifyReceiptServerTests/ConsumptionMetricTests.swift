@@ -48,7 +48,7 @@ struct ConsumptionMetricTests {
             configuration, store: PuppetStore(), consumptionAnswering: answering, clock: clock
         ) { server in
             let number = "consumption_requests_open"
-            // Not asynchronous, unlike the function of the same name that asks over HTTP.
+            // The type selects the synchronous function. Another one of the same name reads the metric over HTTP.
             let deadline: @Sendable () -> Int? = { server.metric("consumption_deadline_timestamp_seconds") }
             try await eventually("both are open") { server.metric(number) == 2 }
             #expect(deadline() == 1_717_243_260)

@@ -564,8 +564,8 @@ import VerifyReceipt
         }
     }
 
-    /// The plugin gets access to what the entitlements give access to, until they end, and the introductory offers are the same,
-    /// whichever receipt it sends.
+    /// The plugin gets the same access as the entitlements, until they end, and the same introductory offers, whichever
+    /// receipt it sends.
     @inline(never)
     private static func expectValidations(
         _ endpoint: VerifyReceiptEndpoint, _ answers: Answers, _ conclusions: Conclusions, _ customer: GeneratedCustomer

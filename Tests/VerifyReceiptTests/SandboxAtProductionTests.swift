@@ -82,7 +82,7 @@ import VerifyReceipt
         #expect(production.json["latest_receipt_info"]?.array?.count == 1)
     }
 
-    /// Every document that production answers is learned in the sandbox alone.
+    /// Every document that production answers is stored for the sandbox only.
     @Test(arguments: ["receipt", "validated receipt", "signed transaction", "validated signed transaction"])
     func noDocumentOfTheSandboxChangesAProductionCustomer(_ kind: String) async throws {
         let store = MemoryStore()

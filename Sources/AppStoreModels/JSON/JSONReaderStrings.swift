@@ -154,8 +154,8 @@ package enum UTF8Validation {
         }
     }
 
-    /// The length of the character at `index`, which is not ASCII, by RFC 3629, section 4; 0 for an ill-formed sequence.
-    /// A sequence that `end` cuts is longer than the rest.
+    /// The length in bytes of the non-ASCII character at `index` (RFC 3629, section 4); 0 for an ill-formed sequence. A
+    /// sequence that `end` cuts is longer than the rest.
     package static func characterLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int, end: Int) -> Int {
         let first = bytes[index]
         let length: Int

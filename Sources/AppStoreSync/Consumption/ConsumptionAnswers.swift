@@ -20,8 +20,7 @@ package struct ConsumptionAnswers: Sendable {
         package var answered: [(transactionId: String, notificationUUIDs: [String], sent: ConsumptionRequest)] = []
         /// Why a transaction got no answer, in the order of the deadlines.
         package var problems: [(transactionId: String, problem: Problem)] = []
-        /// The number of requests whose deadline was over before their answer could be sent. Each counts once, and in no
-        /// other number.
+        /// The number of requests whose deadline passed before their answer could be sent. No other number counts them.
         package var missed = 0
         /// As ``missed``, but an answer may have arrived: the App Store took too long, for example, or the connection broke.
         package var unknown = 0
@@ -38,9 +37,10 @@ package struct ConsumptionAnswers: Sendable {
         package var storeError: TransactionStoreError?
     }
 
-    /// What an accepted answer did in the store.
+    /// The effect of an accepted answer on the store.
     package struct Sent: Sendable {
-        /// The requests whose deadline was not over when the answer was sent. They are closed, unless there is a ``storeError``.
+        /// The requests whose deadline had not passed when the answer was sent. They are closed, unless there is a
+        /// ``storeError``.
         package let notificationUUIDs: [String]
         /// The number of the other open requests about the transaction. They stay open.
         package let missed: Int
@@ -165,7 +165,7 @@ package struct ConsumptionAnswers: Sendable {
                     }
                     outcome.missed += sent.missed
                     uuids = sent.notificationUUIDs
-                    // The answers to the others still have their deadlines.
+                    // The other requests must still be answered before their deadlines.
                     if let error = sent.storeError { outcome.storeError = error }
                 }
                 silence = 0
@@ -205,8 +205,8 @@ package struct ConsumptionAnswers: Sendable {
         }
     }
 
-    /// Sends an answer that the caller decided on, and closes the requests about the transaction whose deadline was not over
-    /// when it was sent. The answer is sent in any case: the store need not know the request.
+    /// Sends an answer that the caller decided on, and closes the requests about the transaction whose deadline had not
+    /// passed when it was sent. The answer is sent even if the store has no request.
     ///
     /// - Parameter now: the current time.
     /// - Throws: `AppStoreServerAPIError`; ``ConsumptionProblem`` if another program is sending an answer about the transaction;
@@ -297,7 +297,7 @@ package struct ConsumptionAnswers: Sendable {
         }
     }
 
-    /// A clock that goes on from a time, in milliseconds since 1970.
+    /// A clock that starts at a time, in milliseconds since 1970.
     package static func clock(from now: Int64) -> @Sendable () -> Int64 {
         let start = ContinuousClock.now
         return { now + Int64((ContinuousClock.now - start) / .milliseconds(1)) }

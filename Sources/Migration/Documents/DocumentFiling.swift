@@ -69,8 +69,8 @@ struct DocumentFiling {
         }
     }
 
-    /// Files the JWS of the record together: a JWS of renewal information does not state its app; the transaction beside it
-    /// does.
+    /// Files all JWS of the record together, because renewal information does not state its app. The transaction beside
+    /// it does.
     private func fileSignedData(
         of documents: [VerifiedDocument], into additions: inout StoreAdditions
     ) -> FiledDocuments {
@@ -92,7 +92,7 @@ struct DocumentFiling {
         }
     }
 
-    /// Attaches the user that the columns beside a document name to its purchases.
+    /// Attaches the user, whom the columns beside a document name, to the purchases of the document.
     private mutating func claim(_ sets: [FactSet], beside carried: [CarriedColumn]) {
         claims.formUnion(roles.users.claims(record.carried + carried, on: sets))
     }

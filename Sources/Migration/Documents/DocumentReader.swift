@@ -2,7 +2,7 @@ import AppStoreModels
 import LegacyReceipts
 import Purchases
 
-/// Reads the documents of a record: verifies those with a signature, maps all, and sorts them by what becomes of them.
+/// Reads the documents of a record: verifies the signed ones, maps all of them, and sorts them by outcome.
 struct DocumentReader: Sendable {
     let receiptReader: ReceiptReader
     let signedDataReader: SignedDataReader
@@ -130,7 +130,8 @@ struct DocumentReader: Sendable {
                 return
             }
             read.refused.append(refused)
-            // What is signed does not depend on the value that cannot be read. What is not is quarantined with the document.
+            // The unreadable value does not affect the signed receipts inside. All unsigned data is quarantined with
+            // the document.
             let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
             for receipt in receipts.verified {
                 let verified = VerifiedDocument(content: receipt, carried: document.carried)
@@ -167,7 +168,7 @@ struct DocumentReader: Sendable {
             RecordedDocument(mapping: mapping, kind: kind, document: document, unverified: receipts.unverified))
     }
 
-    /// The receipts inside a document: those that were verified, and the others that are receipts. All are counted.
+    /// The receipts inside a document, verified and unverified. Counts all of them, and placeholders too.
     private func embedded(
         _ receipts: [RecordedReply.EmbeddedReceipt], of document: InputDocument, into read: inout RecordDocuments,
         _ counts: inout BatchCounts

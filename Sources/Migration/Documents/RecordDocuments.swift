@@ -1,7 +1,7 @@
 import AppStoreModels
 import Purchases
 
-/// The recognized documents of one record, sorted by what becomes of them.
+/// The recognized documents of one record, sorted by outcome.
 struct RecordDocuments {
     /// The receipts and JWS that were verified, including the receipts inside recorded documents.
     var verified: [VerifiedDocument] = []
@@ -11,33 +11,35 @@ struct RecordDocuments {
     var silent: [RefusedDocument] = []
     /// The documents that are not migrated.
     var refused: [RefusedDocument] = []
-    /// The verified documents of excluded apps and environments, which are among ``refused``, and the receipts inside them.
+    /// The verified documents of excluded apps and environments, which are also in ``refused``, and the verified
+    /// receipts inside excluded documents.
     var excluded: [VerifiedDocument] = []
-    /// Why the first document of an excluded app or environment is among ``refused``; nil if there is none.
+    /// Why the first excluded document was excluded; nil if there is none.
     private(set) var exclusion: QuarantineReason?
     /// Whether a document, refused or not, states no app.
     var hasDocumentWithoutApp = false
-    /// Whether all documents that were left were removed.
+    /// Whether ``clear()`` removed the remaining documents.
     private var isCleared = false
-    /// The receipts inside stored documents that were not verified. Those of the others are quarantined with them.
+    /// The unverified receipts inside stored documents. Those inside other documents are quarantined with their
+    /// documents.
     private(set) var unverified: [UnverifiedReceipt] = []
     /// Why the first receipt or JWS that other options may verify was not; nil if there is none.
     private(set) var reasonToWait: QuarantineReason?
-    /// The first document that means nothing without the others of its record, and was not migrated: a row beside documents,
-    /// or a reply without purchases. Nil if there is none. The whole record is quarantined for it.
+    /// The first document that was not migrated and has no meaning without the rest of its record: a row beside
+    /// documents, or a reply without purchases. If there is one, the whole record is quarantined.
     private(set) var waiting: RefusedDocument?
     /// The documents among ``refused`` that are receipts or JWS that other options may verify.
     private var unverifiedPlaces: [PlaceOfRow] = []
-    /// The texts of the receipts that were refused or are among ``unverified``.
+    /// The texts of the receipts that are already quarantined: as documents, or in ``unverified``.
     private var keptReceipts: Set<[UInt8]> = []
     /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
     private var storeKit2:
         [(payload: JWSTransactionDecodedPayload, surroundings: RecordedSurroundings, document: InputDocument)] = []
 }
 
-/// What becomes of a document.
+/// The outcomes of documents.
 extension RecordDocuments {
-    /// Keeps an unsigned StoreKit 2 transaction.
+    /// Collects an unsigned StoreKit 2 transaction for ``finish(_:)``.
     mutating func add(
         _ payload: JWSTransactionDecodedPayload, beside surroundings: RecordedSurroundings, _ document: InputDocument
     ) {
@@ -54,13 +56,13 @@ extension RecordDocuments {
         exclusion = exclusion ?? documents.first?.reason
     }
 
-    /// The same for a row beside documents.
+    /// Excludes a row beside documents.
     mutating func exclude(row: RefusedDocument) {
         wait(row)
         exclusion = exclusion ?? row.reason
     }
 
-    /// Quarantines the whole record for a document that means nothing without the others.
+    /// Quarantines the whole record, because this document has no meaning without the others.
     mutating func wait(_ document: RefusedDocument) { waiting = waiting ?? document }
 
     /// Makes documents that depend on a receipt or JWS wait, because other options may verify it.
@@ -73,21 +75,21 @@ extension RecordDocuments {
             PlaceOfRow(carried: document.carried, bundleId: nil, environment: nil, path: document.path))
     }
 
-    /// Remembers the text of a receipt that is refused as a document of its own, so that it is not kept again.
+    /// Marks a refused receipt as kept. ``keep(_:)`` then skips copies of it inside other documents.
     mutating func refuseReceipt(_ text: [UInt8]) { keptReceipts.insert(text) }
 
-    /// Keeps receipts inside a stored document that were not verified, each once.
+    /// Keeps the unverified receipts inside a stored document, each once.
     mutating func keep(_ receipts: [UnverifiedReceipt]) {
         unverified += receipts.filter { keptReceipts.insert($0.text).inserted }
     }
 
-    /// Refuses all recorded documents, because no verified one is beside them.
+    /// Refuses all recorded documents, because the record has no verified one.
     mutating func refuseRecorded() {
         for document in recorded { refused += document.allRefused(.recordedNotAccepted) }
         recorded = []
     }
 
-    /// Removes all documents that are left, so that the record is quarantined as a whole.
+    /// Removes the remaining documents. The record is then quarantined as a whole.
     mutating func clear() {
         isCleared = true
         verified = []
@@ -130,9 +132,9 @@ extension RecordDocuments {
     }
 }
 
-/// Why no document is left.
+/// The reasons for quarantining a whole record.
 extension RecordDocuments {
-    /// The reason and the kind of a record without anything to migrate; nil if it has no documents at all.
+    /// The reason and the kind of a record with nothing to migrate; nil if it has no documents.
     var rejection: (reason: QuarantineReason, kind: RecordKind)? {
         var documents = refused
         if let waiting { documents.append(waiting) }
@@ -140,12 +142,12 @@ extension RecordDocuments {
         guard let first = documents.first(where: { $0.document.payload.isReceipt }) ?? documents.first else {
             return nil
         }
-        // A receipt that cannot be read has a reason of its own.
-        let isKeptOut = isCleared || !first.document.payload.isReceipt
-        return (isKeptOut ? exclusion ?? first.reason : first.reason, first.kind)
+        // An unreadable receipt keeps its own reason.
+        let isExcluded = isCleared || !first.document.payload.isReceipt
+        return (isExcluded ? exclusion ?? first.reason : first.reason, first.kind)
     }
 
-    /// The reason and the kind of a record without anything that a store can keep.
+    /// The reason and the kind of a record with nothing that a store can keep.
     var filingRejection: (reason: QuarantineReason, kind: RecordKind) {
         let notFiled = refused.first { $0.reason.code == QuarantineReason.notFiled.code }
         return ((notFiled ?? waiting)?.reason ?? .notFiled, (refused.first ?? waiting)?.kind ?? .unrecognized)
@@ -180,16 +182,16 @@ extension RecordDocuments {
         allVerified.flatMap(\.content.mapped.transactions) + recorded.flatMap(\.mapping.transactions)
     }
 
-    /// Their ids.
+    /// The ids of these transactions.
     var transactionIds: Set<String> { Set(transactions.compactMap(\.payload.transactionId)) }
 
-    /// The products of the subscription periods among them.
+    /// The products of the subscription periods in these transactions.
     var subscriptionProducts: Set<String> {
         Set(transactions.filter { $0.payload.expiresDate != nil }.compactMap(\.payload.productId))
     }
 
-    /// The kind of the recorded document, because it contains the receipts; except for decoded JSON, which is beside
-    /// its JWS.
+    /// The kind of the recorded document, because it contains the receipts. Decoded JSON does not count: it stands
+    /// beside its JWS.
     var kind: RecordKind {
         let main = verified.first { !$0.content.mapped.transactions.isEmpty } ?? verified.first
         let document = recorded.first { $0.kind != .storeKit2JSON && !$0.isRowBeside }

@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 import TransactionStore
 
-/// Keeps out documents of other apps and environments than the requested ones.
+/// Excludes documents of apps and environments that were not requested.
 struct RecordFilter: Sendable {
     /// Nil for all.
     private let environments: Set<Environment>?
@@ -14,7 +14,7 @@ struct RecordFilter: Sendable {
         bundleIds = options.bundleIds
     }
 
-    /// Nil if a document of this environment and app is not kept out.
+    /// Nil if documents of this environment and app are not excluded.
     private func exclusion(_ environment: Environment?, _ bundleId: String?) -> QuarantineReason? {
         if let environments {
             guard let environment, environments.contains(environment) else {
@@ -27,16 +27,16 @@ struct RecordFilter: Sendable {
         return nil
     }
 
-    /// Why a receipt in a store is kept out; nil if it is not.
+    /// Why a stored receipt is excluded; nil if it is not.
     func exclusion(of scope: StoreScope) -> QuarantineReason? { exclusion(scope.environment, scope.bundleId) }
 
-    /// Why a verified document is kept out; nil if it is not.
+    /// Why a verified document is excluded; nil if it is not.
     func exclusion(of content: VerifiedContent) -> QuarantineReason? {
         exclusion(content.environment, content.bundleId)
     }
 
-    /// Moves the recorded documents of excluded apps and environments to the refused ones; the verified ones were when they
-    /// were read. If a receipt was verified, what the recorded documents state beside their rows does not count.
+    /// Refuses the recorded documents of excluded apps and environments. Verified documents were refused when they were
+    /// read. Beside a verified document, only the rows of a recorded document decide, if it has any.
     func exclude(from read: inout RecordDocuments) {
         guard environments != nil || bundleIds != nil else { return }
         let signed = read.verified.first?.content
@@ -50,7 +50,7 @@ struct RecordFilter: Sendable {
                 sortRows(of: document, beside: signed, into: &read)
             }
         }
-        // A document that states no app can be about a purchase in one that is kept out, and says nothing without it.
+        // A document without an app can be about a purchase in an excluded document, and has no meaning without it.
         if read.exclusion != nil, read.hasDocumentWithoutApp { read.clear() }
     }
 
@@ -101,7 +101,7 @@ struct RecordFilter: Sendable {
 }
 
 extension RecordedDocument {
-    /// Whether it states something of an app that it does not name.
+    /// Whether it contains a purchase, but not the app of the purchase.
     fileprivate var hasPurchaseWithoutApp: Bool {
         guard holdsAnything else { return false }
         return mapping.statedBundleId == nil

@@ -8,11 +8,11 @@ struct RecordedDocument {
     let document: InputDocument
     /// For StoreKit 2 transactions, the date and the document of each. Empty if all are from ``document``.
     var rows: [(asOf: AsOf?, document: InputDocument)] = []
-    /// For StoreKit 2 transactions, the documents of all, also those of copies.
+    /// For StoreKit 2 transactions, the documents of all of them, including copies.
     var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
-    /// Whether it is the columns beside another document.
+    /// Whether it consists of the columns beside another document.
     var isRowBeside = false
-    /// The receipts inside it that were not verified.
+    /// The unverified receipts inside it.
     var unverified: [UnverifiedReceipt] = []
 
     /// The documents of the record.
@@ -51,7 +51,7 @@ struct RecordedDocument {
     /// The documents of some rows, with their copies.
     func refused(_ reason: QuarantineReason, rows places: Set<Int>) -> [RefusedDocument] {
         guard !rows.isEmpty else { return [refused(reason)] }
-        // As they were merged: every transaction of Xcode has the id 0.
+        // The same identity as in the merge. All transactions of Xcode have the id 0, so 0 identifies none.
         func identity(_ payload: JWSTransactionDecodedPayload) -> PurchaseIdentity? {
             payload.transactionId == "0" ? nil : PurchaseIdentity(payload)
         }

@@ -2,15 +2,15 @@ import AppStoreModels
 import LegacyReceipts
 import Purchases
 
-/// Reads the rows that the columns beside documents are, if no document states their purchases.
+/// Reads the columns beside documents as rows of `latest_receipt_info`, if no document states their purchases.
 struct RowBesideReader: Sendable {
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.
     let roles: ColumnRoles
     let acceptsRecorded: Bool
 
-    /// Reads the rows beside the documents of a record. Only after the documents: without one, the record is quarantined as a
-    /// whole.
+    /// Reads the rows beside the documents of a record. Call this after the documents were read: a record without a
+    /// document is quarantined as a whole.
     ///
     /// A receipt decides about a row even if it is not migrated: it may state the purchase, and the row is of the app and the
     /// environment of the newest receipt. So a filter keeps out a row with its receipt, and a row waits for a receipt or JWS
@@ -36,7 +36,7 @@ struct RowBesideReader: Sendable {
         }
     }
 
-    /// The row beside a receipt; nil if the receipt states its purchase, or if it is not read.
+    /// The row beside a receipt; nil if the receipt states its purchase, or if the row is not read.
     func unstatedRow(
         of record: InputRecord, in counts: inout BatchCounts, besideReceipt decoded: () -> LegacyReceipt?
     ) -> RowBeside? {
@@ -66,7 +66,7 @@ struct RowBesideReader: Sendable {
         }
     }
 
-    /// Whether a row is read that no document beside it states. Counts one that is not.
+    /// Whether to read a row whose purchase no document states. Counts a row that is not read.
     /// - Parameter products: those of the subscription periods that the documents state.
     private func isRead(
         _ row: RowBeside, besideSubscriptionsOf products: Set<String>, _ counts: inout BatchCounts

@@ -7,7 +7,7 @@ struct SignedApp {
     /// The customer of the document.
     let identities: [CustomerIdentity]
     let fact: AppTransactionFact
-    /// The user whose document it is; nil if no column states it.
+    /// The user of the document; nil if no column names one.
     let userId: String?
 
     /// Whether the unsigned app transaction of a document beside it has the same user and contradicts nothing.
@@ -20,7 +20,7 @@ struct SignedApp {
             && (fact.legacy == nil || statesLegacyFields(of: recorded))
     }
 
-    /// Whether it has the legacy fields of the unsigned app transaction. App transactions of StoreKit 2 have none.
+    /// Whether it states all legacy fields of the unsigned app transaction. App transactions of StoreKit 2 have none.
     func statesLegacyFields(of recorded: FactSet) -> Bool {
         let (legacy, stated) = (fact.legacy, recorded.appTransaction?.legacy)
         return Self.states(legacy?.receiptType, stated?.receiptType)

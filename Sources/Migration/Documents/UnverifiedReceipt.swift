@@ -6,14 +6,14 @@ import Purchases
 struct UnverifiedReceipt: Sendable {
     let kind: RecordKind
     let reason: QuarantineReason
-    /// Whether other options may verify it.
+    /// Whether a run with other options may verify it.
     let mayBeVerified: Bool
     /// The receipt in base64, always in the same form; as it was stored if it is too large to be decoded.
     let text: [UInt8]
     /// The columns beside the document.
     let carried: [CarriedColumn]
 
-    /// Nil if it is no receipt but a placeholder, as documents are often stored with one.
+    /// Nil for a placeholder. Documents are often stored with one in place of the receipt.
     init?(
         _ error: ReceiptError, kind: RecordKind, stored: ArraySlice<UInt8>, carried: [CarriedColumn],
         limits: DecodingLimits
@@ -30,8 +30,8 @@ struct UnverifiedReceipt: Sendable {
         error.verdict == .notGenuine || error.code == .tooLarge
     }
 
-    /// Whether other options may verify a receipt with this error. None can if its own signature does not hold, and a store
-    /// keeps nothing of a receipt of Xcode.
+    /// Whether a run with other options may verify a receipt with this error. No option helps if the signature of the
+    /// receipt is invalid, and a store keeps nothing from a receipt of Xcode.
     static func mayBeVerified(_ error: ReceiptError) -> Bool {
         switch error.code {
         case .certificateMissing, .signerCount, .unsupportedSignerIdentifier, .signerCertificateNotFound,
@@ -42,14 +42,14 @@ struct UnverifiedReceipt: Sendable {
         }
     }
 
-    /// The same for all encodings of a receipt.
+    /// The receipt in base64. All encodings of a receipt give the same text.
     static func text(_ stored: ArraySlice<UInt8>, _ limits: DecodingLimits) -> [UInt8] {
         guard let container = try? ReceiptContainer(stored: stored, limits: limits) else { return Array(stored) }
         return Array(Base64.encode(container.bytes).utf8)
     }
 
-    /// The receipt as a record of its own. Without the place, so that a store keeps a receipt once for each user, in any
-    /// number of records.
+    /// The receipt as a separate record. It has no place, so a store keeps a receipt once for each user, even if many
+    /// records contain it.
     /// - Parameter columns: those of the user, and those that are kept beside it.
     func record(_ columns: [CarriedColumn]) -> InputRecord {
         InputRecord(

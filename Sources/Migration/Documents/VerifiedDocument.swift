@@ -2,11 +2,11 @@ import AppStoreModels
 import LegacyReceipts
 import Purchases
 
-/// A verified receipt or JWS of a record, and what stands beside it.
+/// A verified receipt or JWS of a record, and the columns beside it.
 struct VerifiedDocument {
     let content: VerifiedContent
     let carried: [CarriedColumn]
-    /// The columns beside the same receipt elsewhere in the record, where it may be of another user.
+    /// The columns beside copies of the document in the record. They can name other users.
     var besideCopies: [[CarriedColumn]] = []
     /// Nil for a receipt inside a recorded document.
     var document: InputDocument?

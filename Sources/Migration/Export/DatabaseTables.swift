@@ -122,7 +122,7 @@ final class DatabaseTables: TableOutput {
         return try merges.map { merge -> State in
             let table = merge.table
             let found = try session.columns(of: table.name).sorted()
-            // Columns that were added are the last ones, so the order of the columns does not matter.
+            // Added columns are the last ones in an upgraded table, so compare the columns in any order.
             func isAs(_ other: TableOutline) -> Bool { found == merge.description(of: other).sorted() }
             if found.isEmpty { return .missing }
             if isAs(table) { return .current }

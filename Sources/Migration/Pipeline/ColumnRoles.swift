@@ -181,7 +181,7 @@ struct ColumnRoles: Sendable {
     /// Whether no role was given.
     var isEmpty: Bool { all.isEmpty && receipts.isEmpty }
 
-    /// The roles of the columns of a record in this run. They come before those that an earlier run gave.
+    /// The roles of the columns of a record. The roles of this run override those of an earlier run.
     func roles(of record: InputRecord) -> ColumnRoles { record.roles?.overridden(by: self) ?? self }
 
     private func overridden(by run: ColumnRoles) -> ColumnRoles {

@@ -16,8 +16,8 @@ public struct MigrationOptions: Sendable {
     public var receiptColumns: [String]
     /// The columns that state something about the documents beside them.
     public var documentColumns: DocumentColumns
-    /// Whether the first records of NDJSON may lack the columns that are named. If not, the migration stops there: a name
-    /// may be wrong.
+    /// Whether the first records of NDJSON may lack a named column. If not, the migration stops, because the name may
+    /// be wrong.
     public var columnsAppearLater = false
     /// What is known about the tables among the inputs.
     public var table: TableOptions

@@ -13,17 +13,16 @@ struct MigrationProgress: Sendable {
         let digest: [UInt8]
     }
 
-    /// What was started, for people and for counts.
+    /// The start of a migration. `report` shows it, and uses it to count each record once.
     struct Start: Equatable, Sendable {
         /// The maximum number of kept names of inputs.
         static let maximumInputs = 100
 
         /// The name of the migration at its first start.
         let migration: String
-        /// From 1. A later start reads the records again, so only its counts hold.
+        /// From 1. A later start reads all records again, so only the counts of the last start are valid.
         let number: Int
-        /// The first inputs as the command names them, and the number of all. Databases are without the user and the
-        /// password.
+        /// The first inputs as the command names them, without the user and the password of a database.
         let inputs: [String]
         let inputCount: Int
     }

@@ -119,7 +119,7 @@ extension InputRecord {
     ///
     /// - Parameters:
     ///   - document: the document that is quarantined alone, because others of the record were migrated; nil for the record.
-    ///   - isMigrated: whether the record was migrated too, without something that means nothing alone.
+    ///   - isMigrated: whether the record was migrated too, except for a document that has no meaning alone.
     ///   - roles: the roles that the caller gave to columns.
     func writeQuarantine(
         _ reason: QuarantineReason, kind: RecordKind, document: InputDocument? = nil, isMigrated: Bool = false,

@@ -79,7 +79,7 @@ struct RecordLines: Sendable {
         return confirmed
     }
 
-    /// Writes the purchases that this receipt decides about, without those that a row states already.
+    /// Writes the purchases whose state comes from this receipt, except those that a row already states.
     private func write(
         _ receipt: VerifiedDocument, of record: InputRecord, amid signed: SignedTransactions,
         leavingOut confirmed: Set<PurchaseIdentity>, withApp: Bool, _ lines: inout TransactionLines,
@@ -159,6 +159,6 @@ private struct SignedParts {
         return date >= info.payload.signedDate ?? .min
     }
 
-    /// Whether the app of a recorded document needs no line, because a signed document states it better.
+    /// Whether the app transaction of a recorded document needs no line, because a signed document states it.
     func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
 }

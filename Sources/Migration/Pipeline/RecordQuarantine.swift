@@ -14,7 +14,7 @@ struct RecordQuarantine: Sendable {
         output.counts.quarantined(kind, reason)
     }
 
-    /// Quarantines what was not migrated of a record that was.
+    /// Quarantines the documents of a migrated record that were not migrated.
     func addRest(of record: InputRecord, _ read: RecordDocuments, into output: inout BatchOutput) {
         for refused in read.refused {
             record.writeQuarantine(
@@ -29,8 +29,7 @@ struct RecordQuarantine: Sendable {
         output.counts.quarantinedDocument(waiting.reason)
     }
 
-    /// Keeps the receipts inside the documents of a migrated record that were not verified, so that they can be verified
-    /// later. A receipt that is also a document of its own is quarantined as that.
+    /// Quarantines the unverified receipts inside the documents of a migrated record. A later run can verify them.
     private func add(_ receipts: [UnverifiedReceipt], of record: InputRecord, into output: inout BatchOutput) {
         for receipt in receipts {
             let columns = record.carried + receipt.carried

@@ -21,7 +21,7 @@ public enum UnreadColumn: String, Sendable, CaseIterable {
 }
 
 extension ColumnRoles {
-    /// What the columns beside a document of a record state about it. Counts those that cannot be read.
+    /// What the columns beside a document state about it. Counts columns that cannot be read.
     func surroundings(
         of document: InputDocument, in record: InputRecord, _ counts: inout BatchCounts
     ) -> RecordedSurroundings {

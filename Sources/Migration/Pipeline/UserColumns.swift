@@ -55,7 +55,7 @@ struct UserColumns: Sendable {
     /// The columns that are kept beside the user.
     func kept(_ columns: [CarriedColumn]) -> [CarriedColumn] { keptColumns(columns).compactMap(\.self) }
 
-    /// The same for each name, in their order; nil for one without a column.
+    /// The column of each name, in the order of the names; nil for a name without a column.
     private func keptColumns(_ columns: [CarriedColumn]) -> [CarriedColumn?] {
         carried.sorted().map { name in columns.last { $0.isNamed(name) } }
     }

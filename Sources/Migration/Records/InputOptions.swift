@@ -21,7 +21,7 @@ package struct InputOptions: Sendable {
     package var receiptColumns: [String]
     /// Columns that a table must have beside them.
     package var otherColumns: [String]
-    /// Whether the first records of NDJSON may lack the columns that are named.
+    /// Whether the first records of NDJSON may lack a named column.
     package var columnsAppearLater = false
     /// What is known about tables.
     package var table: TableOptions

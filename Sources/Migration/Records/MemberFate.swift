@@ -46,7 +46,7 @@ package struct MemberPath: Sendable, Hashable {
 
     /// The path of the whole record.
     static let whole = "(record)"
-    /// The path of a whole record that was migrated without something that means nothing alone.
+    /// The path of a whole record that was migrated, except for a document that has no meaning alone.
     static let migrated = "(migrated record)"
     /// The path of a receipt inside a recorded document.
     static let embedded = "(embedded receipt)"

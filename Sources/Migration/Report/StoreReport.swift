@@ -5,8 +5,8 @@ public import TransactionStore
 
 /// The counts of a store for a report. They match the tables of ``TableExport`` for the same store, catalog and date.
 ///
-/// Two reports of the same documents with the same date and catalog are equal, except for ``sources``, which are the migrations
-/// that brought the documents. Only one page of customers is in memory.
+/// Two reports of the same documents with the same date and catalog are equal, except for ``sources``: the migrations
+/// that stored the documents. Only one page of customers is in memory.
 public struct StoreReport: Sendable, Equatable {
     /// The subscriptions of one calendar month in UTC.
     public struct Month: Sendable, Equatable {
@@ -31,12 +31,12 @@ public struct StoreReport: Sendable, Equatable {
         public internal(set) var running = 0
     }
 
-    /// What one migration read, over all runs that it took, and what it did not read.
+    /// What one migration read and did not read, over all its runs.
     public struct Source: Sendable, Equatable {
         /// The first inputs as the command named them, and the number of all.
         public let inputs: [String]
         public let inputCount: Int
-        /// Each record counts in exactly one of the two other numbers.
+        /// The number of records. Each record counts in ``migrated`` or in ``quarantined``, never in both.
         public let records: Int
         public let migrated: Int
         public let quarantined: Int
@@ -52,7 +52,7 @@ public struct StoreReport: Sendable, Equatable {
         public let rowsNotRead: Int
         /// The caller's own columns with values of an unknown form: how many records or documents have one.
         public let columnsNotRead: [UnreadColumn: Int]
-        /// Rows of SQL dumps that are no records.
+        /// Rows of SQL dumps that are not records.
         public let rowsOfOtherTables: Int
     }
 
@@ -70,7 +70,7 @@ public struct StoreReport: Sendable, Equatable {
 
         /// The name of the field in Apple's transaction.
         public let field: String
-        /// How many transactions lack it. A field counts only where an answer could have it.
+        /// How many transactions lack it. Transactions that cannot have the field do not count.
         public let transactions: Int
         public let remedy: Remedy
     }
@@ -335,7 +335,7 @@ private struct StoreReportCounter {
         quarantine[reason] = count
     }
 
-    /// Adds the counts of a migration. Those of another version that this one cannot read are left out.
+    /// Adds the counts of a migration. Leaves out counts of another version that this one cannot read.
     mutating func add(_ checkpoint: MigrationCheckpoint) {
         guard let progress = MigrationProgress(state: checkpoint.state) else { return }
         let first = progress.start?.migration ?? checkpoint.migration
@@ -390,7 +390,7 @@ private struct StoreReportCounter {
 }
 
 extension ExportedTransaction {
-    /// The modern fields that neither the documents nor the catalog of the report have.
+    /// The modern fields that are in neither the documents nor the catalog of the report.
     fileprivate var uncarriedFields: [TransactionField] {
         stored.uncarriedFields.filter { field in
             switch field {
@@ -416,7 +416,7 @@ extension StoreReport.Source {
     fileprivate init(_ progress: MigrationProgress) {
         let summary = progress.summary
         func columns(_ fate: MemberFate) -> [String: Int] { summary.members.compactMapValues { $0[fate.rawValue] } }
-        // An earlier version kept only where each input ends.
+        // Earlier versions stored only where each input ends.
         let inputs = progress.start?.inputs ?? progress.marks.map(\.input)
         self.init(
             inputs: Array(inputs.prefix(StoreReport.maximumExamples)),

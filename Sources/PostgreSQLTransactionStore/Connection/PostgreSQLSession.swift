@@ -10,7 +10,8 @@ import TransactionStore
     import Darwin
 #endif
 
-/// A statement that a session prepares at its first use. A session never forgets it, so create each one only once.
+/// A statement that a session prepares at its first use. A session keeps it until it ends, so create each statement
+/// only once.
 struct Statement: Sendable {
     /// Unique in this process.
     let name: String

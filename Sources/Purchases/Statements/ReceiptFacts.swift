@@ -81,8 +81,8 @@ extension AppTransactionFact {
 }
 
 extension LegacyAppTransactionFields {
-    /// `FactRow.legacy` of the app transaction of an app receipt, for stores from before they kept it. It is empty if the row
-    /// is not from this receipt.
+    /// `FactRow.legacy` of the app transaction in an app receipt, to upgrade a store of an earlier version. Empty if
+    /// the row is not from this receipt.
     /// - Parameters:
     ///   - receipt: the bytes of a `KnownReceipt`, which was verified before it was stored.
     ///   - payload: `FactRow.payload` of the row.

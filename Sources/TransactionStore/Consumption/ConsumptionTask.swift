@@ -66,7 +66,7 @@ public struct ConsumptionTask: Hashable, Sendable {
             requestedDate: notification.signedDate, purchasedPosition: nil)
     }
 
-    /// Comes before all tasks of a date, and after those of earlier dates, as the end of a page.
+    /// The end of a page after which the tasks of a date begin.
     package static func beforeAll(of date: Int64) -> ConsumptionTask {
         ConsumptionTask(
             notificationUUID: "", scope: StoreScope(environment: .production, bundleId: ""), originalTransactionId: "",
@@ -135,8 +135,8 @@ extension ConsumptionTasks {
         try await allOpenConsumptionTasks(after: nil)
     }
 
-    /// The open tasks whose deadline is after a time, in milliseconds since 1970, in the same order. Missed tasks stay open until
-    /// they are dismissed, so there can be many: they are not read.
+    /// The open tasks whose deadline is after a time, in milliseconds since 1970, in the same order. Does not read
+    /// missed tasks: there can be many, because they stay open until they are dismissed.
     package func answerableConsumptionTasks(at date: Int64) async throws -> [ConsumptionTask] {
         let start = ConsumptionTask.beforeAll(of: date.subtractingSaturated(ConsumptionTask.answerTime))
         return try await allOpenConsumptionTasks(after: start).filter { $0.deadline > date }

@@ -55,7 +55,7 @@ extension StoreConformance {
             volume.volumePurchaseOrganization = "A \"school\"\n\u{0}é"
             let steps: [(app: AppTransactionFact, changed: Int, kept: LegacyAppTransactionFields)] = [
                 (Samples.app("1", at: 1), 1, none),
-                // A store from before the values were kept takes them when the document comes again.
+                // A row of an earlier version has no such values. It gets them when the document arrives again.
                 (Samples.app("1", at: 1, legacy: volume), 1, volume), (Samples.app("1", at: 1), 0, volume),
                 (Samples.app("1", at: 1, legacy: single), 0, volume),
                 // StoreKit 2 does not state them, and an unsigned document does not overrule a receipt.

@@ -11,8 +11,8 @@ public protocol ConsumptionAnswering: Sendable {
     /// - Throws: `TransactionStoreError`, `CancellationError`.
     func answerOpenRequests(_ credentials: [AppStoreCredentials], now: Int64) async throws -> ConsumptionRound
 
-    /// The deadlines after a time of the requests that are open, in milliseconds since 1970-01-01T00:00:00Z. A missed request
-    /// is open until somebody dismisses it.
+    /// The deadlines of the open requests, if they are after a time, in milliseconds since 1970-01-01T00:00:00Z. A
+    /// missed request stays open until a person dismisses it.
     /// - Parameter date: the time, in the same unit.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
     func openDeadlines(after date: Int64) async throws -> [Int64]
@@ -30,7 +30,7 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var answered = 0
     /// Requests that stay open: no consent, no rule, or the App Store refused the answer.
     public var unanswered = 0
-    /// Requests that stay open because the App Store cannot be asked now, refuses the key, or has no usable address.
+    /// Requests that stay open because the App Store is not available, rejects the key, or has no usable address.
     public var left = 0
     /// Requests whose 12 hours passed during the round.
     public var missed = 0
@@ -38,8 +38,8 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var unknown = 0
     /// Why requests are left, a sentence for each app.
     public var problem: String?
-    /// Why the round failed, as a sentence: the settings or their files cannot be used, so that nothing was answered, or the store
-    /// cannot close what was answered. The numbers are right all the same.
+    /// A sentence that says why the round failed. Either the settings or their files cannot be used, and nothing was
+    /// answered; or the store cannot close the answered requests. The numbers are valid in both cases.
     public var failure: String?
 
     public init() {}

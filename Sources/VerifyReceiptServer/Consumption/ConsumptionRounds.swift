@@ -3,7 +3,7 @@ import AppStoreSync
 import Logging
 import Synchronization
 
-/// Asks for answers to the open requests again and again, one round at a time, and counts what becomes of them and what is open.
+/// Answers the open requests in rounds, and counts the outcomes and the open requests.
 final class ConsumptionRounds: Sendable {
     private let answering: any ConsumptionAnswering
     private let interval: Duration
@@ -30,7 +30,7 @@ final class ConsumptionRounds: Sendable {
         for outcome in ["missed", "unknown"] { metrics.consumptionRequests.add(outcome, amount: 0) }
     }
 
-    /// Those of the last look that are not over meanwhile.
+    /// The deadlines of the last look that have not passed since.
     private var openDeadlines: [Int64] {
         let now = clock()
         return deadlines.withLock { $0.filter { $0 > now } }
@@ -39,14 +39,15 @@ final class ConsumptionRounds: Sendable {
     /// Uses these keys from the next round on.
     func replace(_ credentials: [AppStoreCredentials]) { self.credentials.withLock { $0 = credentials } }
 
-    /// How long a request that a person answers or dismisses with another program counts as open at most.
+    /// The longest time that a request counts as open after a person answered or dismissed it with another program.
     private static let longestPause = Duration.seconds(5)
-    /// How long after its deadline a request can still be closed, in milliseconds: its answer was sent at the last moment.
+    /// How long after its deadline a request can still be closed, in milliseconds. Its answer may have been sent at the
+    /// last moment.
     private static let closingTime: Int64 = 60_000
 
     /// Until cancellation.
     func run() async {
-        // Beside the rounds, which can take minutes.
+        // A separate task, because a round can take minutes.
         let looking = Task {
             while !Task.isCancelled {
                 await look()

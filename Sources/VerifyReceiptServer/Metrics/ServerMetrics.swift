@@ -134,7 +134,7 @@ final class ServerMetrics: Sendable {
     }
 
     /// The consumption requests that can still be answered.
-    /// - Parameter deadlines: of these requests, in milliseconds since 1970.
+    /// - Parameter deadlines: the deadlines of these requests, in milliseconds since 1970.
     func add(consumption deadlines: @escaping @Sendable () -> [Int64]) {
         registry.gauge("legacy_receipts_consumption_requests_open", "Consumption requests that can still be answered.")
         {

@@ -12,8 +12,8 @@ final class ConsumerHold: Sendable {
     private let isStandby: Bool
     /// Whether standard error says that this process stands by.
     private let standsBy = Atomic(false)
-    /// Whether the store may have the lease for this process. Also after a call that failed: a signal or a broken connection can
-    /// come after the store granted the lease.
+    /// Whether the store may have granted the lease to this process. A failed call does not rule it out: a signal or a
+    /// broken connection can come after the grant.
     private let mayBeGranted = Atomic(false)
 
     init(consumer: String, seconds: Int, isStandby: Bool, in store: any DeliveryLedger) {

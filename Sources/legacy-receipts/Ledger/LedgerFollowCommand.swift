@@ -119,7 +119,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         // A task of its own: the lease is also renewed while an interrupted run waits for its command.
         let keeping = Task { await hold.keep() }
         let result = await Result {
-            // A standby takes the lease in its run, which waits for a store that cannot be reached.
+            // A standby takes the lease inside `run`, which waits while the store cannot be reached.
             if !standby { try await hold.take() }
             try await follower.run()
         }

@@ -51,7 +51,7 @@ enum LedgerLines {
         return lines.bytes
     }
 
-    /// The new price that an entry about a price increase announces: the one that signed renewal information states now.
+    /// The new price in an entry about a price increase, from the current signed renewal information.
     private static func renewalPrice(of entry: LedgerEntry, in store: any TransactionStore) async throws -> Int64? {
         guard [.priceIncreasePending, .priceIncreaseAccepted].contains(entry.event) else { return nil }
         let id = entry.transaction.payload.originalTransactionId ?? entry.transactionId
@@ -60,7 +60,7 @@ enum LedgerLines {
             let info = customer?.renewalInfos.first { $0.payload.originalTransactionId == id && $0.isSigned }
             return info?.payload.renewalPrice
         } catch let error as TransactionStoreError where error.code == .corrupt {
-            // A price must not keep the entry from the consumer.
+            // The consumer must get the entry even if the price cannot be read.
             return nil
         }
     }

@@ -423,7 +423,7 @@ struct MigrateCommand: AsyncParsableCommand {
     /// A mistyped name must not go unnoticed: the users, or a part of the receipts, would be missing.
     func missingText(_ summary: MigrationSummary) -> String? {
         let names = [userColumn].compactMap(\.self) + carry + documentColumns.names.values.sorted()
-        // One column alone is missing where records were quarantined because of it: bare documents need none.
+        // With a single column, only quarantined records show that it is missing: bare documents need no column.
         let isMissing = summary.quarantinedByReason[InputProblem.Code.missingColumn.rawValue] != nil
         let receipts = column.count > 1 || isMissing ? column : []
         let missing = summary.missing(receiptColumns: receipts.map(columnName), names.map(columnName))

@@ -69,7 +69,7 @@ final class StoreConsumption: ConsumptionAnswering {
                     consent: { consents.rows[$0] }, isDryRun: false, clock: clock)
                 runs.append((answers, cases))
             } catch {
-                // The other apps are answered all the same.
+                // The requests of other apps are still answered.
                 round.left += cases.count
                 problems.append("\(Self.name(scope)): \(error)")
             }
@@ -87,7 +87,7 @@ final class StoreConsumption: ConsumptionAnswering {
             }
             if let error = outcome.storeError {
                 round.failure = "\(error)"
-                // Which of them the store has closed is not known. It can be told to close a request twice.
+                // It is unknown which of them the store has closed. Closing a request twice does no harm.
                 accepted.withLock { $0.formUnion(outcome.answered.flatMap(\.notificationUUIDs)) }
             }
         }
@@ -95,8 +95,8 @@ final class StoreConsumption: ConsumptionAnswering {
         return round
     }
 
-    /// Closes what the store could not close after an earlier answer.
-    /// - Returns: why it still cannot; nil if nothing is left.
+    /// Closes the requests that the store could not close after an earlier answer.
+    /// - Returns: why the store still cannot close them; nil if it closed all.
     private func closeAccepted() async -> String? {
         let waiting = accepted.withLock { $0 }
         guard !waiting.isEmpty else { return nil }

@@ -122,7 +122,7 @@ struct StoreLookUp: LookUpAnswers {
         page.add(folded: "The reply", json: InspectorPage.pretty(reply.body))
     }
 
-    /// As the tables of the same page have them.
+    /// The transactions as in the tables of the same page.
     private static func transactions(_ customer: Customer, _ catalog: ProductCatalog?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()

@@ -31,7 +31,7 @@ import TransactionStore
             self.isSilent = isSilent
         }
 
-        /// The clock of the API client: waiting moves it on and takes no time.
+        /// The clock of the API client. Waiting advances it and takes no real time.
         var clock: ServerClock {
             ServerClock(
                 now: { self.time.withLock { $0 } },

@@ -137,8 +137,8 @@ struct ColumnRoleTests {
         #expect(subscriptions.compactMap { $0["originalTransactionId"]?.string } == ["530001234567000"])
     }
 
-    /// Migrates records with restricted options into a store, then what is quarantined with all of them, and compares the store
-    /// with that of one run with all of them. Gives the numbers of the first run.
+    /// Migrates records into a store with restricted options, and retries the quarantine with all options. Compares the
+    /// store with that of one run with all options. Returns the numbers of the first run.
     @inline(never)
     private static func expectRetryLikeOneRun(
         _ records: String, name: String = "records.ndjson", restrict: (inout MigrationOptions) -> Void

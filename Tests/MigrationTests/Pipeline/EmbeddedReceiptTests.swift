@@ -185,7 +185,7 @@ struct EmbeddedReceiptTests {
     @Test("keep the columns of --carry, so that a retry without options stores them", arguments: ["u-1", nil])
     func carried(user: String?) async throws {
         let folder = try TemporaryFolder()
-        // The row is of another purchase than those of the receipt.
+        // The row states a purchase that is not in the receipt.
         var reply = Self.reply(try Self.receipt())
         let other = "530000000000009"
         let row = Self.row.merging(["transaction_id": other, "original_transaction_id": other]) { $1 }
@@ -370,7 +370,8 @@ struct EmbeddedReceiptTests {
         return ["user_id": "u-1", "app": jws, "body": reply]
     }
 
-    /// Migrates a record without the root of its receipt, then again with it. Gives the numbers of the first run.
+    /// Migrates a record without the root of its receipt, then again with the root. Returns the numbers of the first
+    /// run.
     /// - Parameter downloads: how many app transactions the store has at the end.
     @inline(never)
     private func expectRetryLikeOneRun(_ record: [String: Any], downloads: Int) async throws -> MigrationSummary {
@@ -397,7 +398,7 @@ struct EmbeddedReceiptTests {
         let summary = try await whole.migrate(records, trust: try Self.trust())
         #expect(summary.migrated == 1 && summary.documentsQuarantinedByReason == ["signatureMismatch": 1])
         #expect(Self.texts(try await whole.rows("app_transactions"), "originalApplicationVersion") == ["1.2"])
-        // Without the root, the signature is not looked at.
+        // Without the root, the signature is not checked.
         #expect(try await shop.migrate(records).quarantinedByReason == ["untrustedRoot": 1])
         let retried = try await shop.retry(trust: try Self.trust())
         #expect(retried.migrated == 1 && retried.documentsQuarantinedByReason == ["signatureMismatch": 1])

@@ -132,7 +132,7 @@ struct StoreReportTests {
     @Test("Fields that no document and no catalog states are counted by the transactions that lack them")
     func uncarriedFields() async throws {
         let sets = [
-            // An answer of the App Store states what there is, except for what an app sets.
+            // An answer of the App Store has every field, except those that an app sets.
             StoreSamples.set(
                 Samples.period("10", "10", from: 0, source: .appStoreServerAPI) {
                     $0.type = .autoRenewableSubscription
@@ -182,7 +182,7 @@ struct StoreReportTests {
         #expect(try await sources().isEmpty)
         let first = try folder.write("a.ndjson", line(1) + line(2) + nonsense)
         try await migrate([first])
-        // It goes on with what was appended.
+        // The next run continues with the appended records.
         try folder.write("a.ndjson", line(1) + line(2) + nonsense + line(3, #","recorded_at":"March 1, 2024""#))
         try await migrate([first])
         var found = try await sources()

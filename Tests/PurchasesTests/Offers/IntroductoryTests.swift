@@ -150,7 +150,7 @@ struct IntroductoryTests {
                     let verdict = history.introductoryEligibility(group: Samples.group, at: Samples.month(9))
                     #expect(verdict.eligibility == .unknown)
                     #expect(verdict.obstacleRules == [open])
-                    // Nobody but the purchaser redeems other offers.
+                    // Only the purchaser can redeem other offers.
                     #expect(history.promotionalCandidates(at: Samples.month(9)).isEmpty)
                     let winBack = history.eligibility(for: Samples.offer, at: Samples.month(9))
                     #expect(winBack.eligibility == .notEligible && winBack.obstacleRules == [.subscribedBefore])
@@ -162,7 +162,7 @@ struct IntroductoryTests {
     @Test("A subscription whose end is unknown may go on, so the verdict is open")
     func withoutEnd() {
         var undated = Samples.period(0, 1) { $0.expiresDate = nil }
-        // Only subscriptions have a line item, also if no document states the type.
+        // Only subscriptions have a line item, even if no document states the type.
         var untyped = undated
         (untyped.type, untyped.webOrderLineItemId) = (nil, "900")
         for group in [Samples.group, nil] {
@@ -181,7 +181,7 @@ struct IntroductoryTests {
                 #expect((other.eligibility == .eligible) == (group != nil) && other.eligibility != .notEligible)
             }
         }
-        // An offer that the customer had decides, and a purchase without a line item is no subscription.
+        // A used offer decides. A purchase without a line item is not a subscription.
         undated.offerType = .introductory
         undated.subscriptionGroupIdentifier = Samples.group
         #expect(

@@ -116,7 +116,7 @@ struct CodingTests {
         model.apply(set)
         let customer = try model.customer([StoreSamples.original("1")], in: StoreSamples.scope)
         #expect(customer?.appTransaction?.legacy == legacy)
-        // As a spool keeps it.
+        // The form in which a spool stores it.
         let encoded = try EncodedFactSet(set)
         #expect(try FactSet(encoded: encoded.facts, receipt: nil).appTransaction?.legacy == legacy)
     }

@@ -30,7 +30,7 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
-    /// Makes of the present schema an older one, 1 to 11. What only the newer one has is lost.
+    /// Turns the current schema into an older one, 1 to 11. Data that only newer schemas have is lost.
     func downgrade(to version: Int) throws {
         let newer = [
             "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",

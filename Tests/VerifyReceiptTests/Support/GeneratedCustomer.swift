@@ -507,7 +507,7 @@ struct GeneratedCustomer {
             $0.known <= date && ($0.item.type != .consumable || date < $0.start + Shelf.shelfLife)
         }
         let forged = known.map { purchase in
-            // Without its type and a catalog, a consumable would never be finished.
+            // A consumable without a known type would never be finished.
             let isTyped = statesTypes || purchase.item.type == .consumable
             return ForgedPurchase(
                 isTyped ? purchase.item.type.attribute : nil, product: purchase.item.id, id: purchase.id,

@@ -36,7 +36,7 @@ extension AppStoreServerAPIError {
 }
 
 extension APIErrorCode {
-    /// Apple's name of each known value, and in one sentence what is wrong and what to do.
+    /// Apple's name of each known value, and a sentence: what is wrong and what to do.
     static let meanings: [Self: (name: String, explanation: String)] = {
         let meanings = texts.map { code, text in
             let end = text.firstIndex(of: ":") ?? text.endIndex
