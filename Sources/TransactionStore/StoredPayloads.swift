@@ -24,51 +24,47 @@ extension Payload {
     }
 }
 
-extension LegacyTransactionFields {
+/// Values that a store keeps beside a payload, as a JSON object.
+protocol StoredFields {
+    init()
+
+    /// Takes the values that the reader finds in one pass.
+    mutating func take(from reader: inout PayloadReader) throws(PayloadReadingError)
+}
+
+extension StoredFields {
     init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
         self.init()
-        do {
-            try read(bytes)
+        var reader = PayloadReader(bytes)
+        do throws(PayloadReadingError) {
+            while try reader.beginPass() { try take(from: &reader) }
         } catch {
             throw StoredObject.corrupt(error.detail)
-        }
-    }
-
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadReadingError) {
-        var reader = PayloadReader(bytes)
-        while try reader.beginPass() {
-            if try reader.take("isTrialPeriod") { isTrialPeriod = try reader.bool() }
-            if try reader.take("isInIntroOfferPeriod") { isInIntroOfferPeriod = try reader.bool() }
-            if try reader.take("promotionalOfferId") { promotionalOfferId = try reader.string() }
-            if try reader.take("offerCodeRefName") { offerCodeRefName = try reader.string() }
-            if try reader.take("cancellationDate") { cancellationDate = try reader.int64() }
-            if try reader.take("cancellationReason") { cancellationReason = try reader.int64() }
-            if try reader.take("inAppOwnershipType") {
-                inAppOwnershipType = InAppOwnershipType(rawValue: try reader.string())
-            }
-            if try reader.take("itemId") { itemId = try reader.string() }
-            if try reader.take("productType") { productType = try reader.int64() }
         }
     }
 }
 
-extension LegacyAppTransactionFields {
-    init(stored bytes: UnsafeBufferPointer<UInt8>) throws {
-        self.init()
-        do {
-            try read(bytes)
-        } catch {
-            throw StoredObject.corrupt(error.detail)
+extension LegacyTransactionFields: StoredFields {
+    mutating func take(from reader: inout PayloadReader) throws(PayloadReadingError) {
+        if try reader.take("isTrialPeriod") { isTrialPeriod = try reader.bool() }
+        if try reader.take("isInIntroOfferPeriod") { isInIntroOfferPeriod = try reader.bool() }
+        if try reader.take("promotionalOfferId") { promotionalOfferId = try reader.string() }
+        if try reader.take("offerCodeRefName") { offerCodeRefName = try reader.string() }
+        if try reader.take("cancellationDate") { cancellationDate = try reader.int64() }
+        if try reader.take("cancellationReason") { cancellationReason = try reader.int64() }
+        if try reader.take("inAppOwnershipType") {
+            inAppOwnershipType = InAppOwnershipType(rawValue: try reader.string())
         }
+        if try reader.take("itemId") { itemId = try reader.string() }
+        if try reader.take("productType") { productType = try reader.int64() }
     }
+}
 
-    private mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(PayloadReadingError) {
-        var reader = PayloadReader(bytes)
-        while try reader.beginPass() {
-            if try reader.take("receiptType") { receiptType = try reader.string() }
-            if try reader.take("expirationDate") { expirationDate = try reader.int64() }
-            if try reader.take("volumePurchaseDate") { volumePurchaseDate = try reader.int64() }
-            if try reader.take("volumePurchaseOrganization") { volumePurchaseOrganization = try reader.string() }
-        }
+extension LegacyAppTransactionFields: StoredFields {
+    mutating func take(from reader: inout PayloadReader) throws(PayloadReadingError) {
+        if try reader.take("receiptType") { receiptType = try reader.string() }
+        if try reader.take("expirationDate") { expirationDate = try reader.int64() }
+        if try reader.take("volumePurchaseDate") { volumePurchaseDate = try reader.int64() }
+        if try reader.take("volumePurchaseOrganization") { volumePurchaseOrganization = try reader.string() }
     }
 }

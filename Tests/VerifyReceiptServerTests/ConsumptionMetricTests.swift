@@ -14,6 +14,8 @@ struct ConsumptionMetricTests {
         let deadlines: Mutex<[Int64]>
         let maybeAnswered: Set<Int64>
         private let counted = Mutex<Set<Int64>>([])
+        /// The clock of the server.
+        let now = Mutex(ConsumptionMetricTests.june)
 
         init(_ deadlines: [Int64], maybeAnswered: Set<Int64> = []) {
             self.deadlines = Mutex(deadlines)
@@ -36,23 +38,27 @@ struct ConsumptionMetricTests {
         }
     }
 
-    @Test("A closed request, and one whose deadline has passed, do not count as open, also before the next round")
-    func open() async throws {
-        let answering = Answering([Self.june + 90_000, Self.june + 60_000])
-        let now = Mutex(Self.june)
+    /// Runs a server whose rounds are an hour apart.
+    @inline(never)
+    private static func run(_ answering: Answering, _ body: @Sendable (TestServer) async throws -> Void) async throws {
         let configuration = VerifyReceiptServerConfiguration.testing {
             $0.consumption = .init(rulesFile: "none", consentFile: "none", interval: .seconds(3_600))
         }
-        let clock: @Sendable () -> Int64 = { now.withLock { $0 } }
         try await TestServer.run(
-            configuration, store: PuppetStore(), consumptionAnswering: answering, clock: clock
-        ) { server in
+            configuration, store: PuppetStore(), consumptionAnswering: answering,
+            clock: { answering.now.withLock { $0 } }, body)
+    }
+
+    @Test("A closed request, and one whose deadline has passed, do not count as open, also before the next round")
+    func open() async throws {
+        let answering = Answering([Self.june + 90_000, Self.june + 60_000])
+        try await Self.run(answering) { server in
             let number = "consumption_requests_open"
             // The type selects the synchronous function. Another one of the same name reads the metric over HTTP.
             let deadline: @Sendable () -> Int? = { server.metric("consumption_deadline_timestamp_seconds") }
             try await eventually("both are open") { server.metric(number) == 2 }
             #expect(deadline() == 1_717_243_260)
-            now.withLock { $0 += 60_000 }
+            answering.now.withLock { $0 += 60_000 }
             let one: Int? = server.metric(number)
             #expect(one == 1)
             #expect(deadline() == 1_717_243_290)
@@ -66,24 +72,17 @@ struct ConsumptionMetricTests {
     func missed() async throws {
         let answering = Answering(
             [60_000, 61_000, 62_000, 100_000].map { Self.june + $0 }, maybeAnswered: [Self.june + 62_000])
-        let now = Mutex(Self.june)
-        let configuration = VerifyReceiptServerConfiguration.testing {
-            $0.consumption = .init(rulesFile: "none", consentFile: "none", interval: .seconds(3_600))
-        }
-        let clock: @Sendable () -> Int64 = { now.withLock { $0 } }
-        try await TestServer.run(
-            configuration, store: PuppetStore(), consumptionAnswering: answering, clock: clock
-        ) { server in
+        try await Self.run(answering) { server in
             let missed: @Sendable () -> Int? = { server.metric(#"consumption_requests_total{outcome="missed"}"#) }
             let unknown: @Sendable () -> Int? = { server.metric(#"consumption_requests_total{outcome="unknown"}"#) }
             #expect(missed() == 0 && unknown() == 0)
             try await eventually("all are open") { server.metric("consumption_requests_open") == 4 }
             // The second is answered. The fourth may be closed yet, because its deadline is half a minute ago.
             answering.deadlines.withLock { $0.removeAll { $0 == Self.june + 61_000 } }
-            now.withLock { $0 += 130_000 }
+            answering.now.withLock { $0 += 130_000 }
             try await eventually("the first is missed") { missed() == 1 }
             try await eventually("the third is unknown") { unknown() == 1 }
-            now.withLock { $0 += 60_000 }
+            answering.now.withLock { $0 += 60_000 }
             try await eventually("the fourth is missed, and the others do not count again") { missed() == 2 }
             #expect(unknown() == 1)
         }
