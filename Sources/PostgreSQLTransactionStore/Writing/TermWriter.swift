@@ -71,22 +71,9 @@ struct TermWriter {
 
     /// - Parameter announces: whether to append entries; if false, only the bases are stored.
     private func record(_ changed: Set<Purchase>, of customers: Set<Int64>, announces: Bool) throws {
-        var purchases = changed
-        let found = try session.run(Self.findPurchases, [.int8s(customers.sorted())])
-        for row in 0..<found.count {
-            purchases.insert(
-                Purchase(
-                    id: try found.integer(row, 0), customer: try found.integer(row, 1), scope: try found.integer(row, 2)
-                )
-            )
-        }
-        guard !purchases.isEmpty else { return }
-        let sorted = purchases.sorted { $0.id < $1.id }
-        var known: [Int64: [String: Int64]] = [:]
-        let bases = try session.run(Self.findBases, [.int8s(sorted.map(\.id))])
-        for row in 0..<bases.count {
-            known[try bases.integer(row, 0), default: [:]][try bases.text(row, 1)] = try bases.integer(row, 2)
-        }
+        let sorted = changed.union(try purchasesWithTerms(of: customers)).sorted { $0.id < $1.id }
+        guard !sorted.isEmpty else { return }
+        let known = try bases(of: sorted)
         let subscriptions = try StoredFacts.subscriptions(sorted.map(\.id), session)
         var customers: [Int64: [(purchase: Purchase, transactions: [StoredTransaction])]] = [:]
         for each in zip(sorted, subscriptions) { customers[each.0.customer, default: []].append(each) }
@@ -126,6 +113,25 @@ struct TermWriter {
         }
         guard announces, !moved.ids.isEmpty else { return }
         try session.run(Self.append, [.int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids)])
+    }
+
+    /// The purchases of customers that have terms in the table.
+    private func purchasesWithTerms(of customers: Set<Int64>) throws -> [Purchase] {
+        let found = try session.run(Self.findPurchases, [.int8s(customers.sorted())])
+        return try (0..<found.count).map { row in
+            Purchase(
+                id: try found.integer(row, 0), customer: try found.integer(row, 1), scope: try found.integer(row, 2))
+        }
+    }
+
+    /// The bases in the table: by the database id of the purchase, then by transaction id.
+    private func bases(of purchases: [Purchase]) throws -> [Int64: [String: Int64]] {
+        let found = try session.run(Self.findBases, [.int8s(purchases.map(\.id))])
+        var bases: [Int64: [String: Int64]] = [:]
+        for row in 0..<found.count {
+            bases[try found.integer(row, 0), default: [:]][try found.text(row, 1)] = try found.integer(row, 2)
+        }
+        return bases
     }
 
     /// Rows to insert or delete, one array per column.

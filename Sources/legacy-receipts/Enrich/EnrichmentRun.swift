@@ -61,15 +61,7 @@ struct EnrichmentRun: Sendable {
                 },
                 store: store,
                 unknownPeriod: unknownPeriod, includes: includes)
-            var failures = 0
-            var events = CustomerEnrichment.Events(
-                onFailure: { failure in
-                    failures += 1
-                    if failures <= Self.maximumLines {
-                        Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
-                    }
-                    if failures == Self.maximumLines + 1 { Terminal.error("Further failures are only counted.") }
-                }, onHold: { progress.hold(until: $0) })
+            var events = Self.events(progress)
             if asksCustomers {
                 events.onProgress = {
                     customers = $0
@@ -113,6 +105,19 @@ struct EnrichmentRun: Sendable {
         }
         summary.counts = customers + found
         return summary
+    }
+
+    /// Prints the first failures, and the pauses of the App Store.
+    private static func events(_ progress: EnrichmentProgress) -> CustomerEnrichment.Events {
+        var failures = 0
+        return CustomerEnrichment.Events(
+            onFailure: { failure in
+                failures += 1
+                if failures <= maximumLines {
+                    Terminal.error("Transaction \(failure.transactionId): \(failure.reason)")
+                }
+                if failures == maximumLines + 1 { Terminal.error("Further failures are only counted.") }
+            }, onHold: { progress.hold(until: $0) })
     }
 
     private func work(

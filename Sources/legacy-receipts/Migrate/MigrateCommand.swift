@@ -388,16 +388,18 @@ struct MigrateCommand: AsyncParsableCommand {
         } catch {
             try interruption.endIfInterrupted("Interrupted after \(reporter.done) records. \(resumption)")
             guard let error = error as? MigrationError else { throw error }
-            let advice =
-                switch error.code {
-                case .inputChanged: " To read everything again, add --start-over; what is stored stays."
-                case .store: " Repair it. \(resumption)"
-                default: ""
-                }
-            throw CommandFailure(error.message + advice)
+            throw CommandFailure(error.message + advice(for: error))
         }
         if !summary.records.isClean || (!retry && missingText(summary.records) != nil) {
             throw ExitStatus.someQuarantined
+        }
+    }
+
+    private func advice(for error: MigrationError) -> String {
+        switch error.code {
+        case .inputChanged: " To read everything again, add --start-over; what is stored stays."
+        case .store: " Repair it. \(resumption)"
+        default: ""
         }
     }
 
