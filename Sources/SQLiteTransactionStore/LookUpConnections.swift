@@ -14,7 +14,7 @@ final class LookUpConnections: Sendable {
     struct Replaced: Error {}
 
     private struct State {
-        /// The most recently used connection comes first, because its pages are in the caches.
+        /// The most recently used connection is the last one. It is used first, because its pages are in the caches.
         var idle: [LookUpConnection] = []
         var isClosed = false
     }

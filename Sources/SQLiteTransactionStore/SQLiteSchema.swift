@@ -49,7 +49,8 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
+    /// The values of an app transaction without a field in the modern model (`LegacyAppTransactionFields`): JSON, or
+    /// empty.
     private static let version12 = "ALTER TABLE app_transactions ADD COLUMN legacy BLOB NOT NULL DEFAULT X''"
 
     /// When to look at each term (`EndedTerms`), and the dates of the looks at the terms of each app, in milliseconds since

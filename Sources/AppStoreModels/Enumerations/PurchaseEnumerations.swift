@@ -10,7 +10,7 @@ public struct Environment: OpenEnum {
     public static let production = Self(rawValue: "Production")
     /// Test purchases, including those made through TestFlight and App Review.
     public static let sandbox = Self(rawValue: "Sandbox")
-    /// StoreKit Testing in Xcode. An Apple certificate does not sign its data.
+    /// StoreKit Testing in Xcode. Xcode signs this data with its own certificate, not with one of Apple's.
     public static let xcode = Self(rawValue: "Xcode")
     /// Unit tests with a stubbed server.
     public static let localTesting = Self(rawValue: "LocalTesting")

@@ -154,8 +154,8 @@ package enum UTF8Validation {
         }
     }
 
-    /// The length in bytes of the non-ASCII character at `index` (RFC 3629, section 4); 0 for an ill-formed sequence. A
-    /// sequence that `end` cuts is longer than the rest.
+    /// The length in bytes of the non-ASCII character at `index` (RFC 3629, section 4); 0 for an ill-formed sequence.
+    /// If `end` cuts the sequence off, the length reaches past `end`.
     package static func characterLength(in bytes: UnsafeBufferPointer<UInt8>, at index: Int, end: Int) -> Int {
         let first = bytes[index]
         let length: Int

@@ -2,9 +2,9 @@ public import AppStoreModels
 
 /// The known purchases of one customer of one app, as input to the rules about offers and entitlements.
 ///
-/// Offers depend on auto-renewable subscriptions only; entitlements on all types of products. A family-shared
-/// subscription is the purchase of another family member, and an assigned one that of an organization: they give access, but do
-/// not count for offers.
+/// Offers depend on auto-renewable subscriptions only; entitlements on all types of products. Another family member
+/// bought a family-shared subscription, and an organization bought an assigned one. Both give access, but do not count
+/// for offers.
 public struct PurchaseHistory: Hashable, Sendable {
     /// One transaction, and how far it can be trusted.
     public struct Entry: Hashable, Sendable {

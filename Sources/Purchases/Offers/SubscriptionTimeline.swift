@@ -297,8 +297,8 @@ struct SubscriptionTimeline {
 }
 
 extension PurchaseHistory {
-    /// The subscriptions that an organization or group assigned to the customer, by original transaction id. They give the
-    /// same access as a purchase, but somebody else bought them, so they do not count for offers.
+    /// The subscriptions that an organization or group assigned to the customer, by original transaction id. They give
+    /// the same access as a purchase. The customer did not buy them, so they do not count for offers.
     ///
     /// One transaction with the ownership `ASSIGNED` decides about its subscription, because receipts do not state it. An
     /// unsigned one does not if a signed document states the subscription.

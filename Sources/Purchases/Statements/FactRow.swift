@@ -17,7 +17,7 @@ public struct FactRow: Hashable, Sendable {
     public let signedDate: Int64
     /// JSON. An engine does not change it and does not need to read it.
     public let payload: [UInt8]
-    /// The values that the modern model has no field for: JSON, or empty. Renewal infos have none.
+    /// The values without a field in the modern model: JSON, or empty. Renewal infos have none.
     public let legacy: [UInt8]
     /// Whether the fact states a refund or an upgrade.
     public let revokes: Bool

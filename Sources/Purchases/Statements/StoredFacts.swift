@@ -27,8 +27,8 @@ public struct LegacyTransactionFields: Codable, Hashable, Sendable {
     public init() {}
 }
 
-/// Values of app receipts, and of the replies to them, that the modern app transaction has no field for. Each is absent if
-/// the document does not have it.
+/// Values of app receipts, and of the replies to them, without a field in the modern app transaction. A value that the
+/// document does not state is nil.
 public struct LegacyAppTransactionFields: Codable, Hashable, Sendable {
     /// `receipt_type` (attribute 0) as Apple wrote it: `ProductionVPP` is a volume purchase.
     public var receiptType: String?

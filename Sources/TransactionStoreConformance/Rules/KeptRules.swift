@@ -58,7 +58,7 @@ extension StoreConformance {
                 // A row of an earlier version has no such values. It gets them when the document arrives again.
                 (Samples.app("1", at: 1, legacy: volume), 1, volume), (Samples.app("1", at: 1), 0, volume),
                 (Samples.app("1", at: 1, legacy: single), 0, volume),
-                // StoreKit 2 does not state them, and an unsigned document does not overrule a receipt.
+                // StoreKit 2 does not state these values, and an unsigned document does not override a receipt.
                 (Samples.app("2", source: .signedTransaction, at: 2), 1, volume),
                 (Samples.app("2", source: .recordedReply, at: 3, legacy: single), 1, volume),
                 (Samples.app("3", at: 3, legacy: single), 1, single),

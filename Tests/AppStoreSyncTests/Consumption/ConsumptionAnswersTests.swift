@@ -149,7 +149,7 @@ import TransactionStore
         }
     }
 
-    /// A request about a consumable, whose deadline is so long after now.
+    /// A request about a consumable, whose deadline is so long after now. All ``Tasks`` contain it.
     private static func open(_ id: String, deadline: Int64, uuid: String? = nil) throws -> ConsumptionCase {
         let payload = JWSTransactionDecodedPayload {
             $0.originalTransactionId = id
