@@ -34,7 +34,7 @@ public struct APIErrorCode: OpenEnum {
     public var description: String { name.map { "\(rawValue) (\($0))" } ?? "\(rawValue)" }
 
     /// The known values.
-    public static let knownValues: [Self] = texts.map(\.key)
+    public static let knownValues: [Self] = knownMeanings.map(\.key)
 }
 
 extension APIErrorCode {
