@@ -366,7 +366,7 @@ def database_hangs(scene, page):
     try:
         wait_for("21005", lambda: server.ask(receipt)["status"] == 21005)
         def blocking():
-            # A server whose store hangs waits for it only while it is asked.
+            # A server waits for a hanging store only during a request.
             asking = threading.Thread(target=server.ask, args=[receipt])
             asking.start()
             rows = database.query(find)
@@ -408,7 +408,7 @@ def spool_keeps_rejected(scene, page, database, server):
     metric, line = re.search(r"`(\w+)` counts receipts that a working store rejects \(log: `([^`]*)`", page.text).groups()
     server.shows([f"{metric} == 1"], [[line, "receipt", "reason"]])
     database.query("ALTER TABLE legacy_receipts.receipts DROP CONSTRAINT rejection")
-    # An accepted receipt does not bring the rejected one along.
+    # The server accepts another receipt. The rejected one is still not stored.
     expect(server.ask(scene.shop.receipt())["status"] == 0, "answered without the reason")
     wait_for("the next receipt is stored", lambda: receipts() == before + 1)
     server.shows([f"{metric} == 1"], [])
@@ -438,7 +438,7 @@ def app_store_away(scene, page):
     scene.shop.process.send_signal(signal.SIGCONT)
     asks_again(server, receipt)
     server.shows(*page.normal)
-    # The App Store does not know this key, as one that was revoked.
+    # The App Store rejects this key as it rejects a revoked one.
     unknown = os.path.join(scene.folder, "unknown.p8")
     subprocess.run(["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", unknown],
                    check=True, capture_output=True)
@@ -528,7 +528,7 @@ def certificate_expires(scene, page):
         os.chmod(os.path.join(scene.folder, "server.key"), 0o600)
 
     def expired():
-        # The certificate for the key that is there, of yesterday.
+        # A certificate for the same key, which expired yesterday.
         request = os.path.join(scene.folder, "server.csr")
         for arguments in (
                 ["req", "-new", "-subj", "/CN=localhost", "-key", key, "-out", request],
@@ -606,7 +606,7 @@ def restore(scene, page):
     store = ["--store", "sqlite:" + path]
 
     def deliver():
-        """What a consumer gets. It acknowledges all of it."""
+        """The entries that a consumer gets. Acknowledges all of them."""
         return scene.run("ledger", "follow", *store, "--consumer", "shop", "--once", "--acknowledge-on-exit-0", "cat")
 
     deliver()
@@ -726,7 +726,7 @@ def roll_back(scene, page):
         spool={"path": os.path.join(scene.folder, "apple.spool")})
     expect(apple.ask(receipt)["status"] == 0, "the same request at the other address")
     server.shows(*page.symptom)
-    # A refund that our server did not hear of is found with a recorded pair.
+    # A recorded pair shows a refund of which the server got no notification.
     pairs = os.path.join(scene.folder, "pairs.ndjson")
 
     def compare(status):

@@ -540,7 +540,7 @@ package enum ExportedTables {
             .integer("length", "The length of the original in bytes.") { source($0, "length")?.integer },
             .text(
                 "path",
-                "The path of the document in its record, which was migrated otherwise; none for a whole record; `(migrated record)` for a whole record that was migrated except for a row or a reply that means nothing without its receipt; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
+                "The path of the document in its record, whose other documents were migrated; none for a whole record; `(migrated record)` for a whole record that was migrated except for a row or a reply that has no meaning without its receipt; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
             ) { source($0, "path")?.string },
             .json("record", "Your own columns beside it.") { $0["record"]?.json },
             .text("original", "The original bytes, if they are UTF-8; cut if the record was too large.") {

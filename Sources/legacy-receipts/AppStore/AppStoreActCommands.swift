@@ -174,7 +174,7 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
                 answer.add("notificationUUIDs", .array(sent.notificationUUIDs.map { .string($0) }))
                 answer.add("requestStaysOpen", .bool(failure != nil || sent.missed > 0))
                 if sent.missed > 0 {
-                    answer.say("Apple no longer waits for some requests about it, which stay open: dismiss them.")
+                    answer.say("The deadline of some requests about it has passed. They stay open: dismiss them.")
                 } else if sent.notificationUUIDs.isEmpty {
                     answer.say("The store has no open request about it.")
                 }
