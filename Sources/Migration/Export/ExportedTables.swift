@@ -164,8 +164,9 @@ package enum ExportedTables {
             .date(
                 "recordedCancellationDate",
                 """
-                A cancellation that only an unsigned document states; it counts nowhere until the App Store confirms it. One \
-                from a notification of version 1 that a server received with the secret counts, and is in `revocationDate`.
+                A cancellation that only an unsigned document states, about this transaction or a copy of it; it counts \
+                nowhere until the App Store confirms it. One from a notification of version 1 that a server received with the \
+                secret counts, and is in `revocationDate`.
                 """
             ) { $0.value.stored.recordedCancellation?.date },
         ]
