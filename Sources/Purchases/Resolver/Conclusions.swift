@@ -47,7 +47,10 @@ extension StoredTransaction {
                 notes.add(.freeSubscription)
                 payload.expiresDate = nil
             }
-            return sources.conclude(&payload.type, type, .type, product.provenance(of: .type))
+            if payload.expiresDate == nil || type == .autoRenewableSubscription {
+                return sources.conclude(&payload.type, type, .type, product.provenance(of: .type))
+            }
+            notes.add(.catalogTypeDiffers)
         }
         if payload.expiresDate != nil {
             let rule = Provenance.inferred(.expiresDateMeansAutoRenewable)

@@ -6,6 +6,9 @@ enum TypeOrder {
     ///
     /// Of a purchase that a signed document states, unsigned documents do not count: a wrong or forged row would keep a refunded
     /// copy granted, or give a non-renewing subscription access without an end.
+    ///
+    /// The catalog does not count for a transaction with an expiry. Only subscriptions have one, so another type in the catalog is
+    /// a mistake: it would give access without an end, or take a running subscription away.
     /// - Parameters:
     ///   - signed: what signed documents state, about the transaction or else about another one of the same purchase.
     ///   - recorded: what unsigned documents state.
@@ -25,6 +28,8 @@ extension StoredTransaction {
     /// The type of the product, by the order of `TypeOrder`.
     /// - Parameter catalog: the type that the catalog states.
     package func type(catalog: @autoclosure () -> ProductType?) -> ProductType? {
-        TypeOrder.type(signed: signedType, catalog: catalog(), recorded: payload.type, isSigned: isSigned)
+        TypeOrder.type(
+            signed: signedType, catalog: payload.expiresDate == nil ? catalog() : nil, recorded: payload.type,
+            isSigned: isSigned)
     }
 }

@@ -107,6 +107,17 @@ import Testing
         #expect(mapped.payload.type == .consumable && mapped.notes == [.catalogTypeDiffers])
     }
 
+    @Test func anExpiryBeatsTheTypeOfTheCatalogAndTheDifferenceIsNoted() throws {
+        let purchase = InAppPurchase(productId: "p", transactionId: "1", expiresDate: 7)
+        for type in [ProductType.nonConsumable, .consumable, .nonRenewingSubscription] {
+            let mapped = try Support.mapOne(
+                purchase, catalog: try Support.catalog(Support.entry("p") { $0.type = type }))
+            #expect(mapped.payload.type == .autoRenewableSubscription && mapped.payload.expiresDate == 7)
+            #expect(mapped.provenance[.type] == .inferred(.expiresDateMeansAutoRenewable))
+            #expect(mapped.notes.contains(.catalogTypeDiffers))
+        }
+    }
+
     @Test func withoutTypeAndCatalogARuleTellsSubscriptionsAndNothingElse() throws {
         let expiring = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", expiresDate: 7))
         #expect(expiring.payload.type == .autoRenewableSubscription)

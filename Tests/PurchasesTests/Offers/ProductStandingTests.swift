@@ -134,12 +134,14 @@ struct ProductStandingTests {
     @Test("A consumable is finished unless the newest app receipt contains it")
     func finishedConsumables() throws {
         func isFinished(
-            _ type: ProductType?, _ source: FactSource, newestList: Int64?, catalog: ProductCatalog? = nil
+            _ type: ProductType?, _ source: FactSource, newestList: Int64?, catalog: ProductCatalog? = nil,
+            expires: Int64? = nil
         ) -> Bool {
             let payload = JWSTransactionDecodedPayload {
                 $0.transactionId = "1"
                 $0.productId = "apple"
                 $0.type = type
+                $0.expiresDate = expires
             }
             let transaction = StoredTransaction(payload, origin: FactOrigin(source: source, signedDate: 5))
             return transaction.isFinishedConsumable(newestList: newestList, catalog: catalog)
@@ -154,6 +156,10 @@ struct ProductStandingTests {
         #expect(!isFinished(nil, .receipt, newestList: 6))
         #expect(isFinished(nil, .receipt, newestList: 6, catalog: catalog))
         #expect(!isFinished(.nonConsumable, .receipt, newestList: 6, catalog: catalog))
+        // Consumables do not expire, so the catalog is wrong.
+        #expect(!isFinished(nil, .receipt, newestList: 6, catalog: catalog, expires: 9))
+        #expect(
+            !isFinished(.autoRenewableSubscription, .recordedStoreKit2, newestList: 6, catalog: catalog, expires: 9))
     }
 
     @Test("A cancellation from another document is a revocation, except of an upgraded or revoked period")

@@ -494,6 +494,28 @@ struct CopyTests {
         #expect(try statuses([old, period], isInCatalog: false) == [.active, nil])
     }
 
+    @Test("A transaction with an expiry is one of a subscription, also if the catalog states another type")
+    func expiryAndCatalog() throws {
+        let end = Samples.june + 30 * Samples.day
+        let facts = [
+            untyped("1", .receipt, at: 9) { $0.expiresDate = end },
+            untyped("1", .recordedReply, at: 9) { $0.expiresDate = end },
+            untyped("1", .recordedStoreKit2, at: 9) {
+                $0.type = .autoRenewableSubscription
+                $0.expiresDate = end
+            },
+        ]
+        for fact in facts {
+            let customer = try unwrap(Customer(resolving: [Samples.set([fact])]))
+            for type in [ProductType.nonConsumable, .consumable, .nonRenewingSubscription] {
+                let history = customer.purchaseHistory(catalog: try catalog(type))
+                #expect(history.entries.map(\.transaction.type) == [.autoRenewableSubscription])
+                #expect(history.entitlements(at: end - 1).map(\.status) == [.active])
+                #expect(history.entitlements(at: end).map(\.status) == [.expired])
+            }
+        }
+    }
+
     @Test("What a row states about Family Sharing does not keep a copy of a refunded signed purchase granted")
     func recordedSharing() throws {
         let refunded = period("2", at: 2, revoked: Self.refund)
