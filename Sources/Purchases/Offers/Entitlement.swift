@@ -372,7 +372,11 @@ struct ProductTypes {
     init(_ entries: [PurchaseHistory.Entry]) {
         for entry in entries {
             guard let id = entry.transaction.productId, let type = entry.transaction.type else { continue }
-            if entry.isSigned { signed[id] = type } else { recorded[id] = type }
+            if entry.isSigned {
+                TypeOrder.keep(type, in: &signed[id])
+            } else {
+                TypeOrder.keep(type, in: &recorded[id])
+            }
         }
     }
 
@@ -405,7 +409,7 @@ struct SinglePurchase {
 
     /// - Parameter copies: the transactions of one purchase.
     init?(_ copies: [PurchaseHistory.Entry], type: ProductType?, product: PurchaseHistory.Product) {
-        let deciding = Self.deciding(copies).sorted { $0.copyOrder < $1.copyOrder }
+        let deciding = Self.deciding(copies)
         guard let entry = deciding.first else { return nil }
         self.entry = entry
         self.copies = copies
@@ -427,10 +431,10 @@ struct SinglePurchase {
         end = [termEnd, revocationDate].compactMap { $0 }.min()
     }
 
-    /// Unsigned documents do not count for a signed purchase.
+    /// The copies that count, the one that was made first before the others. Unsigned documents do not count for a signed purchase.
     static func deciding(_ copies: [PurchaseHistory.Entry]) -> [PurchaseHistory.Entry] {
         let signed = copies.filter(\.isSigned)
-        return signed.isEmpty ? copies : signed
+        return (signed.isEmpty ? copies : signed).sorted { $0.copyOrder < $1.copyOrder }
     }
 
     func status(at now: Int64) -> SubscriptionStatus? {

@@ -204,7 +204,11 @@ struct KnownTypes {
             if isPeriod { periods.insert(subject) }
         }
         if let type = payload.type {
-            if isSigned { Self.add(type, to: &signed[subject]) } else { Self.add(type, to: &recorded[subject]) }
+            if isSigned {
+                TypeOrder.keep(type, in: &signed[subject])
+            } else {
+                TypeOrder.keep(type, in: &recorded[subject])
+            }
             return
         }
         guard isReceipt || isJWS else { return }
@@ -213,12 +217,6 @@ struct KnownTypes {
         } else if expiries[subject] == nil {
             expiries[subject] = .absent
         }
-    }
-
-    /// Documents can disagree; their order must change nothing.
-    private static func add(_ type: ProductType, to known: inout ProductType?) {
-        if let other = known, other.rawValue <= type.rawValue { return }
-        known = type
     }
 
     /// The type of a transaction's product; nil if it is unknown. An expiry that a document states shows a subscription, also

@@ -19,6 +19,12 @@ enum TypeOrder {
         if let signed { return signed }
         return catalog() ?? (isSigned ? nil : recorded)
     }
+
+    /// Keeps one of the types that documents of equal weight state. They can disagree; their order must change nothing.
+    static func keep(_ type: ProductType, in known: inout ProductType?) {
+        if let other = known, other.rawValue <= type.rawValue { return }
+        known = type
+    }
 }
 
 extension StoredTransaction {

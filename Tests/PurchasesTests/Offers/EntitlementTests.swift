@@ -466,6 +466,32 @@ struct EntitlementTests {
         #expect(try found(5).status == .expired && !found(5).isCurrent)
     }
 
+    @Test("If transactions of a product state different types, their order changes no entitlement")
+    func contradictingTypes() {
+        func restored(_ type: ProductType?, _ id: String) -> JWSTransactionDecodedPayload {
+            purchase("pass", type, id, month: 1) { $0.originalTransactionId = "1" }
+        }
+        for transactions in [
+            // One purchase.
+            [purchase("pass", .nonConsumable, "1"), restored(.nonRenewingSubscription, "2")],
+            // Three purchases, one of unknown type.
+            [
+                purchase("pass", .nonConsumable, "3", month: 1),
+                purchase("pass", .nonRenewingSubscription, "4", month: 1),
+                purchase("pass", nil, "2"),
+            ],
+        ] {
+            for isSigned in [true, false] {
+                func entitlements(_ transactions: [JWSTransactionDecodedPayload]) -> [Entitlement] {
+                    var history = Samples.history(transactions)
+                    for place in history.entries.indices { history.entries[place].isSigned = isSigned }
+                    return history.entitlements(at: Samples.month(2))
+                }
+                #expect(entitlements(transactions) == entitlements(transactions.reversed()))
+            }
+        }
+    }
+
     @Test("A product of unknown type has an unknown status, and a free subscription never ends")
     func unknownTypes() {
         var history = Samples.history([
