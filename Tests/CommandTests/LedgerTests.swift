@@ -174,6 +174,24 @@ struct LedgerTests {
             ])
     }
 
+    @Test("An entry has the term of its purchase also if only another transaction of the purchase states the type")
+    func termByOtherTransaction() async throws {
+        let folder = try Folder()
+        let bought = StoredPurchases.purchase("500", "pass", nil, month: 0)
+        let restored = StoredPurchases.fact("501", original: "500", 1, 1) {
+            $0.productId = "pass"
+            $0.subscriptionGroupIdentifier = nil
+            $0.type = .nonRenewingSubscription
+            $0.originalPurchaseDate = StoredPurchases.month(0)
+            $0.expiresDate = nil
+        }
+        try await StoredPurchases.makeStore([StoredPurchases.set([bought, restored])], in: folder)
+        try folder.write("products.yaml", "version: 1\nproducts:\n  pass: {duration: P7D}\n".utf8)
+        let all = try entries(try await ledger("read", "--catalog", "products.yaml", in: folder))
+        let starts = all.filter { $0["transactionId"] as? String == "500" }.map { $0["termStart"] as? Int64 }
+        #expect(starts == [StoredPurchases.month(0)])
+    }
+
     @Test("An entry of an unclaimed seat has the claim")
     func unclaimedSeats() async throws {
         let folder = try Folder()

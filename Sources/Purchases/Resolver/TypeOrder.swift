@@ -1,4 +1,4 @@
-package import AppStoreModels
+internal import AppStoreModels
 
 /// Which statement about the type of a product counts. Every rule asks this one.
 enum TypeOrder {
@@ -33,7 +33,7 @@ extension StoredTransaction {
 
     /// The type of the product, by the order of `TypeOrder`.
     /// - Parameter catalog: the type that the catalog states.
-    package func type(catalog: @autoclosure () -> ProductType?) -> ProductType? {
+    func type(catalog: @autoclosure () -> ProductType?) -> ProductType? {
         TypeOrder.type(
             signed: signedType, catalog: payload.expiresDate == nil ? catalog() : nil, recorded: payload.type,
             isSigned: isSigned)

@@ -124,9 +124,8 @@ private struct LedgerTerms {
     /// - Throws: `TransactionStoreError`.
     mutating func term(of entry: LedgerEntry, in store: any TransactionStore) async throws -> NonRenewingTerm? {
         let payload = entry.transaction.payload
-        guard let catalog, let product = payload.productId.flatMap({ catalog.product($0) }),
-            entry.transaction.type(catalog: product.type) == .nonRenewingSubscription
-        else { return nil }
+        // Only non-renewing subscriptions have a duration. Whether the purchase is one can depend on the customer's others.
+        guard let catalog, payload.productId.flatMap({ catalog.product($0) })?.duration != nil else { return nil }
         let key = Key(scope: entry.scope, transactionId: entry.transactionId)
         if lookedUp.insert(key).inserted {
             let identity = CustomerIdentity(
