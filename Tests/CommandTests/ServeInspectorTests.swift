@@ -266,7 +266,9 @@ struct ServeInspectorTests {
         #expect(malformed.contains("<form") && malformed.contains("<title>Inspector</title>"))
     }
 
-    @Test("The modern transactions of a customer show the refund of a copy that only the catalog makes one")
+    @Test(
+        "The modern transactions of a customer have the type of the catalog, and the refund of a copy that only it makes one"
+    )
     func copiesByCatalog() async throws {
         let folder = try Folder.withRoot()
         let refunded = StoredPurchases.purchase("500", "lifetime", nil, month: 0, refunded: 1)
@@ -290,6 +292,8 @@ struct ServeInspectorTests {
         let html = try folder.text("page")
         let refund = "&quot;revocationDate&quot; : \(StoredPurchases.month(1))"
         #expect(html.components(separatedBy: refund).count == 3, "\(html)")
+        let type = "&quot;type&quot; : &quot;Non-Consumable&quot;"
+        #expect(html.components(separatedBy: type).count == 3, "\(html)")
     }
 
     @Test("The page of a customer shows the reply to a stored receipt, with the other facts in the store")

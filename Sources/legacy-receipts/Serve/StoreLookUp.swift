@@ -126,7 +126,12 @@ struct StoreLookUp: LookUpAnswers {
     private static func transactions(_ customer: Customer, _ catalog: ProductCatalog?) -> [UInt8] {
         var writer = JSONWriter()
         writer.beginArray()
-        for transaction in customer.transactionsWithTypes(from: catalog) { transaction.payload.write(to: &writer) }
+        let entries = customer.purchaseHistory(catalog: catalog).entries
+        for (stored, entry) in zip(customer.transactionsWithTypes(from: catalog), entries) {
+            var payload = stored.payload
+            payload.type = entry.transaction.type
+            payload.write(to: &writer)
+        }
         writer.endArray()
         return writer.finish()
     }
