@@ -10,9 +10,9 @@ extension PurchaseHistory {
     /// so it is if the end of a subscription is unknown, or if one was assigned to the customer: Apple does not document
     /// whether the offer of an assigned subscription counts as the customer's.
     ///
-    /// A refund ends a subscription also if no document states the end of its period: from then on it only counts for whether an
-    /// offer was used. An unsigned document can lack everything that shows a subscription. Its purchase is taken for one unless
-    /// the type of the product is known.
+    /// A refund ends a subscription also if no document states the end of its period. After that, only its offer still counts. An
+    /// unsigned document can lack everything that shows a subscription. Its purchase may be one, unless the type of the product is
+    /// known or a receipt states the product without an end.
     ///
     /// The verdict covers the history only: it does not include purchases after ``completeThrough``. If periods of a
     /// subscription are missing (``Coverage``), one of them may have had the offer.
@@ -95,11 +95,16 @@ extension PurchaseHistory {
     /// The same, with the purchases that only unsigned documents state and that may be subscriptions.
     private func possibleSubscriptions(in group: String?) -> [Entry] {
         let types = ProductTypes(entries)
+        // A receipt states the end and the line item of a subscription.
+        let otherProducts = Set(
+            entries.lazy.filter { $0.isSigned && $0.isOwnWithoutTypeAndEnd && !$0.isSubscriptionWithoutEnd }
+                .compactMap(\.transaction.productId))
         let possible = SubscriptionTimeline.newest(entries).filter { entry in
             guard entry.isOwnWithoutTypeAndEnd else { return false }
             if entry.isSubscriptionWithoutEnd { return true }
-            let type = types.type(of: entry)
-            return !entry.isSigned && (type == nil || type == .autoRenewableSubscription)
+            guard !entry.isSigned else { return false }
+            if let type = types.type(of: entry) { return type == .autoRenewableSubscription }
+            return entry.transaction.productId.map { !otherProducts.contains($0) } ?? true
         }
         return placed(possible, in: group)
     }

@@ -14,8 +14,8 @@ package import ProductCatalog
 ///   a reversal is usually stated about the refunded copy itself, and counts at once. The type of a notification
 ///   (REFUND_REVERSED) shortens the day for no copy: a newer transaction of that copy would replace it, and revoke again.
 ///
-/// An upgraded period is not revoked. Unsigned documents decide nothing about a signed transaction: their cancellation of one
-/// copy stands beside each signed copy (`recordedCancellation`), for callers that trust it.
+/// An upgraded period is not revoked. Unsigned documents decide nothing about a signed transaction. If they cancel one copy,
+/// every copy has that cancellation as its `recordedCancellation`, for callers that trust it.
 enum CopyRule {
     /// Sets and removes the revocations of copies. The cost is linear in the number of transactions; without a revocation,
     /// the usual case, it only looks for one.
@@ -36,8 +36,8 @@ enum CopyRule {
         }
     }
 
-    /// Sets the cancellation that only unsigned documents state, beside all copies, and removes it if the App Store has signed
-    /// a later transaction of a copy without it.
+    /// Gives all copies the cancellation that only unsigned documents state. Removes it if the App Store signed a transaction of a
+    /// copy without it more than a day later.
     private static func shareRecorded(_ places: [Int], _ transactions: inout [StoredTransaction]) {
         let granted = places.filter { transactions[$0].payload.isGranted }
         let signed = granted.compactMap { transactions[$0].signedTransactionDate }.max() ?? .min

@@ -218,7 +218,7 @@ struct IntroductoryTests {
         }
     }
 
-    @Test("A row that lacks type, end and line item may be a subscription unless the type of its product is known")
+    @Test("A row that lacks type, end and line item may be a subscription unless its product is known to be none")
     func bareRow() {
         let bare = Samples.period("coins", 0, 1, group: nil) {
             $0.type = nil
@@ -238,6 +238,14 @@ struct IntroductoryTests {
             $0.expiresDate = nil
         }
         #expect(verdict(isSigned: false, [typed]).eligibility == .eligible)
+        // A receipt states another purchase of the product, without an end.
+        var received = typed
+        received.type = nil
+        #expect(verdict(isSigned: false, [received]).eligibility == .eligible)
+        received.productId = "gems"
+        #expect(verdict(isSigned: false, [received]).eligibility == .unknown)
+        (received.productId, received.webOrderLineItemId) = ("coins", "900")
+        #expect(verdict(isSigned: false, [received]).eligibility == .unknown)
     }
 
     @Test("Purchases that are no subscriptions, and free subscriptions, do not count")
