@@ -47,7 +47,7 @@ extension StoredTransaction {
                 notes.add(.freeSubscription)
                 payload.expiresDate = nil
             }
-            if payload.expiresDate == nil || type == .autoRenewableSubscription {
+            if let type = catalogType(type) {
                 return sources.conclude(&payload.type, type, .type, product.provenance(of: .type))
             }
             notes.add(.catalogTypeDiffers)

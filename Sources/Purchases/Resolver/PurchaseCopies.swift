@@ -219,11 +219,10 @@ struct KnownTypes {
         }
     }
 
-    /// The type of a transaction's product; nil if it is unknown. An expiry that a document states shows a subscription, also
-    /// if the catalog contradicts it.
+    /// The type of a transaction's product; nil if it is unknown.
     func type(of transaction: StoredTransaction) -> ProductType? {
         TypeOrder.type(
-            signed: signedType(of: transaction), catalog: catalogType(of: transaction.payload),
+            signed: signedType(of: transaction), catalog: catalogType(of: transaction),
             recorded: transaction.payload.type ?? Subject(transaction.payload).flatMap { recorded[$0] },
             isSigned: transaction.isSigned)
     }
@@ -244,9 +243,9 @@ struct KnownTypes {
         transaction.signedType ?? Subject(transaction.payload).flatMap { signed[$0] }
     }
 
-    private func catalogType(of payload: JWSTransactionDecodedPayload) -> ProductType? {
-        guard let catalog, payload.expiresDate == nil, let product = payload.productId else { return nil }
-        return catalog.product(product)?.type
+    private func catalogType(of transaction: StoredTransaction) -> ProductType? {
+        guard let catalog, let product = transaction.payload.productId else { return nil }
+        return transaction.catalogType(catalog.product(product)?.type)
     }
 
     /// Whether receipts state that a purchase of unknown type does not expire.

@@ -6,9 +6,6 @@ enum TypeOrder {
     ///
     /// Of a purchase that a signed document states, unsigned documents do not count: a wrong or forged row would keep a refunded
     /// copy granted, or give a non-renewing subscription access without an end.
-    ///
-    /// The catalog does not count for a transaction with an expiry. Only subscriptions have one, so another type in the catalog is
-    /// a mistake: it would give access without an end, or take a running subscription away.
     /// - Parameters:
     ///   - signed: what signed documents state, about the transaction or else about another one of the same purchase.
     ///   - recorded: what unsigned documents state.
@@ -35,7 +32,12 @@ extension StoredTransaction {
     /// - Parameter catalog: the type that the catalog states.
     func type(catalog: @autoclosure () -> ProductType?) -> ProductType? {
         TypeOrder.type(
-            signed: signedType, catalog: payload.expiresDate == nil ? catalog() : nil, recorded: payload.type,
-            isSigned: isSigned)
+            signed: signedType, catalog: catalogType(catalog()), recorded: payload.type, isSigned: isSigned)
+    }
+
+    /// The type that the catalog states, if it can be true. Documents without a signed type state an expiry only for subscriptions
+    /// that renew. Another type would give access without an end, or take a running subscription away.
+    func catalogType(_ type: ProductType?) -> ProductType? {
+        payload.expiresDate == nil || type == .autoRenewableSubscription ? type : nil
     }
 }
