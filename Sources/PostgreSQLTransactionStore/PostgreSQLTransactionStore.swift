@@ -8,7 +8,7 @@ public import TransactionStore
 /// one transaction. Small calls that arrive during a commit share the next transaction.
 ///
 /// Connections open on demand, and open again after the server was away. A store can therefore be created before its
-/// server is up. The first connection creates the schema or brings it up to date. An upgrade to version 12 then decodes the
+/// server is up. The first connection creates the schema or brings it up to date. An upgrade to version 13 then decodes the
 /// stored receipts, page by page, while other programs use the store; see ``Options/fillsInBackground``.
 ///
 /// | condition | error |

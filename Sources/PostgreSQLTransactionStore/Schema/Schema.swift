@@ -21,7 +21,7 @@ struct Schema: Sendable {
         Migration(version: 7, sql: references), Migration(version: 8, sql: consumptionRequests),
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
         Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
-        Migration(version: 12, sql: legacyAppFields),
+        Migration(version: 12, sql: legacyAppFields), Migration(version: 13, sql: legacyAppFill),
     ]
 
     /// The version that this program reads and writes.
@@ -225,20 +225,25 @@ struct Schema: Sendable {
         """
 
     /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
-    /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them afterwards.
+    /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them after version 13.
+    private static let legacyAppFields = "ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT ''"
+
+    /// What `AppTransactionFiller` needs. Some databases of version 12 have the table or the trigger already, because
+    /// development builds created them with that version.
     ///
     /// An older program that is still connected replaces rows without the column. The trigger then removes the values of the
     /// earlier receipt, so that the next write of a newer program adds those of the receipt. Newer programs state their version.
-    private static let legacyAppFields = """
-        ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT '';
+    private static let legacyAppFill = """
         -- The greatest customer whose app transaction is filled. Without a row, all are.
-        CREATE TABLE app_transaction_fill (
+        CREATE TABLE IF NOT EXISTS app_transaction_fill (
             id int2 PRIMARY KEY CHECK (id = 1),
             customer int8 NOT NULL
         );
-        INSERT INTO app_transaction_fill SELECT 1, 0 WHERE EXISTS (SELECT FROM app_transactions);
-        CREATE FUNCTION remove_legacy() RETURNS trigger LANGUAGE plpgsql AS
+        INSERT INTO app_transaction_fill SELECT 1, 0 WHERE EXISTS (SELECT FROM app_transactions)
+        ON CONFLICT DO NOTHING;
+        CREATE OR REPLACE FUNCTION remove_legacy() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN NEW.legacy := ''; RETURN NEW; END $$;
+        DROP TRIGGER IF EXISTS remove_legacy ON app_transactions;
         CREATE TRIGGER remove_legacy BEFORE UPDATE OF payload ON app_transactions FOR EACH ROW
             WHEN (coalesce(current_setting('legacy_receipts.schema_version', true), '') = '')
             EXECUTE FUNCTION remove_legacy()

@@ -23,8 +23,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 11 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...11)
+        "A database of schema 1 to 12 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...12)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -60,7 +60,7 @@ struct PostgreSQLMigrationTests {
             #expect(erased.transactions == 2 && erased.leftHashes == 1)
             #expect(try await new.apply([Samples.set(Samples.fact("1"))]).erased == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "12")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "13")
         }
     }
 
@@ -79,6 +79,45 @@ struct PostgreSQLMigrationTests {
             // Nothing changes when the receipt comes again.
             #expect(try await new.apply([set]).changed == 0)
             try await new.close()
+        }
+    }
+
+    @Test(
+        "A database of a version 12 from before the first release is upgraded, whatever it has of version 13",
+        arguments: [
+            """
+            DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();
+            DROP TABLE app_transaction_fill;
+            """,
+            "DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();",
+            "INSERT INTO app_transaction_fill VALUES (1, 0);", "",
+        ])
+    func earlyVersion12(difference: String) async throws {
+        try await TestSchema.with { schema in
+            let set = try VolumePurchase.set()
+            let old = try await schema.open()
+            _ = try await old.apply([set])
+            try await old.close()
+            try schema.server.sql(
+                """
+                SET search_path TO \(schema.name); \(difference)
+                UPDATE app_transactions SET legacy = '';
+                DELETE FROM schema_migrations WHERE version = 13
+                """)
+            let url = schema.server.url + "&schema=\(schema.name)"
+            let refused = #expect(throws: TransactionStoreError.self) { try PostgreSQLStoreSnapshot(url: url) }
+            #expect(refused?.code == .invalidArgument)
+            let new = try await schema.open()
+            let customer = try await new.customer(set.identities, in: set.scope)
+            #expect(customer?.appTransaction?.legacy == VolumePurchase.legacy)
+            #expect(try await new.apply([Samples.set(Samples.fact("900"))]).changed == 1)
+            try await new.close()
+            _ = try PostgreSQLStoreSnapshot(url: url)
+            let triggers = """
+                SELECT count(*) FROM pg_trigger
+                WHERE tgrelid = '\(schema.name).app_transactions'::regclass AND tgname = 'remove_legacy'
+                """
+            #expect(try schema.server.sql(triggers) == "1")
         }
     }
 
@@ -118,7 +157,7 @@ struct PostgreSQLMigrationTests {
             try await Self.makeOlder(
                 schema, volumePurchases: (1001...1250).map { "\($0)" }, trigger: Self.rejecting)
             let store = try await schema.open()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "12")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "13")
             #expect(try Self.filled(schema) == "200")
             #expect(try await store.apply([Samples.set(Samples.fact("2"))]).changed == 1)
             try await store.close()

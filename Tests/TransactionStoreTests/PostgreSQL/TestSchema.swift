@@ -30,7 +30,7 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
-    /// Turns the current schema into an older one, 1 to 11. Data that only newer schemas have is lost.
+    /// Turns the current schema into an older one, 1 to 12. Data that only newer schemas have is lost.
     func downgrade(to version: Int) throws {
         let newer = [
             "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",
@@ -46,9 +46,10 @@ struct TestSchema: Sendable {
             "DROP TABLE unknown_transactions, request_budgets, left_hashes;",
             "DROP TABLE ledger_endings, ledger_looks;",
             "DROP TABLE term_looks; ALTER TABLE IF EXISTS term_bases DROP COLUMN scope, DROP COLUMN due_at;",
+            "ALTER TABLE app_transactions DROP COLUMN legacy;",
             """
             DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();
-            ALTER TABLE app_transactions DROP COLUMN legacy; DROP TABLE app_transaction_fill;
+            DROP TABLE app_transaction_fill;
             """,
         ]
         try server.sql(
