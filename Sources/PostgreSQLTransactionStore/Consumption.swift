@@ -36,7 +36,11 @@ extension PostgreSQLTransactionStore: ConsumptionTasks {
         SET closed_at = CASE WHEN notification_uuid = ANY($3::bytea[]) THEN least(closed_at, \(now)) END
         WHERE notification_uuid = ANY($1::bytea[]) AND outcome IS NULL AND closed_at = $2::int8
         """)
-    private static let countUnknown = counting("closed_at <> \(ConsumptionClaim.counted)")
+    private static let countUnknown = counting(
+        """
+        closed_at <> \(ConsumptionClaim.counted)
+            AND (closed_at <= \(now) OR closed_at > \(now) + \(ConsumptionClaim.maximumMilliseconds))
+        """)
     private static let countMissed = counting("closed_at IS NULL")
 
     private static func counting(_ condition: String) -> Statement {

@@ -137,7 +137,11 @@ extension SQLiteTransactionStore: ConsumptionTasks {
                     """
                 ).run(start, end)
             }
-            let unknown = try count("closed_at <> \(ConsumptionClaim.counted)")
+            let unknown = try count(
+                """
+                closed_at <> \(ConsumptionClaim.counted)
+                    AND (closed_at <= \(Self.now) OR closed_at > \(Self.now) + \(ConsumptionClaim.maximumMilliseconds))
+                """)
             return MissedConsumptionTasks(missed: try count("closed_at IS NULL"), unknown: unknown)
         }
     }

@@ -23,7 +23,8 @@ public struct ConsumptionClaim: Hashable, Sendable {
         }
     }
 
-    /// The mark of a request that counted as missed. No program can claim the request any more.
+    /// The mark of a request that counted as missed. A program can still claim it: the clock of the program that counted may
+    /// have been wrong. If the answer fails, the request counts again.
     public static let counted: Int64 = 0
 
     /// The longest claim, ten minutes. A stored claim that lasts longer results from a clock that was set back, and counts as
@@ -47,21 +48,27 @@ public struct ConsumptionClaim: Hashable, Sendable {
     public init?(_ requests: [Request], at now: Int64, for milliseconds: Int64, renewing claim: ConsumptionClaim?) {
         var claimed: [String] = []
         var maybeAnswered: [String] = []
-        for request in requests where request.mark != Self.counted {
+        for request in requests {
             claimed.append(request.notificationUUID)
-            guard let mark = request.mark else { continue }
+            guard let mark = request.mark, mark != Self.counted else { continue }
             if let claim, claim.end == mark, claim.notificationUUIDs.contains(request.notificationUUID) {
                 if claim.maybeAnswered.contains(request.notificationUUID) {
                     maybeAnswered.append(request.notificationUUID)
                 }
                 continue
             }
-            guard mark <= now || mark > now.addingSaturated(Self.maximumMilliseconds) else { return nil }
+            if Self.isHeld(mark, at: now) { return nil }
             maybeAnswered.append(request.notificationUUID)
         }
         notificationUUIDs = claimed
         end = now.addingSaturated(milliseconds)
         self.maybeAnswered = maybeAnswered
+    }
+
+    /// Whether a mark is that of a claim that has not ended.
+    /// - Parameter now: the store's time, in milliseconds since 1970.
+    public static func isHeld(_ mark: Int64, at now: Int64) -> Bool {
+        mark > now && mark <= now.addingSaturated(maximumMilliseconds)
     }
 
     /// - Throws: ``TransactionStoreError`` `invalidArgument` for a duration outside 1 to ``maximumMilliseconds``.

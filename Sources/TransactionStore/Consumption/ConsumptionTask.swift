@@ -104,7 +104,7 @@ public protocol ConsumptionTasks: Sendable {
     ///
     /// A claim does not restrict the other methods. It is an agreement among the programs that send answers.
     /// - Parameters:
-    ///   - notificationUUIDs: the UUIDs of the tasks. Unknown and closed ones are ignored, and those that counted as missed.
+    ///   - notificationUUIDs: the UUIDs of the tasks. Unknown and closed ones are ignored.
     ///   - milliseconds: 1 to ``ConsumptionClaim/maximumMilliseconds``.
     ///   - claim: the caller's earlier claim, which this one continues or replaces; nil for none.
     /// - Returns: the claim; nil if another program has one of the tasks, and then nothing is claimed.
@@ -120,7 +120,7 @@ public protocol ConsumptionTasks: Sendable {
     func endClaim(_ claim: ConsumptionClaim, maybeAnswered: Bool) async throws
 
     /// Counts open tasks whose deadline is over. Each counts once, also if several programs count, and in later calls no
-    /// more. It stays open.
+    /// more, unless it is claimed meanwhile. It stays open. A task that a program has claimed counts after the claim has ended.
     /// - Parameters:
     ///   - start: counts only tasks that were requested after this time, in milliseconds since 1970.
     ///   - end: counts only tasks that were requested at or before this time.
