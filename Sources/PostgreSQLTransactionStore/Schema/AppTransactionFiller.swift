@@ -71,13 +71,15 @@ struct AppTransactionFiller {
     func isPending() throws -> Bool { try session.run(Self.findPosition).count > 0 }
 
     /// Fills the app transactions that are left, unless another program does. Stops if the task is canceled.
-    func fill(lockClass: Int32) throws {
+    /// - Parameter limits: the SQL text that gives a transaction its time limits. Those of a server are too short for a page
+    ///   of receipts on a slow disk.
+    func fill(lockClass: Int32, limits: String) throws {
         let key: [Parameter] = [.int4(lockClass), .int4(Self.lockNumber)]
         guard try session.run(Self.lock, key).integer(0, 0, as: Int32.self) == 1 else { return }
         defer { _ = try? session.run(Self.unlock, key) }
         while !Task.isCancelled {
             do {
-                guard try fillPage() else { return }
+                guard try fillPage(limits) else { return }
             } catch let failure as PostgreSQLFailure where failure.isConflict {
                 // Another program that merges customers locks rows in another order.
                 continue
@@ -86,8 +88,9 @@ struct AppTransactionFiller {
     }
 
     /// - Returns: whether app transactions are left.
-    private func fillPage() throws -> Bool {
+    private func fillPage(_ limits: String) throws -> Bool {
         try session.transaction {
+            try session.execute(limits)
             let position = try session.run(Self.lockPosition)
             guard position.count > 0 else { return false }
             let last: Int64 = try position.integer(0, 0)

@@ -9,33 +9,41 @@ final class BackgroundFill: Sendable {
 
     private let schema: Schema
     private let connection: PostgreSQLConnection
+    /// The time between two attempts.
+    private let pause: Duration
     private let state = Mutex(State())
 
-    init(_ schema: Schema, _ connection: PostgreSQLConnection) {
+    init(_ schema: Schema, _ connection: PostgreSQLConnection, pause: Duration) {
         self.schema = schema
         self.connection = connection
+        self.pause = pause
     }
 
-    /// Begins, unless it has begun. After a failure the next new connection of the pool begins again.
+    /// Begins, unless it has begun.
     func start() {
         state.withLock { state in
             guard state.task == nil, !state.isStopped else { return }
-            state.task = Task {
-                do { try await run() } catch {
-                    // The server is away, for example. The position is kept.
-                }
-                self.state.withLock { $0.task = nil }
-            }
+            state.task = Task { await run() }
         }
     }
 
-    private func run() async throws {
-        let schema = schema
-        try await connection.perform { session in
-            session.isWaitCanceled = { Task.isCancelled }
-            try schema.fill(session)
+    /// Until nothing is left. An attempt ends early while the server is away or refuses it, and while another program does
+    /// the work, which may be killed.
+    private func run() async {
+        while !Task.isCancelled {
+            let isLeft = (try? await attempt()) ?? true
+            await connection.close()
+            guard isLeft else { return }
+            try? await Task.sleep(for: pause)
         }
-        await connection.close()
+    }
+
+    private func attempt() async throws -> Bool {
+        let schema = schema
+        return try await connection.perform { session in
+            session.isWaitCanceled = { Task.isCancelled }
+            return try schema.fill(session)
+        }
     }
 
     /// Stops after the statement that runs, and begins no more.

@@ -69,8 +69,25 @@ struct Schema: Sendable {
 
     /// Fills the app transactions that the upgrade left, as far as the server lets this session do it. If it does not, the
     /// next program that opens the store goes on.
-    func fill(_ session: PostgreSQLSession) throws {
-        _ = try unlessRefused(session) { try AppTransactionFiller(session: session).fill(lockClass: lockClass) }
+    /// - Returns: whether some are left, as far as this session can know.
+    @discardableResult
+    func fill(_ session: PostgreSQLSession) throws -> Bool {
+        try session.withAnswerTimeout(timeouts.schema.answer) {
+            let isLeft = try unlessRefused(session) { () -> Bool in
+                let filler = AppTransactionFiller(session: session)
+                try filler.fill(lockClass: lockClass, limits: limits)
+                return try filler.isPending()
+            }
+            return isLeft ?? true
+        }
+    }
+
+    /// Gives the statements of a transaction as much time as a migration takes.
+    private var limits: String {
+        """
+        SET LOCAL statement_timeout TO \(timeouts.schema.statement);
+        SET LOCAL idle_in_transaction_session_timeout TO \(timeouts.schema.statement)
+        """
     }
 
     /// Runs `body`, and returns nil if the server refused a statement of it: a role may only read, or another program holds a
@@ -130,9 +147,8 @@ struct Schema: Sendable {
         try session.transaction {
             try session.execute(
                 """
-                SET LOCAL statement_timeout TO \(timeouts.schema.statement);
-                SET LOCAL lock_timeout TO \(timeouts.schema.lock);
-                SET LOCAL idle_in_transaction_session_timeout TO \(timeouts.schema.statement)
+                \(limits);
+                SET LOCAL lock_timeout TO \(timeouts.schema.lock)
                 """)
             try session.run(Self.lockSchema, [.int4(lockClass)])
             let schema = try session.run(Self.findSchema, [.text(quotedName)])

@@ -210,6 +210,26 @@ struct PostgreSQLMigrationTests {
         }
     }
 
+    @Test("An upgrade that the server rejects in the background goes on by itself")
+    func refusedFill() async throws {
+        try await TestSchema.with { schema in
+            let counting = Self.rejecting.replacing("RAISE", with: "PERFORM nextval('attempts'); RAISE")
+            try await Self.makeOlder(schema, volumePurchases: ["1001"], trigger: counting)
+            try schema.server.sql("CREATE SEQUENCE \(schema.name).attempts")
+            var options = schema.options()
+            options.fillsInBackground = true
+            options.fillPause = .milliseconds(20)
+            let server = try await PostgreSQLTransactionStore.open(url: schema.server.url, options: options)
+            try await eventually("the server has rejected it") {
+                try schema.server.sql("SELECT is_called FROM \(schema.name).attempts") == "t"
+            }
+            try schema.server.sql("DELETE FROM \(schema.name).gate")
+            // Without a new connection for calls.
+            try await eventually("the receipts are decoded") { try Self.filled(schema) == "1" }
+            try await server.close()
+        }
+    }
+
     @Test("What an older program that is still connected writes has no legacy fields of an earlier receipt")
     func writtenByOlderProgram() async throws {
         try await TestSchema.with { schema in
