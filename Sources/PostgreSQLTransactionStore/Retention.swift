@@ -34,21 +34,26 @@ extension PostgreSQLTransactionStore: StoreRetention {
         try await remove(Self.removeReceipts, before: date, from: .int8(.min)) { .int8(try $0.integer(0, 1)) }
     }
 
-    /// Runs a statement for one page of rows after the other.
+    /// Runs a statement for one page of rows after the other. If a page takes too long, as on a slow disk or with large
+    /// receipts, the pages become smaller.
     private func remove(
         _ statement: Statement, before date: Int64, from first: Parameter,
         next: @escaping @Sendable (ResultRows) throws -> Parameter
     ) async throws -> Int64 {
-        var (last, count) = (first, Int64(0))
+        var (last, count, size) = (first, Int64(0), Self.rowsAtOnce)
         while true {
-            let after = last
-            let page = try await perform { session -> (count: Int64, last: Parameter)? in
-                let rows = try session.run(statement, [after, .int8(date), .int4(Self.rowsAtOnce)])
-                return rows.count == 0 ? nil : (try rows.integer(0, 0), try next(rows))
+            let (after, limit) = (last, size)
+            do {
+                let page = try await perform { session -> (count: Int64, last: Parameter)? in
+                    let rows = try session.run(statement, [after, .int8(date), .int4(limit)])
+                    return rows.count == 0 ? nil : (try rows.integer(0, 0), try next(rows))
+                }
+                guard let page else { return count }
+                count += page.count
+                last = page.last
+            } catch let error as TransactionStoreError where error.code == .busy && size > 1 {
+                size = max(1, size / 4)
             }
-            guard let page else { return count }
-            count += page.count
-            last = page.last
         }
     }
 }
