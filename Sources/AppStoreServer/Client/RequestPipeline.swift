@@ -48,10 +48,12 @@ struct RequestPipeline: Sendable {
         var attempt = 1
         var failureBefore: AppStoreServerAPIError?
         while true {
-            try await waitForTurn(request.endpoint, attempts: attempt - 1)
+            try await waitForTurn(request.endpoint, attempts: attempt - 1, after: failureBefore)
             try await check(failureBefore)
             let start = clock.uptime()
-            let (body, failure) = try await sendOnce(request, attempt: attempt)
+            let (body, failed) = try await sendOnce(request, attempt: attempt)
+            var failure = failed
+            failure?.mayBeProcessedBefore = failureBefore?.mayBeProcessed ?? false
             let delay = failure.flatMap {
                 configuration.retryPolicy.delay(after: $0, attempt: attempt, now: clock.now())
             }
@@ -118,13 +120,16 @@ struct RequestPipeline: Sendable {
             timeout: configuration.timeout, maximumResponseSize: configuration.maximumResponseSize)
     }
 
-    private func waitForTurn(_ endpoint: APIEndpoint, attempts: Int) async throws {
+    private func waitForTurn(
+        _ endpoint: APIEndpoint, attempts: Int, after failure: AppStoreServerAPIError?
+    ) async throws {
         do {
             try Task.checkCancellation()
             try await limiter.waitForTurn(endpoint)
         } catch let exhausted as RateLimiter.Exhausted {
             var error = error(.rateBudgetExhausted, endpoint, attempts: attempts)
             error.retryAfter = configuration.clock.now() + exhausted.wait.wholeMilliseconds
+            error.mayBeProcessedBefore = failure?.mayBeProcessed ?? false
             throw error
         }
     }

@@ -56,6 +56,22 @@ import Testing
         #expect(endpoint.isIdempotent == !once.contains(endpoint))
     }
 
+    @Test("An error says whether Apple may have processed any attempt, not only the last one")
+    func earlierAttempts() async throws {
+        for (status, mayBeProcessed) in [(500, true), (503, false)] {
+            let transport = ScriptedTransport([.json("", status: status), .json("", status: 429)])
+            let client = try Sample.client(transport, retries: RetryPolicy(maximumAttempts: 2))
+            let refused = try #require(try await apiError { try await client.getTransactionInfo("1") })
+            #expect(refused.reason == .rateLimited && refused.mayBeProcessed == mayBeProcessed, "\(status)")
+            // The budget does not allow the second attempt.
+            let budgets = RateBudgets(overrides: [.getTransactionInfo: 0.01], maximumWait: .seconds(5))
+            let slow = try Sample.client(ScriptedTransport([.json("", status: status)]), budgets: budgets)
+            let unsent = try #require(try await apiError { try await slow.getTransactionInfo("1") })
+            #expect(unsent.reason == .rateBudgetExhausted && unsent.attempts == 1, "\(status)")
+            #expect(unsent.mayBeProcessed == mayBeProcessed, "\(status)")
+        }
+    }
+
     @Test(
         "5000001 is tried again only where sending twice does no harm: the request may have been carried out",
         arguments: APIEndpoint.allCases)

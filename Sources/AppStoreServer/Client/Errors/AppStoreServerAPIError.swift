@@ -63,6 +63,9 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
     /// How many times the request was sent; 0 if it was never sent.
     public var attempts: Int
 
+    /// Whether Apple may have processed an attempt before the one that this error is about.
+    var mayBeProcessedBefore = false
+
     init(
         _ reason: Reason, endpoint: APIEndpoint, environment: Environment, httpStatus: Int? = nil,
         code: APIErrorCode? = nil, message: String? = nil, retryAfter: Int64? = nil, detail: String? = nil,
@@ -104,9 +107,10 @@ public struct AppStoreServerAPIError: Error, Sendable, Hashable, CustomStringCon
         return httpStatus == 401 || (httpStatus == 403 && code?.name == nil)
     }
 
-    /// Whether Apple may have processed the request all the same.
+    /// Whether Apple may have processed the request all the same, in any attempt.
     package var mayBeProcessed: Bool {
-        switch reason {
+        if mayBeProcessedBefore { return true }
+        return switch reason {
         case .timedOut, .interrupted, .responseTooLarge, .invalidResponse: true
         // 503: the server did not process the request (RFC 9110, section 15.6.4).
         case .refused, .unexpectedStatus: httpStatus.map { $0 >= 500 && $0 != 503 } ?? false
