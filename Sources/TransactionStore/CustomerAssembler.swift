@@ -31,8 +31,8 @@ public struct CustomerAssembler {
             }
         }
 
-        /// The same for the row of an app transaction. Rows of unsigned documents with legacy fields have the kind of those
-        /// without them in a store of schema version 12 from before there were two kinds.
+        /// The same for the row of an app transaction. Before the first release, stores had one kind of row for unsigned
+        /// documents with and without legacy fields, so both kinds are accepted.
         fileprivate var originOfAppTransaction: FactOrigin {
             get throws {
                 let origin = try knownOrigin
