@@ -179,6 +179,21 @@ package enum RenewalChange: Hashable, Sendable, CaseIterable {
     case priceIncreaseAccepted
 }
 
+extension TransactionFact {
+    /// When time can first end what the fact states, so that a store must look at the purchase (``RenewalState/nextEnd(of:in:after:)``
+    /// then states the next date). Nil if time cannot end it, also because a refund or an upgrade has ended it.
+    package var lookDate: Int64? {
+        origin.source.kind.isSigned && !revokes && payload.isUpgraded != true ? payload.expiresDate : nil
+    }
+}
+
+extension RenewalInfoFact {
+    /// At once, if billing is being retried: the look finds out how long. Nil if it is not.
+    package var lookDate: Int64? {
+        origin.source.kind == .signedTransaction && payload.isInBillingRetryPeriod == true ? origin.signedDate : nil
+    }
+}
+
 extension Customer {
     /// The transactions of the subscription period of each transaction, if it has several: added seats have a transaction of
     /// their own.

@@ -161,20 +161,6 @@ public enum LedgerEndings {
     public static func oneDay(after date: Int64) -> Int64 { date.addingSaturated(86_400_000) }
 }
 
-extension TransactionFact {
-    /// When time can end what the fact states; nil if it cannot, also because a refund or an upgrade has ended it.
-    package var lookDate: Int64? {
-        origin.source.kind.isSigned && !revokes && payload.isUpgraded != true ? payload.expiresDate : nil
-    }
-}
-
-extension RenewalInfoFact {
-    /// At once, if billing is being retried: the look finds out how long. Nil if it is not.
-    package var lookDate: Int64? {
-        origin.source.kind == .signedTransaction && payload.isInBillingRetryPeriod == true ? origin.signedDate : nil
-    }
-}
-
 /// The entries that are due at a look at one purchase, because time has passed.
 ///
 /// A period, a grace period and the time of billing retry end once, and the notification about an end adds no second
