@@ -39,9 +39,7 @@ final class ExportedCustomer: Sendable {
     var transactions: [OwnedRow<ExportedTransaction>] {
         zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
-            let group =
-                payload.isSubscription
-                ? payload.subscriptionGroupIdentifier ?? payload.productId.flatMap { groups[$0] } : nil
+            let group = payload.isSubscription ? payload.subscriptionGroup(groups) : nil
             return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.transaction.type, group: group))
         }
     }

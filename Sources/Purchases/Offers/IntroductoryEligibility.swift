@@ -112,10 +112,7 @@ extension PurchaseHistory {
     private func placed(_ entries: [Entry], in group: String?) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         let known = knownGroups
-        return entries.filter { entry in
-            let transaction = entry.transaction
-            return (transaction.subscriptionGroupIdentifier ?? transaction.productId.flatMap { known[$0] }) == group
-        }
+        return entries.filter { $0.transaction.subscriptionGroup(known) == group }
     }
 }
 

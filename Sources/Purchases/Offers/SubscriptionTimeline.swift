@@ -119,9 +119,7 @@ struct SubscriptionTimeline {
     static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {
         let entries = newest(history.entries).filter { $0.transaction.isSubscription }
         let known = history.knownGroups
-        let grouped = Dictionary(grouping: entries) { entry -> String? in
-            entry.transaction.subscriptionGroupIdentifier ?? entry.transaction.productId.flatMap { known[$0] }
-        }
+        let grouped = Dictionary(grouping: entries) { $0.transaction.subscriptionGroup(known) }
         let order = grouped.keys.sorted { left, right in
             guard let left, let right else { return left != nil }
             return left < right
@@ -357,6 +355,12 @@ extension JWSTransactionDecodedPayload {
     /// Whether the transaction is for an auto-renewable subscription. Besides those, only non-renewing subscriptions
     /// expire, and they state their type.
     package var isSubscription: Bool { Self.isSubscription(type, expiresDate: expiresDate) }
+
+    /// The subscription group of a subscription: as a document states it, or else that of its product.
+    /// - Parameter known: ``PurchaseHistory/knownGroups``.
+    package func subscriptionGroup(_ known: [String: String]) -> String? {
+        subscriptionGroupIdentifier ?? productId.flatMap { known[$0] }
+    }
 
     /// The same for a transaction in another form. Legacy documents state an end only for auto-renewable subscriptions
     /// (Reference.md V3.5).
