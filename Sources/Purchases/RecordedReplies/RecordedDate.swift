@@ -1,5 +1,4 @@
 import AppStoreModels
-import Foundation
 
 /// A date of a recorded document, read from text (Reference.md V3.4).
 package struct RecordedDate: Equatable {
@@ -52,12 +51,9 @@ package struct RecordedDate: Equatable {
 
     /// The civil time of Los Angeles; nil for the hour that does not exist when summer time begins.
     private static func losAngeles(_ local: Int64) -> RecordedDate? {
-        guard let zone = TimeZone(identifier: "America/Los_Angeles") else { return nil }
-        // The only two offsets of the zone since before the App Store opened.
-        let candidates = [Int64(7), 8].map { local + $0 * 3_600_000 }.filter { utc in
-            let date = Date(timeIntervalSince1970: Double(utc / 1000))
-            return utc + Int64(zone.secondsFromGMT(for: date)) * 1000 == local
-        }
-        return candidates.first.map { RecordedDate(milliseconds: $0, isAmbiguous: candidates.count > 1) }
+        let instant = PacificTime.instant(local: local)
+        guard PacificTime.local(instant) == local else { return nil }
+        return RecordedDate(
+            milliseconds: instant, isAmbiguous: PacificTime.local(instant + 3_600_000) == local)
     }
 }
