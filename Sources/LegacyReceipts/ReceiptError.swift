@@ -55,7 +55,7 @@ public struct ReceiptError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The receipt has no certificate, so its signature cannot be verified. Reject it.
         case certificateMissing
         /// A certificate in the receipt, or in the caller's ``TrustPolicy``, cannot be read.
-        /// ``ReceiptError/location`` and ``ReceiptError/detail`` identify it.
+        /// ``ReceiptError/location`` and ``ReceiptError/detail`` identify it. Reject the receipt, or correct the policy.
         case malformedCertificate
         /// The receipt has no signer, or more than one. Apple's receipts have exactly one. Reject it.
         case signerCount

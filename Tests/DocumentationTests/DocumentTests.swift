@@ -174,6 +174,37 @@ let root: URL? = {
         #expect(listing.count == 1, "\(listing)")
     }
 
+    /// The documentation comment of each case of a public error: a sentence about the cause, and one about the remedy.
+    @Test func everyCaseOfAPublicErrorStatesCauseAndRemedy() throws {
+        let sources = try #require(root).appending(path: "Sources")
+        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
+        var cases = 0
+        for case let file as URL in files where file.pathExtension == "swift" {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            guard text.contains(/(?m)^public (struct|enum) \w+: .*\bError\b/) else { continue }
+            var comment: [Substring] = []
+            var indent: String?
+            for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+                if let open = line.firstMatch(of: /^( *)public enum (?:Code|Reason|\w*(?:Error|Refusal|Failure))\b/) {
+                    indent = String(open.1)
+                }
+                guard let outer = indent else { continue }
+                if line == outer + "}" {
+                    indent = nil
+                } else if line.hasPrefix(outer + "    /// ") {
+                    comment.append(line.dropFirst(outer.count + 8))
+                    continue
+                } else if line.hasPrefix(outer + "    case ") {
+                    cases += 1
+                    let states = comment.joined(separator: " ").contains(/\. [A-Z`]/)
+                    #expect(states, "\(file.lastPathComponent):\(line) lacks a cause or a remedy")
+                }
+                comment = []
+            }
+        }
+        #expect(cases > 150, "\(cases)")
+    }
+
     @Test func securityDocumentStatesTheLimitsOfTheCode() throws {
         let security = try text(#require(root), "SECURITY.md")
         let rows = [

@@ -51,6 +51,12 @@ struct SignedPayloadTests {
         #expect(object?["alg"] as? String == "ES256" && (object?["x5c"] as? [String])?.count == 3)
     }
 
+    @Test("Errors of the forge are equal if they are of the same kind")
+    func equalErrors() {
+        let all: [ForgeError] = [.unknownKey("a"), .unknownKey("b"), .badDescription("a")]
+        #expect(all[0] == all[1] && all[0] != all[2] && Set(all).count == 2)
+    }
+
     @Test("Only a key for P-256 signs")
     func wrongKey() throws {
         let forged = TestSignedDataAuthority.standard.signedPayload([0x7B, 0x7D])

@@ -117,6 +117,15 @@ extension ServerTests {
             }
         }
 
+        @Test("Refusals of a signature are equal if they are of the same kind")
+        func equalRefusals() {
+            let kinds: [(String) -> LookUpRefusal] = [
+                LookUpRefusal.badRequest, LookUpRefusal.notFound, LookUpRefusal.notEligible, LookUpRefusal.notNow,
+            ]
+            for kind in kinds { #expect(kind("a") == kind("b")) }
+            #expect(Set(kinds.flatMap { [$0("a"), $0("b")] }).count == kinds.count)
+        }
+
         @inline(never)
         private static func ask(_ port: Int, _ method: String, _ path: String, basic text: String) async throws -> Int {
             let header = "Authorization: Basic \(Data(text.utf8).base64EncodedString())"

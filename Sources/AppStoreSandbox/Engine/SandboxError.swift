@@ -16,11 +16,11 @@ public struct SandboxError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownSubscription
         /// The customer has the product or subscription already. Use another customer, or end the subscription first.
         case alreadyOwned
-        /// The state of the purchase does not allow this. The message names the state.
+        /// The state of the purchase does not allow this. The message names the state. Change the state first.
         case notPossible
         /// The product has no such offer. Add it to the catalog.
         case unknownOffer
-        /// The customer is not eligible for this offer. The message states the rule.
+        /// The customer is not eligible for this offer. The message states the rule. Use another customer or offer.
         case notEligible
         /// The signature of the offer is invalid, or does not match the purchase. Check the key and the signed fields.
         case invalidSignature

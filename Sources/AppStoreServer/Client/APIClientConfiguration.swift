@@ -85,6 +85,18 @@ public enum APIClientConfigurationError: Error, Sendable, Hashable, CustomString
     /// The base URL is not `http://` or `https://` with a host, or it has a query or a fragment. Correct it.
     case invalidBaseURL
 
+    /// Two errors of the same kind are equal. Environments are not compared.
+    public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
+
+    private var kind: Int {
+        switch self {
+        case .noServer: 0
+        case .invalidBaseURL: 1
+        }
+    }
+
     /// One sentence for a person.
     public var description: String {
         switch self {

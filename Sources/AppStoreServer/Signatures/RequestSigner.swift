@@ -47,6 +47,18 @@ public enum SignatureCreatorError: Error, Sendable, Hashable, CustomStringConver
     /// A field of a promotional offer contains U+2063, which separates the fields of the signed text. Remove it.
     case separatorInField
 
+    /// Two errors of the same kind are equal. Names of fields are not compared.
+    public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
+
+    private var kind: Int {
+        switch self {
+        case .empty: 0
+        case .separatorInField: 1
+        }
+    }
+
     /// One sentence for a person.
     public var description: String {
         switch self {

@@ -24,7 +24,7 @@ public struct SignedDataError: Error, Hashable, Sendable, CustomStringConvertibl
         /// The header's `x5c` is not a chain of three certificates. Reject it.
         case certificateCount
         /// A certificate cannot be read: one in `x5c`, or one in ``SignedDataTrust/additionalRoots``.
-        /// ``SignedDataError/location`` states which.
+        /// ``SignedDataError/location`` states which. Reject the JWS, or correct that root.
         case malformedCertificate
         /// The certificates do not lead to a trusted root. Reject it, unless it comes from a test authority: then add
         /// that root to ``SignedDataTrust/additionalRoots``.

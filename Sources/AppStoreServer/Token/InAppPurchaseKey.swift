@@ -65,9 +65,9 @@ extension InAppPurchaseKey: CustomReflectable {
 
 /// Why a key cannot be used.
 public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key identifier is empty. App Store Connect shows it beside the key.
+    /// The key identifier is empty. Pass the one that App Store Connect shows beside the key.
     case missingKeyID
-    /// The issuer identifier is empty. App Store Connect shows it above the list of keys.
+    /// The issuer identifier is empty. Pass the one that App Store Connect shows above the list of keys.
     case missingIssuerID
     /// The text is not PEM with a private key. Use the `.p8` file as it was downloaded.
     case notPEM

@@ -197,16 +197,16 @@ public final class AppStoreRefresher: Sendable {
 
 /// Why no request was sent to the App Store.
 public enum RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The App Store has no server for the environment of the purchase, for example Xcode.
+    /// The App Store has no server for the environment of the purchase, for example Xcode. Use the stored data.
     case noServer
-    /// No key is configured for the app.
+    /// No key is configured for the app. Add one to the credentials.
     case notConfigured
-    /// The circuit breaker is open after failures or a `Retry-After`. It retries by itself.
+    /// The circuit breaker is open after failures or a `Retry-After`. It retries by itself: use the stored data until then.
     case unreachable
-    /// The request needed more than ``AppStoreRefresher/maximumQuestions`` calls. The next request continues from
+    /// The request needed more than ``AppStoreRefresher/maximumQuestions`` calls. Repeat the request: it continues from
     /// there.
     case tooManyQuestions
-    /// Too many requests are waiting for the App Store.
+    /// Too many requests are waiting for the App Store. Try again later.
     case tooManyWaiting
 
     public var description: String {

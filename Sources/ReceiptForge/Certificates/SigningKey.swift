@@ -121,4 +121,16 @@ public enum ForgeError: Error, Hashable, Sendable {
     case unknownKey(String)
     /// A case refers to a part that does not exist. Correct the case that the value names.
     case badDescription(String)
+
+    /// Two errors of the same kind are equal. Details are not compared.
+    public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
+
+    private var kind: Int {
+        switch self {
+        case .unknownKey: 0
+        case .badDescription: 1
+        }
+    }
 }

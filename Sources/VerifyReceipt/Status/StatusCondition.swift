@@ -57,8 +57,9 @@ struct Refusal: Error, Sendable {
 
 /// A failure of a ``SignedTransactionVerifying`` or a ``CustomerRefreshing``. The client gets its status.
 public enum BackendFailure: Error, Hashable, Sendable {
-    /// The account was not found or deleted: 21010.
+    /// The account was not found or was deleted. The client gets 21010: as if the purchase was never made.
     case accountNotFound
-    /// An internal data access error: `code` from 21100 to 21199. Other codes are answered with 21009.
+    /// An internal data access error: `code` from 21100 to 21199. Other codes are answered with 21009. The client may repeat
+    /// the request if `isRetryable` is true.
     case internalDataAccess(code: Int, isRetryable: Bool)
 }

@@ -82,12 +82,26 @@ public enum LookUpSignature: String, Hashable, Sendable, CaseIterable {
 
 /// Why something is not signed. The client gets the reason.
 public enum LookUpRefusal: Error, Hashable, Sendable {
-    /// The request cannot be read: HTTP 400.
+    /// The request cannot be read (HTTP 400). Correct it.
     case badRequest(String)
-    /// No customer has the id, or the server has no key of the app: HTTP 404.
+    /// No customer has the id, or the server has no key of the app (HTTP 404). Correct the id, or configure the key.
     case notFound(String)
-    /// The customer may not have the offer, or what is known does not decide it: HTTP 409.
+    /// The customer may not have the offer, or the known data does not decide it (HTTP 409). Show no offer.
     case notEligible(String)
-    /// The App Store must be asked first, and cannot be: HTTP 503.
+    /// The App Store must be queried first, and does not answer (HTTP 503). Try again later.
     case notNow(String)
+
+    /// Two refusals of the same kind are equal. Reasons are not compared.
+    public static func == (left: Self, right: Self) -> Bool { left.kind == right.kind }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(kind) }
+
+    private var kind: Int {
+        switch self {
+        case .badRequest: 0
+        case .notFound: 1
+        case .notEligible: 2
+        case .notNow: 3
+        }
+    }
 }

@@ -176,9 +176,11 @@ import Testing
     @Test("Clients for environments without a server, and base URLs that are none, are refused")
     func configuration() throws {
         for environment in [Environment.xcode, .localTesting, Environment(rawValue: "Moon")] {
-            #expect(throws: APIClientConfigurationError.noServer(environment.rawValue)) {
+            let error = #expect(throws: APIClientConfigurationError.self) {
                 try Sample.client(ScriptedTransport([]), environment: environment, baseURL: nil)
             }
+            #expect(error == .noServer(environment.rawValue))
+            #expect(error?.description.contains(" \(environment.rawValue);") == true)
             #expect(throws: Never.self) { try Sample.client(ScriptedTransport([]), environment: environment) }
         }
         for url in [
@@ -188,6 +190,12 @@ import Testing
                 try Sample.client(ScriptedTransport([]), baseURL: url)
             }
         }
+    }
+
+    @Test("Errors of a client's configuration are equal if they are of the same kind")
+    func equalConfigurationErrors() {
+        let all: [APIClientConfigurationError] = [.noServer("Xcode"), .noServer("Moon"), .invalidBaseURL]
+        #expect(all[0] == all[1] && all[0] != all[2] && Set(all).count == 2)
     }
 
     @Test("Each environment has Apple's host")

@@ -51,9 +51,16 @@ import Testing
         #expect(throws: SignatureCreatorError.separatorInField) {
             try creator.createSignature(productId: "p", offerIdentifier: "o", appAccountToken: "e\u{2063}\u{301}")
         }
-        #expect(throws: SignatureCreatorError.empty("productId")) {
+        let error = #expect(throws: SignatureCreatorError.self) {
             try creator.createSignature(productId: "", offerIdentifier: "o")
         }
+        #expect(error?.description == "productId is empty.")
+    }
+
+    @Test("Errors of a signature are equal if they are of the same kind")
+    func equalErrors() {
+        let all: [SignatureCreatorError] = [.empty("productId"), .empty("transactionId"), .separatorInField]
+        #expect(all[0] == all[1] && all[0] != all[2] && Set(all).count == 2)
     }
 
     /// The base claims, without `exp`; returns the others.
@@ -97,9 +104,10 @@ import Testing
         let claims = try open(jws, audience: "introductory-offer-eligibility", nonce: nonce)
         #expect(claims.keys.sorted() == ["allowIntroductoryOffer", "productId", "transactionId"])
         #expect(claims["allowIntroductoryOffer"] as? Bool == allowed)
-        #expect(throws: SignatureCreatorError.empty("transactionId")) {
+        let error = #expect(throws: SignatureCreatorError.self) {
             try creator.createSignature(productId: "p", allowIntroductoryOffer: true, transactionId: "")
         }
+        #expect(error?.description == "transactionId is empty.")
     }
 
     @Test("Advanced Commerce: the request as standard base64 of JSON, with operation and version")
