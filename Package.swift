@@ -355,8 +355,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "AppStoreModels", "TestTraits", "AppStoreServer", "LegacyReceipts", "ProductCatalog", "Purchases",
-                "Migration",
+                "AppStoreModels", "TestSupport", "TestTraits", "AppStoreServer", "LegacyReceipts", "ProductCatalog",
+                "Purchases", "Migration",
                 "ReceiptForge", "ReplyComparison", "SQLiteTransactionStore",
             ],
             swiftSettings: testSettings),

@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Calendar months in US Pacific time")
@@ -28,12 +29,11 @@ struct PacificTimeTests {
     func judge() throws {
         var calendar = Calendar(identifier: .gregorian)
         calendar.timeZone = try #require(TimeZone(identifier: "America/Los_Angeles"))
-        var state: UInt64 = 7
+        var generator = SeededGenerator(seed: 7)
         for _ in 0..<3_000 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             // 2008 to 2037, at whole minutes.
-            let start = 1_199_145_600_000 + Int64(state >> 24) % 15_778_800 * 60_000
-            let months = Int64(state >> 16) % 40
+            let start = 1_199_145_600_000 + Int64.random(in: 0..<15_778_800, using: &generator) * 60_000
+            let months = Int64.random(in: 0..<40, using: &generator)
             let end = try #require(
                 calendar.date(
                     byAdding: .month, value: Int(months), to: Date(timeIntervalSince1970: Double(start) / 1000)))

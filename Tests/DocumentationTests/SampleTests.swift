@@ -5,6 +5,7 @@ import Migration
 import Purchases
 import SQLiteTransactionStore
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct SampleTests {
@@ -64,19 +65,17 @@ import Testing
     }
 
     @Test func migrationSampleStoresAndAStreamWritesWhatTheModelSampleReads() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let input = folder.appending(path: "receipts.txt")
-        try Data(forged()).write(to: input)
-        let output = folder.appending(path: "migrated")
+        let folder = try TemporaryFolder()
+        defer { withExtendedLifetime(folder) {} }
+        let input = try folder.write("receipts.txt", try forged())
+        let output = folder.file("migrated")
         let policy = try TrustPolicy(additionalRoots: [testRoot()])
-        #expect(try await migrate([input.path], into: output.path, trust: policy, date: 1_790_000_000_000) == 0)
-        let store = try SQLiteTransactionStore.open(path: output.path)
+        #expect(try await migrate([input], into: output, trust: policy, date: 1_790_000_000_000) == 0)
+        let store = try SQLiteTransactionStore.open(path: output)
         #expect(try await store.counts().transactions == 1)
         try await store.close()
         let lines = Mutex("")
-        _ = try await MigrationStream(options: MigrationOptions(trust: policy)).run(inputs: [input.path]) { bytes in
+        _ = try await MigrationStream(options: MigrationOptions(trust: policy)).run(inputs: [input]) { bytes in
             lines.withLock { $0 += String(decoding: bytes, as: UTF8.self) }
         }
         let transactions = lines.withLock { $0 }.split(separator: "\n").filter {

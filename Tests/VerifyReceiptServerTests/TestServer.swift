@@ -79,17 +79,18 @@ struct TestServer: Sendable {
 /// The lines that a server logs.
 final class CapturedLog: Sendable {
     let writer: LogWriter
-    private let path: String
+    private let folder: TemporaryFolder
+    private var path: String { folder.file("log") }
 
+    @inline(never)
     init() throws {
-        path = NSTemporaryDirectory() + "log-\(UUID().uuidString)"
+        folder = try TemporaryFolder()
+        let path = folder.file("log")
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw TestFailure("no file for the log") }
         // A server may log a last line after the test is done: the descriptor must not be another file's by then.
         writer = LogWriter(descriptor: descriptor)
     }
-
-    deinit { unlink(path) }
 
     var text: String {
         writer.flush()

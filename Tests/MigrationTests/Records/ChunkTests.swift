@@ -1,4 +1,5 @@
 import Migration
+import TestSupport
 import Testing
 
 @Suite("Chunks")
@@ -83,11 +84,8 @@ struct ChunkTests {
 
     @Test("any bytes at all are read without a trap, and nothing but separators is left out")
     func randomBytes() {
-        var state: UInt64 = 42
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator(seed: 42)
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         let alphabet = Array("{}[]\",:;\n\r\t \\MIIeyJ01ab=.\u{FEFF}\0".utf8) + [0x30, 0x82, 0xFF]
         for _ in 0..<3000 {
             let bytes = (0..<random(120)).map { _ in alphabet[random(alphabet.count)] }
@@ -99,11 +97,8 @@ struct ChunkTests {
 
     @Test("damaged inputs of every format are read alike in any chunks")
     func damaged() {
-        var state: UInt64 = 7
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator(seed: 7)
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         for input in Self.inputs where !input.text.isEmpty {
             for _ in 0..<15 {
                 var bytes = Array(input.text.utf8)

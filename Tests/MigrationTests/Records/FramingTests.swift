@@ -1,4 +1,5 @@
 import Migration
+import TestSupport
 import Testing
 
 @Suite("Inputs are cut into records")
@@ -326,11 +327,8 @@ struct FramingTests {
         let rest = reading("{\"users\":{\((1...4).map(user).joined(separator: ","))}}, \(user(5))}")
         #expect(rest.kinds == ["receipt", "receipt", "receipt", "receipt", "invalidJSON"])
         #expect(rest.originals.last == ", \(user(5))}")
-        var state: UInt64 = 3
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator(seed: 3)
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         let original = Array(text.utf8)
         let marks = original.indices.dropFirst().filter { "{}\":, ".utf8.contains(original[$0]) }
         let alphabet = Array("{}[]\":,\\ 1x".utf8)

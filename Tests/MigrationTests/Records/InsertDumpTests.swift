@@ -396,11 +396,8 @@ struct InsertDumpTests {
 
     @Test("Damaged dumps are read alike in any chunks, and every receipt is in a record")
     func damagedDumps() {
-        var state: UInt64 = 11
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator(seed: 11)
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         /// The padding has none.
         func receipts(_ text: String) -> Int { text.suffix(20_000).split(separator: "MII").count }
         let original = Array(longDump.utf8)
@@ -511,11 +508,8 @@ struct InsertDumpTests {
 
     @Test("Damaged comments are read alike in any chunks, and every receipt is in a record")
     func damagedComments() {
-        var state: UInt64 = 5
-        func random(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
+        var generator = SeededGenerator(seed: 5)
+        func random(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
         let original = Array(commentedDump.utf8)
         let end = original[InputLimits.detectionWindow...]
         let receipts = [a, b].flatMap { end.ranges(of: Array($0.utf8)) }

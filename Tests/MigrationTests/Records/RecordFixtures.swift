@@ -40,11 +40,8 @@ enum Made {
     static var reply: String { #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"b","in_app":[]}}"# }
 
     private static func noise(_ seed: Int, count: Int) -> [UInt8] {
-        var state = UInt64(truncatingIfNeeded: seed) &* 0x9E37_79B9_7F4A_7C15 | 1
-        return (0..<count).map { _ in
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return UInt8(truncatingIfNeeded: state >> 56) | 1
-        }
+        var generator = SeededGenerator(seed: UInt64(truncatingIfNeeded: seed))
+        return (0..<count).map { _ in UInt8(truncatingIfNeeded: generator.next()) | 1 }
     }
 }
 

@@ -70,14 +70,16 @@ private struct DeafPort {
     private static let request = Array(#"{"receipt-data":"\#(receipt)","password":"\#(secret)"}"#.utf8)
     private static let ours = #"{"status":0,"environment":"Production","receipt":{"bundle_id":"b","in_app":[]}}"#
 
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "shadow-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
 
-    private var recordPath: String { folder.appending(path: "differences.ndjson").path }
+    @inline(never)
+    init() throws { folder = try TemporaryFolder() }
+
+    private var recordPath: String { folder.file("differences.ndjson") }
 
     private func configuration(
         _ url: String, _ change: (inout ShadowConfiguration) -> Void = { _ in }
     ) throws -> ShadowConfiguration {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         var configuration = try ShadowConfiguration(base: url)
         configuration.recordPath = recordPath
         configuration.timeout = .seconds(120)
@@ -116,10 +118,7 @@ private struct DeafPort {
         return forwarder.counters
     }
 
-    private func record() throws -> String {
-        defer { try? FileManager.default.removeItem(at: folder) }
-        return (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? ""
-    }
+    private func record() -> String { (try? String(contentsOfFile: recordPath, encoding: .utf8)) ?? "" }
 
     @Test("The request goes out byte for byte, marked, to the path of its environment")
     func forwards() async throws {
@@ -136,7 +135,7 @@ private struct DeafPort {
             #expect(request.head.hasPrefix("POST "))
             #expect(request.head.lowercased().contains(ShadowForwarder.markHeader.lowercased()))
         }
-        #expect(try record() == "")
+        #expect(record() == "")
         try await live.stop()
     }
 
@@ -153,7 +152,7 @@ private struct DeafPort {
         #expect(counters.recorded == 1 && counters.recordFailures == 0)
         let summary = try #require(told.withLock { $0 }.first)
         #expect(summary.counts.mismatch == 1 && summary.appleStatus == 0 && summary.ourStatus == 0)
-        let lines = try record().split(separator: "\n")
+        let lines = record().split(separator: "\n")
         let first = try #require(lines.first)
         let object = try JSONSerialization.jsonObject(with: Data(first.utf8))
         let line = try #require(object as? [String: Any])
@@ -178,7 +177,7 @@ private struct DeafPort {
         let summary = try #require(told.withLock { $0 }.first)
         #expect(summary.entitlement.grantedByOursOnly == 1 && summary.entitlement.grantedByAppleOnly == 0)
         #expect(summary.counts.mismatch == 0)
-        let object = try JSONSerialization.jsonObject(with: Data(try record().utf8))
+        let object = try JSONSerialization.jsonObject(with: Data(record().utf8))
         let entitlement = try #require((object as? [String: Any])?["entitlement"] as? [String: Any])
         #expect(entitlement["grantedByOursOnly"] as? Int == 1)
         let difference = try #require((entitlement["differences"] as? [[String: Any]])?.first)
@@ -196,7 +195,7 @@ private struct DeafPort {
             try await eventually("it is counted") { forwarder.counters.incomparable == 1 }
         }
         #expect(counters.compared == 0 && counters.failed == 0 && counters.recorded == 0)
-        #expect(try record() == "")
+        #expect(record() == "")
         try await live.stop()
     }
 
@@ -228,7 +227,7 @@ private struct DeafPort {
             try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.recorded == 0)
-        #expect(try record() == "")
+        #expect(record() == "")
         try await live.stop()
     }
 
@@ -246,7 +245,7 @@ private struct DeafPort {
             }
             try await live.stop()
         }
-        let written = try record()
+        let written = record()
         #expect(!written.isEmpty && !logs.lines.isEmpty)
         for text in [written] + logs.lines {
             #expect(!text.contains(Self.secret) && !text.contains(Self.receipt), "\(text)")
@@ -269,7 +268,7 @@ private struct DeafPort {
         }
         #expect(counters.compared == 0 && counters.abandoned == 0)
         #expect(logs.lines.count == 1, "an outage is one line")
-        #expect(try record() == "")
+        #expect(record() == "")
         try await live.stop()
     }
 
@@ -281,7 +280,6 @@ private struct DeafPort {
             try await eventually("it is counted") { forwarder.counters.failed == 1 }
         }
         #expect(counters.failed == 1)
-        _ = try record()
         deaf.release()
     }
 
@@ -294,7 +292,6 @@ private struct DeafPort {
         }
         #expect(counters.failed == 1)
         try await live.stop()
-        _ = try record()
     }
 
     @Test("Queue and concurrency are bounded: what does not fit is dropped and counted")
@@ -316,7 +313,6 @@ private struct DeafPort {
         #expect(counters.submitted == 102)
         #expect(counters.abandoned + counters.dropped == 102 && counters.compared == 0)
         try await live.stop()
-        _ = try record()
     }
 
     @Test("The bodies that wait are bounded by their size")
@@ -335,7 +331,6 @@ private struct DeafPort {
         }
         #expect(counters.dropped == 1 && counters.compared == 20)
         try await live.stop()
-        _ = try record()
     }
 
     @Test("A graceful shutdown finishes what waits and takes nothing more")
@@ -357,7 +352,6 @@ private struct DeafPort {
         forwarder.submit(request: Self.request, environment: .production, reply: reply())
         #expect(forwarder.counters.dropped == 1)
         try await live.stop()
-        _ = try record()
     }
 
     @Test("A shutdown does not wait longer than the drain's time for a live service that hangs")
@@ -370,7 +364,6 @@ private struct DeafPort {
         }
         #expect(counters.abandoned == 10)
         try await live.stop()
-        _ = try record()
     }
 
     @Test("Redirects are not followed")
@@ -384,7 +377,6 @@ private struct DeafPort {
         #expect(counters.failed == 1 && target.received.isEmpty)
         try await live.stop()
         try await target.stop()
-        _ = try record()
     }
 
     @Test("A record that cannot be written is counted and logged once")
@@ -399,7 +391,6 @@ private struct DeafPort {
         #expect(counters.compared == 5 && counters.recorded == 0)
         #expect(logs.lines.count == 1)
         try await live.stop()
-        _ = try record()
     }
 
     @Test("The record is two files of bounded size, of whole lines, for its owner only")
@@ -424,6 +415,5 @@ private struct DeafPort {
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
         try await live.stop()
-        _ = try record()
     }
 }

@@ -8,17 +8,16 @@ import Testing
 import VerifyReceipt
 
 @Suite("Recorded pairs") struct RecordedPairTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "pairs-\(UUID().uuidString)")
+    private let folder: TemporaryFolder
 
-    private func write(_ name: String, _ text: String) throws -> String {
-        let file = folder.appending(path: name)
-        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data(text.utf8).write(to: file)
-        return file.path
-    }
+    @inline(never)
+    init() throws { folder = try TemporaryFolder() }
 
+    private func write(_ name: String, _ text: String) throws -> String { try folder.write(name, text) }
+
+    /// Removes the files, because a file beside another one can belong to it.
     private func outcomes(_ inputs: [String]) throws -> (pairs: [RecordedPair], skipped: [String]) {
-        defer { try? FileManager.default.removeItem(at: folder) }
+        defer { try? FileManager.default.removeItem(at: folder.url) }
         let source = RecordedPairSource(inputs)
         var found: (pairs: [RecordedPair], skipped: [String]) = ([], [])
         while let batch = try source.next() {
