@@ -44,7 +44,7 @@ enum RequestFailure: Sendable {
 
     /// How long to wait, in milliseconds, after a 429 without `Retry-After`.
     private static let unstatedWait: Int64 = 60_000
-    /// The longest wait, in milliseconds, whatever `Retry-After` states: a wrong unit must not stop a run for years.
+    /// The longest wait, in milliseconds, also if `Retry-After` states more: a wrong unit must not stop a run for years.
     private static let longestWait: Int64 = 86_400_000
 
     init(_ error: AppStoreServerAPIError, bundleID: String, now: Int64) {

@@ -250,7 +250,7 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// Two errors are equal if their codes are, whatever their places and messages.
+    /// Two errors are equal if their codes are equal. Places and messages are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }

@@ -4,8 +4,8 @@ internal import LegacyReceipts
 internal import Purchases
 public import TransactionStore
 
-/// A migration from records into a store, where the documents about a customer are merged: each transaction once, whatever the
-/// number of receipts that state it.
+/// A migration from records into a store, where the documents about a customer are merged: each transaction once, even
+/// if many receipts state it.
 ///
 /// Each record is either migrated or quarantined in the store. The additions of a step of records and the position
 /// after it are committed together. After an interruption, the same migration continues after the last step, and the

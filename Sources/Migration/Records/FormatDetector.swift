@@ -234,7 +234,7 @@ struct FormatDetector {
     private func jsonDocument() -> InputFraming {
         guard let start = head.firstNonWhiteSpace(), head[start] == UInt8(ascii: "[") else { return .file }
         var value = JSONValueEnd(first: head[start])
-        // An array that goes on after the window may be too long for a record, whatever its first elements are.
+        // An array that goes on after the window may be too long for a record, also if its first elements are short.
         let undivided: InputFraming = value.scan(head, from: start) == nil && !isWhole ? .jsonElements : .file
         var index = start + 1
         while let elementStart = nextElement(from: index) {

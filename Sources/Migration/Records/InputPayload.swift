@@ -190,7 +190,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         self.message = message
     }
 
-    /// Two errors are equal if their codes are, whatever their places and messages.
+    /// Two errors are equal if their codes are equal. Places and messages are not compared.
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }

@@ -153,7 +153,7 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var conflictExamples: [Conflict] = []
     /// Rows of `to_ask_apple`, in the order of what an answer could change.
     public internal(set) var questions: [Question] = []
-    /// Purchases that the App Store Server API can be asked about, those of Production and Sandbox, and those of them that an
+    /// Purchases that the App Store Server API can return, those of Production and Sandbox, and those of them that an
     /// answer in the store states. A subscription is one purchase.
     public internal(set) var purchases = 0
     public internal(set) var purchasesAnswered = 0

@@ -93,14 +93,14 @@ extension PurchaseHistory {
     /// that have not begun are left out.
     ///
     /// There is one entitlement for each of these, in this order:
-    /// - a subscription group, by its identifier, whatever the number of subscriptions and family members who share
+    /// - a subscription group, by its identifier, also with several subscriptions, and with family members who share
     ///   one. The best subscription decides: the one that gives access, then the highest level of service
     ///   (``Product/level``), then the better status, then the latest end, then a bought one before a shared one;
     /// - subscriptions without a known group that share a product or an original transaction id, because they must be
     ///   in one group;
     /// - the non-renewing subscriptions that unlock the same (``Product/entitlement``, else the product), by their
     ///   terms;
-    /// - a non-consumable product, whatever the number of its transactions;
+    /// - a non-consumable product, also with several transactions;
     /// - a product of unknown type.
     ///
     /// The status of an auto-renewable subscription (Reference.md V9.3):

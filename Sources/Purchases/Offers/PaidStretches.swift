@@ -47,8 +47,8 @@ extension SubscriptionTimeline {
     /// (`transactionReason` RENEWAL) continues it too, but the days between do not count. A pause of more than 60 days,
     /// the time of billing retries, ends the stretch; so does a free period.
     ///
-    /// Months are counted from the beginning to the end of each run without a gap, and then summed, whatever the length
-    /// of the periods: four weeks and a few days are one month, not one period.
+    /// Months are counted from the beginning to the end of each run without a gap, and then summed. The lengths of the
+    /// periods do not count: four weeks and a few days are one month, not one period.
     func latestPaidStretch(
         until now: Int64, countsUnpricedAsPaid: Bool, monthLength: PurchaseHistory.MonthLength
     ) -> (shortest: PaidStretch?, longest: PaidStretch?) {

@@ -21,7 +21,7 @@ struct RecordedObjectReader {
 
     func has(_ key: String) -> Bool { value(key) != nil }
 
-    /// Whether the object has the members of a purchase, whatever else it contains.
+    /// Whether the object has the members of a purchase. It may have others.
     var isPurchase: Bool { has("product_id") || has("transaction_id") }
 
     /// A string, or a number as it was written.

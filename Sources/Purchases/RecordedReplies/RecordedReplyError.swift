@@ -46,7 +46,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         self.offset = offset
     }
 
-    /// Two errors are equal when their codes are, wherever and in whatever words they were found.
+    /// Two errors are equal if their codes are equal. Places and messages are not compared.
     public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(code) }
@@ -66,7 +66,7 @@ public struct RecordedReplyError: Error, Hashable, Sendable, CustomStringConvert
         case .badNumber: return "The value is not a whole number of 64 bits\(place)."
         case .badFlag: return "The value is not true, false, 1 or 0\(place)."
         case .badDate:
-            return "The value is not a date in any of Apple's forms, of which numbers are milliseconds\(place)."
+            return "The value is not a date in any of Apple's forms; numbers must be milliseconds\(place)."
         case .missingIdentifier: return "The purchase lacks a product or a transaction id\(place)."
         }
     }

@@ -168,7 +168,7 @@ extension PurchaseStatement {
 }
 
 extension RecordContext {
-    /// A transaction with a sandbox id is a sandbox transaction, whatever the document states (Reference.md V7.5).
+    /// A transaction with a sandbox id is a sandbox transaction, also if the document states production (Reference.md V7.5).
     fileprivate mutating func correctEnvironment(_ facts: PurchaseFacts, _ notes: inout [MappingNote]) {
         let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
         guard let id = ownId ?? facts.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),

@@ -29,7 +29,7 @@ public struct NonRenewingTerm: Hashable, Sendable {
 /// - Purchases that unlock the same (the catalog's `entitlement`, else the product) are processed in the order of
 ///   their purchase dates, then of their transaction ids.
 /// - A term begins at its purchase. If the terms before it end later, it begins at their end, unless the catalog says
-///   `stacks: false`. It lasts as long as the catalog states, whatever the quantity.
+///   `stacks: false`. It lasts as long as the catalog states. The quantity does not count.
 /// - A revoked purchase begins at its purchase and extends nothing.
 /// - A restored transaction counts as the purchase that it restores (``PurchaseCopies``): it has the same purchase date
 ///   and counts once. If a document states a revocation of either, the purchase is revoked.

@@ -33,7 +33,7 @@ public struct CustomerIdentity: Hashable, Sendable {
     }
 
     /// The longest accepted value, in bytes of UTF-8. Ids of the App Store have up to 20 digits and UUIDs have 36
-    /// characters; the limit bounds the size of an index, whatever a document contains.
+    /// characters; the limit bounds the size of an index, because documents can contain any text.
     public static let maximumLength = 256
 
     /// Whether the value identifies a customer. These do not: ids that are all zeros (Xcode and masked records contain

@@ -22,7 +22,7 @@ extension Customer {
 }
 
 extension StoreScope {
-    /// The environment, the app and an identity as JSON, which keeps the parts apart, whatever characters they contain. Hashes
+    /// The environment, the app and an identity as JSON, which keeps the parts apart for all characters. Hashes
     /// in stores and exports are computed from it: never change it.
     package func joined(with identity: CustomerIdentity?) -> [UInt8] {
         var writer = JSONWriter(reservingCapacity: 256)

@@ -58,7 +58,8 @@ package enum StoredSigningInput {
         if let hash { members.set(member, .string(hash.description)) }
     }
 
-    /// Takes the hash out of the members of a stored payload. Unsigned documents have none, whatever they contain.
+    /// Takes the hash out of the members of a stored payload. Unsigned documents have no hash, even with this
+    /// member.
     package static func take(from members: inout UnknownMembers, of origin: FactOrigin) -> FactOrigin {
         guard !members.isEmpty, origin.source.kind == .signedTransaction, let value = members.remove(member) else {
             return origin

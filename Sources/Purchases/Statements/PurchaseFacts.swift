@@ -8,7 +8,7 @@ enum Fact: Int, CaseIterable, Sendable {
     case promotionalOfferId, ownershipType, isUpgraded, subscriptionGroupIdentifier, appAccountToken, offerCodeRefName
 }
 
-/// What a legacy record states about one purchase, whatever the kind of record.
+/// What a legacy record states about one purchase, for all kinds of records.
 struct PurchaseFacts: Sendable, Equatable {
     var quantity: Int64?
     var productId: String?

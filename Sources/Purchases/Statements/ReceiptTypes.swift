@@ -28,8 +28,8 @@ extension ReceiptOwnershipType {
 }
 
 extension InAppPurchase {
-    /// Whether the purchase has an attribute that only auto-renewable subscriptions have, whatever its type: an end or an order
-    /// line.
+    /// Whether the purchase has an attribute that only auto-renewable subscriptions have, an end or an order line. Its type is
+    /// not considered.
     package var hasSubscriptionAttributes: Bool { expiresDate != nil || (webOrderLineItemId ?? 0) != 0 }
 }
 

@@ -138,7 +138,7 @@ private struct RecordedDocument {
 
     private static func digest(of app: AppTransaction, _ mapping: RecordedMapping, userId: String?) -> String {
         var writer = JSONWriter(reservingCapacity: 512)
-        // JSON keeps the parts apart, whatever characters they contain.
+        // JSON keeps the parts apart for all characters.
         writer.beginArray()
         app.write(to: &writer)
         if app.receiptCreationDate == nil {

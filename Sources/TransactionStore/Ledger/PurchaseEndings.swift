@@ -113,8 +113,8 @@ public enum LedgerEndings {
     /// The date of a purchase that ended by time alone, or has no term: it is looked at again when a document changes it.
     public static let whenChanged = Int64.max
 
-    /// Dates up to this one need not be kept, because whatever ends because of them ended before the first look. Billing is
-    /// retried for 60 days after a period.
+    /// Dates up to this one need not be kept: all ends that follow from them came before the first look. Billing is retried
+    /// for 60 days after a period.
     /// - Parameters:
     ///   - beginning: ``LookDates/beginning``; nil if there was no look.
     ///   - now: the clock of the database, in milliseconds since 1970.

@@ -104,7 +104,7 @@ extension StoreConformance {
             try await expect(changes(store, after: 31, again), equals: entries)
             try await expect(changes(store, after: 62), equals: entries + ", 2 expired active expired")
         },
-        afterFirstLook("a document about a running subscription makes no look due, whatever it lists") { store in
+        afterFirstLook("a document about a running subscription makes no look due, even with old periods") { store in
             let entries = "1 started - active, 2 renewed - active"
             try await expect(
                 changes(store, after: 31, Samples.set(period("1"), period("2", from: 30))), equals: entries)

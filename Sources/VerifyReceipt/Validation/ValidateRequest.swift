@@ -1,6 +1,6 @@
 internal import AppStoreModels
 
-/// A request of cordova-plugin-purchase to its validator. Members that decide nothing are skipped, whatever their size:
+/// A request of cordova-plugin-purchase to its validator. Members that decide nothing are skipped and may be of any size:
 /// device, products, offers, prices. `additionalData` is skipped too, because nothing proves the user in it.
 struct ValidateRequest {
     /// The bundle id or a product id.

@@ -190,7 +190,7 @@ struct CustomerErasure {
         return counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
     }
 
-    /// Removes the hashes that erasures left of an id, whatever its kind, in all apps and environments of the store.
+    /// Removes the hashes that erasures left of an id of any kind, in all apps and environments of the store.
     /// - Returns: their number.
     /// - Throws: `TransactionStoreError`.
     static func removeHashes(of id: String, in store: any CompleteTransactionStore) async throws -> Int64 {

@@ -34,7 +34,7 @@ struct EnrichCommand: AsyncParsableCommand {
             minute without a 429, the rate rises by a tenth of the limit.
 
             EXIT STATUS:
-              0  everybody was asked about, or this was a dry run
+              0  every customer was queried, or this was a dry run
               1  some queries failed; run it again for these
               2  usage or store error, the App Store refuses the key, or cannot be reached
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; what was answered is stored

@@ -9,8 +9,8 @@ struct InspectCommand: ParsableCommand {
         discussion: """
             Reads a receipt, a JWS of StoreKit 2 (transaction, renewal info, app transaction), a version 2 notification \
             (signedPayload, with every JWS in it), a verifyReceipt request, a recorded reply with the receipts in it, and other \
-            documents that migrate reads. Signatures are judged at the date of signing. A recorded document has no \
-            signature, so it is not genuine, whatever it contains.
+            documents that migrate reads. Signatures are verified at the date of signing. A recorded document has no \
+            signature, so it is never genuine.
 
             EXIT STATUS:
               0  genuine

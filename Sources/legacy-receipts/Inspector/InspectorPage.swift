@@ -112,7 +112,7 @@ struct InspectorPage {
         switch object["verdict"]?.string {
         case "genuine": return ("Genuine: signed by Apple, or by an authority that you trust.", false)
         case "notGenuine": return ("Not genuine. \(message)", true)
-        case "notSigned": return ("Nobody signed it: anyone can have written it.", true)
+        case "notSigned": return ("It has no signature: anyone can have written it.", true)
         case "notAReceipt": return ("Not a document of the App Store. \(message)", true)
         default: return ("Several documents.", false)
         }

@@ -99,7 +99,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
                 }
             }
         } catch {
-            // The end that a service manager asks for, whatever it interrupted.
+            // A service manager ended the program. The error is only the interrupted step.
             guard interruption.signal == nil else { return }
             throw error
         }

@@ -62,7 +62,7 @@ struct ReportPage {
     private var purchases: Object? {
         guard report.transactions > 0 else { return nil }
         return section(
-            "Transactions", "Each transaction counts once, whatever the number of documents that state it.",
+            "Transactions", "Each transaction counts once, even if several documents state it.",
             tables: [
                 counts("by type", "type", report.transactionsByType),
                 counts("by year of purchase", "year", report.transactionsByYear, isByName: true),
@@ -427,7 +427,7 @@ struct ReportPage {
         "\(month.year)-\(month.month < 10 ? "0" : "")\(month.month)"
     }
 
-    /// With a comma before each three digits, whatever the locale.
+    /// With a comma before each three digits, in all locales.
     private static func number(_ number: Int) -> String {
         number.formatted(IntegerFormatStyle<Int>(locale: Locale(identifier: "en_US")))
     }

@@ -122,7 +122,7 @@ struct ContainerTests {
     }
 
     @Test("Valid base64 of something else is not a receipt", arguments: ["Zm9vYmFy", "AAAA", "MAMCAQE="])
-    func somethingElse(text: String) {
+    func unsupported(text: String) {
         expectRefusal(.unrecognizedInput) { try ReceiptContainer(stored: Array(text.utf8)) }
         expectRefusal(.unrecognizedInput) { try ReceiptContainer(requestText: Array(text.utf8)) }
     }
