@@ -72,11 +72,11 @@ struct FactBatchBuilder {
             count += 1
         }
         if let receipt = set.receipt {
-            let octets = keep(receipt.bytes)
+            let bytes = keep(receipt.bytes)
             receipts.append(
                 FactBatch.Row(
                     owner: root, kind: Int16(truncatingIfNeeded: receipt.form.rawValue), source: 0,
-                    signedDate: receipt.signedDate, call: call, id: 0..<0, payload: octets, legacy: 0..<0))
+                    signedDate: receipt.signedDate, call: call, id: 0..<0, payload: bytes, legacy: 0..<0))
             count += 1
         }
         return count

@@ -125,7 +125,7 @@ extension StoreConformance {
             let taken = try await second.claimConsumptionTasks(["a", "b"], for: minute, renewing: nil)
             try expect(taken?.notificationUUIDs.sorted(), equals: ["a", "b"])
             try expect(taken?.maybeAnswered, equals: [])
-            // A claimed request stays open until it is closed, by anybody, and nobody claims a closed one.
+            // A claimed request stays open until it is closed, by any program. A closed one cannot be claimed.
             try await expect(open(first), equals: ["a", "b", "c"])
             try await expect(first.closeConsumptionTasks(["a"], as: .dismissed), equals: 1)
             try await expect(
