@@ -187,7 +187,10 @@ extension RecordDocuments {
 
     /// The products of the subscription periods in these transactions.
     var subscriptionProducts: Set<String> {
-        Set(transactions.filter { $0.payload.expiresDate != nil }.compactMap(\.payload.productId))
+        // The catalog gives non-renewing subscriptions an end too.
+        Set(
+            transactions.filter { $0.payload.isSubscription && $0.payload.expiresDate != nil }
+                .compactMap(\.payload.productId))
     }
 
     /// The kind of the recorded document, because it contains the receipts. Decoded JSON does not count: it stands

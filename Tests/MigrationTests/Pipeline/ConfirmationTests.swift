@@ -2,6 +2,7 @@ import AppStoreModels
 import Foundation
 import LegacyReceipts
 import Migration
+import ProductCatalog
 import ReceiptForge
 import TestSupport
 import Testing
@@ -246,6 +247,21 @@ struct ConfirmationTests {
             let result = try await migrate(row.merging(changes as [String: Any]) { $1 })
             #expect(result.transactions.count == (isRead ? 2 : 1), "\(product) \(changes)")
             #expect(result.summary.notes["rowNotRead"] == (isRead ? nil : 1), "\(product) \(changes)")
+        }
+    }
+
+    @Test("A row of a non-renewing subscription is read beside a receipt of the product, also with a catalog")
+    func termBeside() async throws {
+        let product = "com.example.orchard.season.pass"
+        let pass = ForgedPurchase(.nonRenewing, product: product, id: "530000000000001", at: Self.bought)
+        let row: [String: Any] = [
+            "product_id": product, "transaction_id": "530000000000009", "purchase_date_ms": "1693526400000",
+            "receipt": try Self.receipt([pass]),
+        ]
+        let known = try ProductCatalog.load(paths: [FixtureStore.root.appending(path: "products.yaml").path])
+        for catalog in [nil, known] {
+            let result = try await migrate(row) { $0.catalog = catalog }
+            #expect(result.transactions.count == 2 && result.summary.notes["rowNotRead"] == nil)
         }
     }
 
