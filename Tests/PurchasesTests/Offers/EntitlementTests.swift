@@ -401,6 +401,25 @@ struct EntitlementTests {
         return payload
     }
 
+    @Test("Several current transactions of one subscription product, through Family Sharing, are one entitlement")
+    func severalCurrentTransactions() {
+        let own = Samples.period(0, 2)
+        let shared = (1...2).map { number in
+            Samples.period(0, 2) {
+                $0.inAppOwnershipType = .familyShared
+                $0.transactionId = "shared\(number)"
+                $0.originalTransactionId = "family\(number)"
+            }
+        }
+        let orders: [[JWSTransactionDecodedPayload]] = [[own] + shared, shared + [own]]
+        for transactions in orders {
+            let entitlements = Samples.history(transactions).entitlements(at: Samples.month(1))
+            #expect(entitlements.count == 1 && entitlements.first?.hasAccess == true)
+            #expect(entitlements.first?.accessEnds == Samples.month(2))
+            #expect(entitlements.first?.subscriptions.count == 3)
+        }
+    }
+
     @Test("Several transactions of a non-consumable are one entitlement, which lasts until the last is revoked")
     func nonConsumables() throws {
         let own = purchase("lifetime", .nonConsumable, "1") { $0.revocationDate = Samples.month(3) }
