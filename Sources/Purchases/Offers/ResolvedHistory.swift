@@ -115,10 +115,10 @@ private struct ResolvedHistory {
             let last = transactions.max { $0.order < $1.order }
             let answered = Self.newest(origins) { $0.source == .appStoreServerAPI }
             let received = Self.newest(origins) { $0.source == .receipt }
-            let told = Self.newest(last?.origins ?? []) { $0.source.kind.isSigned }
+            let signed = Self.newest(last?.origins ?? []) { $0.source.kind.isSigned }
             found[id] = PurchaseHistory.Coverage(
                 wholeThrough: [answered, currentThrough].compactMap { $0 }.max(),
-                currentThrough: currentThrough ?? [answered, received, told].compactMap { $0 }.max())
+                currentThrough: currentThrough ?? [answered, received, signed].compactMap { $0 }.max())
         }
         return found
     }

@@ -41,10 +41,10 @@ struct TransactionReceiptReply {
         let entry = known.entry
         let condition = StatusCondition(entry.period.state(at: now))
         let renewal = renewalInfo(own, beside: known.entries)
-        let isToldBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
-        let document = isToldBySubmitted ? nil : storedDocument(of: own)
+        let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
+        let document = isStatedBySubmitted ? nil : storedDocument(of: own)
         writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
-        if isToldBySubmitted { writer.purchaseInfo(receipt) } else { write(entry, document, to: &writer) }
+        if isStatedBySubmitted { writer.purchaseInfo(receipt) } else { write(entry, document, to: &writer) }
         if condition == .valid { writer.latestReceipt(newestReceipt(entry, document), submittedReceipt) }
         writer.member("auto_renew_status", renewal?.autoRenewStatus?.rawValue)
         writer.member("auto_renew_product_id", renewal?.autoRenewProductId)
