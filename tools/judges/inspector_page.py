@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Chooses and drops files on the inspector's page in headless Chromium, and checks that the page says that they are genuine, also
-under another name than this machine's own. Then renders the pages in a phone-sized and a wide window, light and dark. Fails if the
+under another name than this machine's own. Uses the page by keyboard alone, without JavaScript, and checks that a screen reader has a
+name for each control. Then renders the pages in a phone-sized and a wide window, light and dark. Fails if the
 browser prints to its console, for example about a blocked style or script, or a resource from another host.
 
     tools/judges/inspector_page.py PATH/TO/legacy-receipts [FOLDER]
@@ -151,6 +152,32 @@ class Browser:
         return self.value('Array.from(document.querySelectorAll(".verdict"), (verdict) => verdict.textContent)')
 
 
+    def press(self, key, code, text=""):
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code,
+                      text=text if kind == "keyDown" else "")
+
+    def enter(self):
+        self.press("Enter", 13, "\r")
+
+    def tab_to(self, condition):
+        """Presses the tab key until the element with the focus fulfills a condition."""
+        for _ in range(100):
+            self.press("Tab", 9)
+            if self.value(f"document.activeElement.{condition}"):
+                return
+        sys.exit(f"The tab key does not lead to: {condition}")
+
+    def unnamed(self):
+        """The roles of the controls, pictures and regions for which a screen reader has no name."""
+        nodes = self.call("Accessibility.getFullAXTree")["nodes"]
+        roles = ("button", "textbox", "image", "img", "region", "table", "DisclosureTriangle")
+        found = [node for node in nodes if not node.get("ignored") and node["role"]["value"] in roles]
+        if not found:
+            sys.exit("The page has no controls for a screen reader.")
+        return [node["role"]["value"] for node in found if not node.get("name", {}).get("value")]
+
+
 def files(binary, work):
     """Documents of a local App Store, whose roots are in roots.pem: the paths of files that an operator may have."""
     with open(os.path.join(work, "sandbox"), "w+", encoding="utf-8") as log:
@@ -207,6 +234,40 @@ def check_files(port, token, paths, work):
     print("Files that are chosen or dropped arrive as they are: receipts, JWS, notifications and requests, also over HTTP under a name.")
 
 
+def check_keyboard(port, token, receipt, work):
+    browser = Browser(os.path.join(work, "profile"))
+    try:
+        browser.call("Accessibility.enable")
+        browser.call("Emulation.setScriptExecutionDisabled", value=True)
+        url = f"http://judge:{token}@127.0.0.1:{port}/"
+        browser.await_load(lambda: browser.call("Page.navigate", url=url))
+        if not browser.value('document.getElementById("files").hidden'):
+            sys.exit("The page ran its script, so this is no check without JavaScript.")
+        browser.tab_to('matches("#document")')
+        browser.call("Input.insertText", text=receipt)
+        browser.tab_to('matches("button")')
+        browser.await_load(browser.enter)
+        if not browser.value('document.querySelector(".verdict").textContent.startsWith("Genuine")'):
+            sys.exit("The page does not say that the receipt is genuine.")
+        unnamed = browser.unnamed()
+        browser.tab_to('matches(".scroll")')
+        browser.tab_to('matches("summary")')
+        browser.enter()
+        browser.wait('document.activeElement.parentElement.open')
+        browser.await_load(lambda: browser.call("Page.navigate", url=url))
+        browser.tab_to('matches("#id")')
+        browser.call("Input.insertText", text="u-1001")
+        browser.await_load(browser.enter)
+        if not browser.value('document.body.textContent.includes("Found by")'):
+            sys.exit("The page does not show the customer.")
+        unnamed += browser.unnamed()
+        if unnamed or browser.said:
+            sys.exit("\n".join([f"without a name: {role}" for role in unnamed] + browser.said))
+    finally:
+        browser.close()
+    print("The keyboard alone, without JavaScript, inspects a receipt and looks a customer up; a screen reader has a name for each control.")
+
+
 def page(port, token, form=None):
     """The headers and the body of the page."""
     request = urllib.request.Request(
@@ -243,6 +304,7 @@ def main():
             check_files(port, token, paths, work)
             with open("LegacyFixtures/auto-renewable/receipt.b64", encoding="ascii") as file:
                 receipt = file.read()
+            check_keyboard(port, token, receipt, work)
             pages = {
                 "empty": page(port, token), "document": page(port, token, {"document": receipt}),
                 "customer": page(port, token, {"id": "u-1001"}), "junk": page(port, token, {"document": "<b>{{x}}"}),
