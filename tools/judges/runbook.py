@@ -393,7 +393,34 @@ def spool_fills(scene, page):
     server.shows(*page.symptom)
     database.control("resume")
     server.shows(*page.normal)
+    spool_while_writers_wait(scene, page, database, server)
     spool_keeps_rejected(scene, page, database, server)
+
+
+def spool_while_writers_wait(scene, page, database, server):
+    def notify(customer):
+        scene.shop.call("POST", f"transactions/{scene.shop.subscription(customer)}/request-refund", {"reason": "OTHER"})
+
+    # This lock stops writers, not readers.
+    blocker = subprocess.Popen(
+        ["psql", database.url, "-Xqc",
+         "BEGIN; LOCK TABLE legacy_receipts.transactions IN SHARE MODE; SELECT pg_sleep(600)"],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = "SELECT pg_terminate_backend(blocking) FROM pg_stat_activity, unnest(pg_blocking_pids(pid)) AS blocking"
+    try:
+        wait_for("receipts go to the spool", lambda: server.ask(scene.shop.receipt())["status"] == 0
+                 and server.holds("legacy_receipts_spool_entries > 0"))
+        server.shows([*page.symptom[0], "legacy_receipts_store_reading_hangs == 0"], page.symptom[1])
+        scene.shop.call("PUT", "notifications/url", {"url": server.address + "/notifications/v2"})
+        notify("customer1")
+        wait_for("the line of a notification that the store does not take", lambda: [
+            line for line in server.logs("request", "httpStatus: 503", "notificationType", "reason") if "timeout" in line["reason"]])
+        wait_for("the session has ended", lambda: database.query(end) and blocker.poll() is not None)
+    finally:
+        blocker.kill()
+    server.shows(*page.normal)
+    notify("customer2")
+    wait_for("a notification is stored", lambda: server.logs("request", "httpStatus: 200", "notificationType"))
 
 
 def spool_keeps_rejected(scene, page, database, server):
@@ -451,6 +478,13 @@ def app_store_away(scene, page):
     wait_for("the line of the failure", lambda: len(server.logs("request", "appStoreFailed")) > failures)
     trial = scene.run("serve", "--config", server.configuration, "--check", "--connect", status=1)
     expect("not accepted (401)" in trial, f"--check --connect says what is wrong: {trial}")
+    server.reload(**{"app-store-server": key})
+    asks_again(server, receipt)
+    # Nothing listens at this address.
+    failures = len(server.logs("request", "appStoreFailed"))
+    server.reload(**{"app-store-server": {**key, "sandbox-url": "http://127.0.0.1:9"}})
+    expect(server.ask(receipt)["status"] == 0, "answered from the store")
+    wait_for("the line of the failure", lambda: len(server.logs("request", "appStoreFailed", "reason")) > failures)
     server.reload(**{"app-store-server": key})
     asks_again(server, receipt)
 
