@@ -67,6 +67,15 @@ import VerifyReceipt
         #expect(answer.purchase(monthly)?.text("cancelationReason") == "Customer.TechnicalIssues")
     }
 
+    @Test(arguments: [OfferType.promotional, .offerCode, .winBack])
+    func theOfferOfASignedTransactionIsTheDiscount(_ type: OfferType) async throws {
+        var offered = Self.payload
+        offered.offerType = type
+        offered.offerIdentifier = "spring"
+        let answer = try await endpoint(offered).ask(validation: validation(ofSigned: Self.jws), now: Self.now)
+        #expect(answer.purchase(monthly)?.text("discountId") == "spring")
+    }
+
     @Test func whatTheVerifierRefusesIs6777017() async throws {
         for text in ["eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA", "x", "eyJ..", base64([1, 2, 3])] {
             let answer = try await endpoint().ask(validation: validation(ofSigned: text))

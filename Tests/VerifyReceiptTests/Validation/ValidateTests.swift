@@ -85,6 +85,16 @@ import VerifyReceipt
         #expect(answer.isOK && answer.reply.body == plain.reply.body)
     }
 
+    /// The plugin sends the newest transaction id, the bundle id or a product id. Only the document says what was bought.
+    @Test(arguments: [#""530001234569999""#, #""com.example.other""#, "7", "null"])
+    func theIdOfTheTransactionDecidesNothing(_ id: String) async throws {
+        let receipt = try appReceipt([nonConsumable])
+        let plain = try await validatingEndpoint().ask(validation: validation(of: receipt))
+        let transaction = #"{"id":\#(id),"type":"ios-appstore","appStoreReceipt":"\#(base64(receipt))"}"#
+        let answer = try await validatingEndpoint().ask(validation: validation(transaction: transaction))
+        #expect(answer.isOK && answer.reply.body == plain.reply.body)
+    }
+
     @Test func membersOfAnySizeAreSkipped() async throws {
         let more =
             #","products":["# + Array(repeating: #"{"id":"a","offers":[]}"#, count: 20_000).joined(separator: ",") + "]"

@@ -98,6 +98,8 @@ import VerifyReceipt
                 $0.priceIncreaseStatus = .pending
             })
         #expect(on.text("renewalIntent") == "Renew" && on.text("priceConsentStatus") == "Notified")
+        // No document states when the customer changed it.
+        #expect(on["renewalIntentChangeDate"] == nil)
         let off = try await purchase(
             facts: renewalInfo {
                 $0.autoRenewStatus = .off
