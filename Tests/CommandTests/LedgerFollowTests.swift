@@ -46,6 +46,29 @@ struct LedgerFollowTests {
         #expect(try await position(in: folder) == 5)
     }
 
+    @Test("Several consumers follow at once, each from its own position")
+    func severalConsumers() async throws {
+        let folder = try Folder()
+        try await StoredPurchases.makeStore(in: folder)
+        let acknowledged = try await Command.run(
+            "ledger", "acknowledge", "--store", "sqlite:store.sqlite", "--consumer", "mail", "5", in: folder)
+        #expect(acknowledged.status == 0)
+        let arguments = ["--store", "sqlite:store.sqlite", "--poll-seconds", "0.05", "--consumer"]
+        let shop = try Following(arguments + ["shop"], in: folder, suffix: ".shop")
+        let mail = try Following(arguments + ["mail"], in: folder, suffix: ".mail")
+        try await shop.wait(forLines: 7)
+        try await mail.wait(forLines: 2)
+        try await StoredPurchases.makeStore(
+            [StoredPurchases.set([StoredPurchases.fact("900", original: "900", 0, 1)])], in: folder)
+        try await shop.wait(forLines: 8)
+        try await mail.wait(forLines: 3)
+        #expect(try await shop.end(SIGTERM) == 0)
+        #expect(try await mail.end(SIGTERM) == 0)
+        let all = try words("out.shop", in: folder)
+        #expect(all.count == 8 && all.last == "900 started")
+        #expect(try words("out.mail", in: folder) == Array(all.suffix(3)))
+    }
+
     @Test("The command gets each batch on standard input, and its success acknowledges the batch")
     func batches() async throws {
         let folder = try Folder()
