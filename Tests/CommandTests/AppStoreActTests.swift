@@ -83,11 +83,13 @@ struct AppStoreActTests {
         let folder = try Folder()
         let outcome = try await AppStoreShell.run(
             """
+            app consumption $coins --customer-consented --delivery-status DELIVERED --no-sample-content-provided
             app consumption $coins --customer-consented --delivery-status DELIVERED --no-sample-content-provided \\
                 --consumption-percentage 37.5 --refund-preference GRANT_PRORATED --json
             curl -sf $address/sandbox/v1/transactions/$coins > kept
             """, in: folder)
         #expect(outcome.error.isEmpty && outcome.output.hasSuffix("status 0\n"), "\(outcome.error)")
+        #expect(outcome.output.contains("The App Store accepted the information.\n"))
         let kept = try #require(try folder.object("kept")["consumptionInformation"] as? [String: Any])
         #expect(kept.count == 5 && kept["customerConsented"] as? Bool == true)
         #expect(kept["deliveryStatus"] as? String == "DELIVERED" && kept["sampleContentProvided"] as? Bool == false)
@@ -127,10 +129,15 @@ struct AppStoreActTests {
         let outcome = try await AppStoreShell.run(
             """
             app finish $coins
+            app finish $coins --json
             curl -sf $address/sandbox/v1/transactions/$coins > kept
             app finish 99999
             """, in: folder)
-        #expect(outcome.output.contains("finished                        true\nstatus 0\nstatus 1\n"))
+        let lines = outcome.output.split(separator: "\n")
+        try #require(lines.count >= 4, "\(outcome.output)")
+        #expect(outcome.output.contains("finished                        true\nstatus 0\n"))
+        #expect(lines.suffix(3).first?.hasSuffix(#""finished":true}"#) == true, "\(outcome.output)")
+        #expect(lines.suffix(2) == ["status 0", "status 1"])
         #expect(outcome.error.contains("4040010 (TransactionIdNotFound)"))
         #expect(try folder.object("kept")["isFinished"] as? Bool == true)
     }
@@ -143,10 +150,14 @@ struct AppStoreActTests {
         let outcome = try await AppStoreShell.run(
             """
             app set-account-token $ada \(Self.token.uppercased())
+            app set-account-token $ada \(Self.token.uppercased()) --json
             app transaction $ada --json
             app set-account-token 99999 \(Self.token)
             """, in: folder)
-        #expect(outcome.output.contains("\"appAccountToken\":\"\(Self.token)\""), "\(outcome.output)")
+        let text = "appAccountToken                 \(Self.token)\nstatus 0\n"
+        #expect(outcome.output.contains(text), "\(outcome.output)")
+        // In the answer of the command, and in the transaction.
+        #expect(outcome.output.components(separatedBy: "\"appAccountToken\":\"\(Self.token)\"").count == 3)
         #expect(outcome.output.hasSuffix("status 1\n"))
         #expect(outcome.error.contains("4040005 (OriginalTransactionIdNotFound)"))
     }

@@ -159,6 +159,7 @@ struct AppStoreTests {
             """
             order=$(curl -sf $address/sandbox/v1/transactions/$coins | member orderId)
             app order $order
+            app order $order --json
             app order MUNKNOWN
             app order "$(printf '%0100d' 1)"
             """, in: folder)
@@ -166,7 +167,11 @@ struct AppStoreTests {
         #expect(outcome.output.contains(ids[1]) && !outcome.output.contains("com.example.monthly"))
         #expect(outcome.output.contains("does not know the order ID for this app"))
         let statuses = outcome.output.split(separator: "\n").filter { $0.hasPrefix("status ") && $0.count == 8 }
-        #expect(statuses == ["status 0", "status 1", "status 1"], "\(outcome.output)")
+        #expect(statuses == ["status 0", "status 0", "status 1", "status 1"], "\(outcome.output)")
+        let json = try #require(outcome.output.split(separator: "\n").first { $0.hasPrefix("{") })
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+        let transactions = try #require(object["transactions"] as? [[String: Any]])
+        #expect(object["status"] as? Int == 0 && transactions.map { $0["transactionId"] as? String } == [ids[1]])
         #expect(outcome.error.contains("4000000 (GeneralBadRequest): Apple cannot use the request"))
     }
 
@@ -174,8 +179,9 @@ struct AppStoreTests {
     func appTransaction() async throws {
         let folder = try Folder()
         let outcome = try await AppStoreShell.run(
-            "app app-transaction 99999; app app-transaction $ada --json", in: folder)
+            "app app-transaction 99999; app app-transaction $ada; app app-transaction $ada --json", in: folder)
         #expect(outcome.error.contains("4040010 (TransactionIdNotFound)") && outcome.output.hasPrefix("status 1\n"))
+        #expect(outcome.output.contains("bundleId                        com.example.app\n"), "\(outcome.output)")
         let (object, status) = try answer(outcome)
         let payload = try #require(object["appTransaction"] as? [String: Any])
         #expect(status == "status 0" && payload["bundleId"] as? String == "com.example.app")
