@@ -415,7 +415,9 @@ def spool_while_writers_wait(scene, page, database, server):
         notify("customer1")
         wait_for("the line of a notification that the store does not take", lambda: [
             line for line in server.logs("request", "httpStatus: 503", "notificationType", "reason") if "timeout" in line["reason"]])
-        wait_for("the session has ended", lambda: database.query(end) and blocker.poll() is not None)
+        # A lock shows only while a writer waits for it.
+        wait_for("who blocks", lambda: database.query(end))
+        wait_for("the session has ended", lambda: blocker.poll() is not None)
     finally:
         blocker.kill()
     server.shows(*page.normal)
