@@ -3,7 +3,7 @@
 /// Takes linear time. A false positive only causes an unnecessary hint about a column.
 enum DocumentTraces {
     /// Shorter values contain no document.
-    private static let minimumLength = 64
+    static let minimumLength = 64
 
     static func arePresent(in text: Bytes) -> Bool {
         guard text.count >= minimumLength else { return false }

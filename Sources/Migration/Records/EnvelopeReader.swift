@@ -54,7 +54,7 @@ struct EnvelopeReader {
         if !object.hasKeysAsColumn { _ = try takeOwn() }
         for index in object.columns.indices where fates[index] == nil { examine(index, isNamed: false) }
         if documents.isEmpty, weak.isEmpty, !object.isOfOtherStore, object.isRow {
-            try take(WireVocabulary.row, .readAsRows, InputPayload.transactions)
+            try take(WireVocabulary.row, .readAsRows, at: .receipt, InputPayload.transactions)
         }
         return finish()
     }
@@ -64,7 +64,7 @@ struct EnvelopeReader {
     /// Reads the object itself, if it is a document, and settles the handling of its own columns.
     private mutating func takeOwn() throws(JSONReadingError) -> Bool {
         if object.isNotification {
-            try take(WireVocabulary.notification, .readAsNotification, InputPayload.notification)
+            try take(WireVocabulary.notification, .readAsNotification, at: .document, InputPayload.notification)
             return true
         }
         if let store = object.column("Store"), store.kind == .string,
@@ -74,17 +74,17 @@ struct EnvelopeReader {
             return true
         }
         if object.isReply {
-            try take(WireVocabulary.reply, .readAsReply, InputPayload.reply)
+            try take(WireVocabulary.reply, .readAsReply, at: .document, InputPayload.reply)
             return true
         }
         if object.isBareReceiptObject {
-            try take(WireVocabulary.appReceipt, .readAsReply) { receipt in
+            try take(WireVocabulary.appReceipt, .readAsReply, at: .receipt) { receipt in
                 .reply(.object(JSONObject(members: [.init(key: "receipt", value: receipt)])))
             }
             return true
         }
         if let kind = object.storeKit2Kind {
-            try take(kind.memberNames, .readAsStoreKit2JSON) { value in
+            try take(kind.memberNames, .readAsStoreKit2JSON, at: nil) { value in
                 .storeKit2(value.object ?? JSONObject(members: []), kind)
             }
             return true
@@ -93,8 +93,11 @@ struct EnvelopeReader {
     }
 
     /// Reads the columns with these names as one document.
+    ///
+    /// - Parameter place: where the reader of the document reads on; nil for StoreKit 2 JSON.
     private mutating func take(
-        _ names: Set<String>, _ fate: MemberFate, _ payload: (JSONValue) -> InputPayload
+        _ names: Set<String>, _ fate: MemberFate, at place: PassedOverValues.Place?,
+        _ payload: (JSONValue) -> InputPayload
     ) throws(JSONReadingError) {
         for (index, column) in object.columns.enumerated() where names.contains(column.name) {
             if column.name == "receipt" || column.name == "receipt-data", object.kind(column.name) == .string {
@@ -105,6 +108,31 @@ struct EnvelopeReader {
         }
         let value = try object.parsed { fates[$0] == fate }
         documents.append(InputDocument(payload: payload(value), path: "", carried: [], text: []))
+        if let place { addPassedOver(in: value, place) }
+    }
+
+    /// Adds the documents in places where Apple's documents have none, such as a receipt that the caller wrote into a row.
+    private mutating func addPassedOver(in document: JSONValue, _ place: PassedOverValues.Place) {
+        for value in PassedOverValues(in: document, place).values {
+            let recognition = object.reader.inside(value.path).read(text: value.text[...], depth: object.depth + 1)
+            guard recognition.isRecognized, recognition.isUnmistakable, !recognition.isWeak else {
+                if value.text.withUnsafeBufferPointer({ DocumentTraces.arePresent(in: $0) }) {
+                    inner.append(MemberPath(value.path, .looksLikeDocument))
+                }
+                continue
+            }
+            if recognition.members.isEmpty {
+                inner.append(MemberPath(value.path, recognition.payload.fate))
+            } else {
+                inner += recognition.members.map { $0.inside(value.path) }
+            }
+            let carried = recognition.carried.map { $0.inside(value.path) }
+            documents += recognition.payload.documents.map { document in
+                InputDocument(
+                    payload: document.payload, path: MemberPath.joined(value.path, document.path),
+                    carried: carried + document.carried.map { $0.inside(value.path) }, text: document.text)
+            }
+        }
     }
 
     private mutating func takeUnity(_ store: Column, _ payload: Int) {

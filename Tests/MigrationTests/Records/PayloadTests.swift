@@ -794,6 +794,58 @@ struct PayloadTests {
         #expect(record.members.contains { $0.path == "purchases[].log" && $0.fate == .looksLikeDocument })
     }
 
+    @Test(
+        "a document in a place where a reply, a notification or a row of Apple has none is read too",
+        arguments: [
+            (#"{"latest_receipt_info":[{"product_id":"p","transaction_id":"5","raw":"RECEIPT"}]}"#, "reply"),
+            (#"{"receipt":{"product_id":"p","transaction_id":"5","raw":"RECEIPT"}}"#, "reply"),
+            (#"{"receipt":{"bundle_id":"b","in_app":[{"product_id":"p","meta":{"raw":"RECEIPT"}}]}}"#, "reply"),
+            (#"{"status":0,"pending_renewal_info":[{"product_id":"p","raw":"RECEIPT"}]}"#, "reply"),
+            (#"{"pending_renewal_info":{"transactionReceipt":"RECEIPT"}}"#, "reply"),
+            (#"{"unified_receipt":{"data":"RECEIPT"}}"#, "notification"),
+            (#"{"unified_receipt":{"data":{"receipt-data":"RECEIPT","password":"secret"}}}"#, "notification"),
+            (#"{"unified_receipt":{"latest_receipt_info":[{"product_id":"p","raw":"RECEIPT"}]}}"#, "notification"),
+            (#"{"notification_type":"RECEIPT"}"#, "notification"),
+        ])
+    func documentsInsideDocuments(json: String, kind: String) throws {
+        let text = json.replacing("RECEIPT", with: Made.receipt())
+        for record in [try one(text), try member(text)] {
+            let documents = record.payload.documents
+            #expect(documents.count == 2 && documents.first?.payload.kind == kind, "\(json)")
+            #expect(documents.last?.payload.receiptText == Made.receipt(), "\(json)")
+            #expect(record.members.contains { $0.fate == .readAsReceipt }, "\(json)")
+            #expect(!record.members.contains { $0.fate == .looksLikeDocument }, "\(json)")
+        }
+    }
+
+    @Test("what cannot be read in a place where a reply has no document is counted, and a receipt of the reply is not")
+    func tracesInsideDocuments() throws {
+        func fates(_ json: String) throws -> [MemberPath] { try one(json).members }
+        let log = "error while checking \(Made.receipt()): timeout"
+        let row = "{\"product_id\":\"p\",\"transaction_id\":\"5\",\"log\":\"\(log)\"}"
+        #expect(
+            try fates("{\"latest_receipt_info\":[\(row)]}").contains {
+                $0.path == "latest_receipt_info[].log" && $0.fate == .looksLikeDocument
+            })
+        for json in [
+            "{\"latest_receipt\":\"\(Made.receipt())\",\"latest_receipt_info\":[\(Made.row)]}",
+            "{\"unified_receipt\":{\"latest_receipt\":\"\(Made.receipt())\"}}",
+        ] {
+            #expect(try one(json).payload.documents.count == 1)
+            #expect(try !fates(json).contains { $0.fate == .looksLikeDocument })
+        }
+    }
+
+    @Test("a reply or StoreKit 2 JSON under a name of Apple's for something else is read")
+    func otherDocumentsInsideDocuments() throws {
+        let reply = #"{"status":0,"receipt":{"bundle_id":"b","in_app":[{"product_id":"p","transaction_id":"5"}]}}"#
+        let record = try one("{\"pending_renewal_info\":\(reply)}")
+        #expect(record.payload.documents.map(\.payload.kind) == ["reply", "reply"])
+        let renewal = #"{"originalTransactionId":"5","autoRenewProductId":"p","autoRenewStatus":1}"#
+        let decoded = try one("{\"pending_renewal_info\":[\(renewal)]}")
+        #expect(decoded.payload.documents.map(\.payload.kind) == ["reply", "storeKit2 renewalInfo"])
+    }
+
     @Test("a document that a later member of the same name replaces is counted as not read", arguments: [0, 20])
     func replacedMembers(others: Int) throws {
         let more = (0..<others).map { "\"c\($0)\":\($0)," }.joined()
