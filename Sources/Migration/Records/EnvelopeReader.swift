@@ -100,9 +100,12 @@ struct EnvelopeReader {
         _ payload: (JSONValue) -> InputPayload
     ) throws(JSONReadingError) {
         for (index, column) in object.columns.enumerated() where names.contains(column.name) {
-            if column.name == "receipt" || column.name == "receipt-data", object.kind(column.name) == .string {
-                // The receipt of the request, beside the reply.
+            // The receipt of the request, beside the reply.
+            switch (column.name, object.kind(column.name)) {
+            case ("receipt", .string?), ("receipt-data", .string?), ("receipt-data", .object?),
+                ("receipt-data", .array?):
                 continue
+            default: break
             }
             fates[index] = WireVocabulary.request.contains(column.name) ? .ignored : fate
         }

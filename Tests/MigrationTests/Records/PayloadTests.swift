@@ -806,6 +806,7 @@ struct PayloadTests {
             (#"{"unified_receipt":{"data":{"receipt-data":"RECEIPT","password":"secret"}}}"#, "notification"),
             (#"{"unified_receipt":{"latest_receipt_info":[{"product_id":"p","raw":"RECEIPT"}]}}"#, "notification"),
             (#"{"notification_type":"RECEIPT"}"#, "notification"),
+            (#"{"notification_type":"RENEWAL","receipt-data":{"receipt":"RECEIPT"}}"#, "notification"),
         ])
     func documentsInsideDocuments(json: String, kind: String) throws {
         let text = json.replacing("RECEIPT", with: Made.receipt())
