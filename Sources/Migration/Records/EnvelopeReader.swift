@@ -274,7 +274,7 @@ struct EnvelopeReader {
             payload = .unrecognized(Self.otherStore)
         } else if documents.isEmpty, let id = transactionID() {
             payload = id
-        } else if documents.isEmpty, otherStore.mayBeOfAmazon {
+        } else if documents.isEmpty, otherStore.mayBeOfOtherStore {
             payload = .unrecognized(Self.otherStore)
         } else if documents.isEmpty, let idInside {
             add(idInside)

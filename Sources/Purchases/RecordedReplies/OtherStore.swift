@@ -100,6 +100,8 @@ package struct OtherStoreMembers {
     private var hasStripeType = false
     private var hasAmazonReceipt = false
     private var hasAmazonMember = false
+    private var hasSamsungPayment = false
+    private var hasRokuCustomer = false
 
     package init() {}
 
@@ -109,9 +111,11 @@ package struct OtherStoreMembers {
             || (hasPackage && (hasToken || hasGoogleNotification))
     }
 
-    /// Whether they are those of a purchase at Amazon. A caller's own members can have these names too, so this counts only
-    /// for an object in which nothing else is found.
-    package var mayBeOfAmazon: Bool { hasAmazonReceipt && hasAmazonMember }
+    /// Whether they are those of a purchase at Amazon, Samsung or Roku. A caller's own members can have these names too, so
+    /// this counts only for an object in which nothing else is found.
+    package var mayBeOfOtherStore: Bool {
+        (hasAmazonReceipt && hasAmazonMember) || (hasPackage && hasSamsungPayment) || hasRokuCustomer
+    }
 
     package mutating func add(_ name: String, _ meaning: ColumnNames.Meaning?, text: some Collection<UInt8>) {
         guard !text.isEmpty else { return }
@@ -132,6 +136,10 @@ package struct OtherStoreMembers {
             case "object": hasStripeType = OtherStore.isStripeType(text)
             case "receiptId": hasAmazonReceipt = text.count >= 20
             case "userId", "termSku", "sku": hasAmazonMember = true
+            case "productType":
+                hasAmazonMember = hasAmazonMember || Self.amazonTypes.contains { text.elementsEqual($0) }
+            case "paymentId": hasSamsungPayment = true
+            case "rokuCustomerId": hasRokuCustomer = true
             default: break
             }
         }
@@ -151,6 +159,7 @@ package struct OtherStoreMembers {
     }
 
     private static let googleKind = Array("androidpublisher#".utf8)
+    private static let amazonTypes = ["CONSUMABLE", "ENTITLED", "SUBSCRIPTION"].map { Array($0.utf8) }
     private static let googleOrder = Array("GPA.".utf8)
     private static let cordovaTypes = ["android-playstore", "windows-store-transaction"].map { Array($0.utf8) }
 }
