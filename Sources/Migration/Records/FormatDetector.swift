@@ -115,9 +115,17 @@ struct FormatDetector {
             guard text.first == UInt8(ascii: "{"), QuarantineLine(text) == nil else { return nil }
             // Nil if the text is damaged, or is not a JSON object.
             guard let members = (try? JSONValue.parse(text))?.object?.members else { continue }
-            let payload = RecordReader(receiptColumns: columns).read(text: text, depth: 0).payload
-            guard case .unrecognized(let problem) = payload, problem.code == .missingColumn else { return nil }
-            names = names ?? members.map(\.key)
+            let recognition = RecordReader(receiptColumns: columns).read(text: text, depth: 0)
+            if case .unrecognized(let problem) = recognition.payload, problem.code == .missingColumn {
+                names = names ?? members.map(\.key)
+            } else if columns.contains(where: { column in
+                // In the JSON of a database with types, the columns are not the members of the text.
+                members.contains { $0.key == column }
+                    || recognition.members.contains { $0.path == column || $0.isInside(column) }
+            }) {
+                return nil
+            }
+            // A record that is a reply is read without a column, and says nothing about the others.
         }
         return names
     }

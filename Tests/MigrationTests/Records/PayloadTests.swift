@@ -475,6 +475,21 @@ struct PayloadTests {
         }
     }
 
+    @Test("a named column that no object has stops at once, also if some of the first records are replies themselves")
+    func columnBesideReplies() {
+        let object = "{\"user\":1,\"data\":\"\(Made.receipt())\"}"
+        let reply = "{\"user\":2," + Made.reply.dropFirst()
+        let options = InputOptions(receiptColumns: ["recipt"])
+        for text in ["\(object)\n\(reply)\n", "\(reply)\n\(object)\n"] {
+            let reading = Reading(text, options: options)
+            #expect(reading.records.isEmpty)
+            #expect(reading.errors.map(\.code) == [.columnNotFound])
+        }
+        let item = "{\"Item\":{\"receipt\":{\"S\":\"\(Made.receipt())\"}}}"
+        let named = Reading("\(object)\n\(item)\n", options: InputOptions(receiptColumns: ["receipt"]))
+        #expect(named.errors.isEmpty && named.kinds == ["missingColumn", "receipt"])
+    }
+
     @Test("a named column that first appears after the first records is read if an option says so")
     func columnOfLaterObjects() {
         let text =
