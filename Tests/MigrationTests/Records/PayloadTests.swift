@@ -478,7 +478,7 @@ struct PayloadTests {
     @Test("a named column that no object has stops at once, also if some of the first records are replies themselves")
     func columnBesideReplies() {
         let object = "{\"user\":1,\"data\":\"\(Made.receipt())\"}"
-        let reply = "{\"user\":2," + Made.reply.dropFirst()
+        let reply = "{\"user\":2," + String(Made.reply.dropFirst())
         let options = InputOptions(receiptColumns: ["recipt"])
         for text in ["\(object)\n\(reply)\n", "\(reply)\n\(object)\n"] {
             let reading = Reading(text, options: options)
