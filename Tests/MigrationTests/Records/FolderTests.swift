@@ -137,7 +137,10 @@ struct FolderTests {
         #expect(index.allSatisfy { $0.payload.kind == "unknownForm" || $0.payload.kind.hasPrefix("id ") })
         for record in files {
             let expected: Set<String>
-            switch record.place.input.dropFirst(folder.count + 1).split(separator: "/").first {
+            let name = record.place.input.dropFirst(folder.count + 1)
+            switch name.split(separator: "/").first {
+            // Somebody added the member `recip` with rows to the receipt of this reply.
+            case "responses" where name == "responses/048.json": expected = ["reply+transactions"]
             case "responses", "pairs": expected = ["reply"]
             case "notifications-v1": expected = ["notification"]
             default: expected = ["receipt"]
