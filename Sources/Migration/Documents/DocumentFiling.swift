@@ -36,7 +36,11 @@ struct DocumentFiling {
             output.counts.add(document.mapping.notes)
             guard acceptsRecorded else {
                 read.keep(document.unverified)
-                read.refused += document.allRefused(.recordedNotAccepted)
+                if document.needsItsRecord {
+                    read.wait(document.refused(.recordedNotAccepted))
+                } else {
+                    read.refused += document.allRefused(.recordedNotAccepted)
+                }
                 continue
             }
             file(document, &read, into: &output.additions)
@@ -135,7 +139,7 @@ struct DocumentFiling {
             read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
         } else if contradicted.isEmpty, Self.isIncomplete(sets, of: mapping) {
             let refused = document.refused(.notFiled(of: mapping))
-            if document.isRowBeside { read.wait(refused) } else { read.refused.append(refused) }
+            if document.needsItsRecord { read.wait(refused) } else { read.refused.append(refused) }
         }
         guard !sets.isEmpty else { return }
         additions.facts += sets

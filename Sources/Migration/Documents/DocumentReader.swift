@@ -7,6 +7,7 @@ struct DocumentReader: Sendable {
     let receiptReader: ReceiptReader
     let signedDataReader: SignedDataReader
     let rowReader: RowBesideReader
+    let completion: DocumentCompletion
     let filter: RecordFilter
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.
@@ -20,6 +21,7 @@ struct DocumentReader: Sendable {
     ) -> RecordDocuments {
         var read = RecordDocuments()
         for document in documents { self.read(document, of: record, into: &read, &counts) }
+        completion.complete(&read, of: record)
         read.finish(mapper)
         rowReader.readRows(of: record, into: &read, &counts)
         filter.exclude(from: &read)

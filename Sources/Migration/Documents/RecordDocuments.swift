@@ -158,13 +158,12 @@ extension RecordDocuments {
 extension RecordDocuments {
     private var allVerified: [VerifiedDocument] { verified + excluded }
 
+    /// The verified documents, also those that a filter excludes, the newest first.
+    var signedNewestFirst: [VerifiedDocument] { allVerified.sorted(by: VerifiedDocument.isNewer) }
+
     /// The documents beside which a row can be, the signed ones first.
     var placesOfRows: [PlaceOfRow] {
-        let signed = allVerified.sorted(by: VerifiedDocument.isNewer).map { document in
-            PlaceOfRow(
-                carried: document.carried, bundleId: document.content.bundleId,
-                environment: document.content.environment, path: document.document?.path)
-        }
+        let signed = signedNewestFirst.map(\.place)
         let unsigned = recorded.flatMap { recorded -> [PlaceOfRow] in
             // Decoded transactions of several apps can be in one record.
             let mapping = recorded.owned.isEmpty ? recorded.mapping : nil

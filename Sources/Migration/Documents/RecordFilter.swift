@@ -59,7 +59,7 @@ struct RecordFilter: Sendable {
         _ document: RecordedDocument, beside signed: VerifiedContent?, into read: inout RecordDocuments
     ) {
         guard let reason = exclusion(of: document, beside: signed) else { return read.recorded.append(document) }
-        if document.isRowBeside {
+        if document.needsItsRecord {
             read.exclude(row: document.refused(reason))
         } else {
             read.exclude([document.refused(reason)])

@@ -12,11 +12,16 @@ struct RecordedDocument {
     var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
     /// Whether it consists of the columns beside another document.
     var isRowBeside = false
+    /// Whether its app or its environment is that of a verified document beside it.
+    private(set) var isCompletedBeside = false
     /// The unverified receipts inside it.
     var unverified: [UnverifiedReceipt] = []
 
     /// The documents of the record.
     var documents: [InputDocument] { owned.isEmpty ? [document] : owned.map(\.document) }
+
+    /// Whether it has no meaning without the other documents of its record.
+    var needsItsRecord: Bool { isRowBeside || isCompletedBeside }
 
     func asOf(of row: Int?) -> AsOf? {
         guard let row, !rows.isEmpty else { return mapping.asOf }
@@ -39,6 +44,16 @@ struct RecordedDocument {
         guard !places.isEmpty else { return }
         mapping.remove(rows: places)
         rows = rows.indices.filter { !places.contains($0) }.map { rows[$0] }
+    }
+
+    /// Replaces the content by the same content with an app and an environment.
+    /// - Parameter isCompletedBeside: whether one of them is that of a verified document beside it.
+    mutating func complete(_ completed: RecordedMapping, isCompletedBeside: Bool) {
+        let date = mapping.asOf?.date
+        mapping = completed
+        // A receipt inside the document can be newer than its rows.
+        if let date { mapping.raise(notBefore: date) }
+        self.isCompletedBeside = isCompletedBeside
     }
 
     func refused(_ reason: QuarantineReason) -> RefusedDocument {
@@ -68,5 +83,15 @@ extension RecordedMapping {
     /// The app of the document.
     var statedBundleId: String? {
         bundleId ?? appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
+    }
+
+    /// Whether the app of a purchase is missing, or that of a document without purchases.
+    var lacksBundleId: Bool {
+        transactions.isEmpty ? statedBundleId == nil : transactions.contains { $0.payload.bundleId == nil }
+    }
+
+    /// The same for the environment.
+    var lacksEnvironment: Bool {
+        transactions.isEmpty ? environment == nil : transactions.contains { $0.payload.environment == nil }
     }
 }

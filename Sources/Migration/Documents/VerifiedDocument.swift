@@ -11,6 +11,12 @@ struct VerifiedDocument {
     /// Nil for a receipt inside a recorded document.
     var document: InputDocument?
 
+    /// The document as one beside which another can be.
+    var place: PlaceOfRow {
+        PlaceOfRow(
+            carried: carried, bundleId: content.bundleId, environment: content.environment, path: document?.path)
+    }
+
     /// A total order.
     static func isNewer(_ left: VerifiedDocument, _ right: VerifiedDocument) -> Bool {
         (left.content.date, left.content.sha256) > (right.content.date, right.content.sha256)

@@ -71,11 +71,10 @@ struct QuarantineReason: Sendable {
     static func notFiled(of mapping: RecordedMapping) -> QuarantineReason {
         let rows = mapping.transactions.map(\.payload)
         var missing: [String] = []
-        let bundleId = mapping.bundleId ?? mapping.appTransaction?.payload.bundleId
-        if rows.contains(where: { $0.bundleId == nil }) || (rows.isEmpty && bundleId == nil) {
+        if mapping.lacksBundleId {
             missing.append("no bundle id (--bundle-id-column names a column with it)")
         }
-        if rows.contains(where: { $0.environment == nil }) || (rows.isEmpty && mapping.environment == nil) {
+        if mapping.lacksEnvironment {
             missing.append("no known environment (--environment-column names a column with it)")
         }
         if rows.contains(where: { !$0.hasDecimalIds }) {

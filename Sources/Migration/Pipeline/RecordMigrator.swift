@@ -47,8 +47,9 @@ struct RecordMigrator: Sendable {
         }
         rowReader = RowBesideReader(mapper: mapper, roles: roles, acceptsRecorded: acceptsRecorded)
         documentReader = DocumentReader(
-            receiptReader: receiptReader, signedDataReader: signedDataReader, rowReader: rowReader, filter: filter,
-            mapper: mapper, roles: roles, acceptsRecorded: acceptsRecorded, keepsUnverified: isForStore)
+            receiptReader: receiptReader, signedDataReader: signedDataReader, rowReader: rowReader,
+            completion: DocumentCompletion(mapper: mapper, roles: roles), filter: filter, mapper: mapper, roles: roles,
+            acceptsRecorded: acceptsRecorded, keepsUnverified: isForStore)
         lines = RecordLines(mapper: mapper, acceptsRecorded: acceptsRecorded)
         quarantine = RecordQuarantine(roles: roles, isForStore: isForStore)
     }

@@ -288,6 +288,86 @@ struct ColumnRoleTests {
         #expect(Set(ids) == ["53000900000010", "530009000000301"])
     }
 
+    // MARK: Rows of a reply beside a receipt
+
+    /// A reply that states neither its app nor its environment. Its row is a copy of the first purchase of the receipt of
+    /// ``forged(_:created:isSandbox:purchases:)`` with the id `receipt`.
+    private static func bareReply(of receipt: String) -> String {
+        #"{"latest_receipt_info":[{\#(bareRow(of: receipt))}]}"#
+    }
+
+    private static func bareRow(of receipt: String) -> String {
+        """
+        "product_id":"book.0","transaction_id":"\(copyId)","original_transaction_id":"\(receipt)0",\
+        "purchase_date_ms":"1693526400000"
+        """
+    }
+
+    private static let copyId = "530009000000301"
+
+    /// What the store has of the copy in ``bareReply(of:)``.
+    @inline(never)
+    private static func copies(_ files: [String: [UInt8]]) throws -> [String] {
+        try StoreMigrationTests.rows(files, "transactions").filter { $0["transactionId"]?.string == copyId }.map {
+            row in
+            ["bundleId", "environment", "evidence"].map { row[$0]?.string ?? "-" }.joined(separator: " ")
+        }
+    }
+
+    @Test("Rows of a reply that states no app are of the receipt beside it, as columns beside the receipt are")
+    func replyBesideReceipt() async throws {
+        let id = "5300090000001"
+        let receipt = try Self.forged(id, created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let reply = Self.bareReply(of: id)
+        let records = [
+            #"{"user_id":"u1",\#(Self.bareRow(of: id)),"receipt":"\#(receipt)"}"#,
+            #"{"user_id":"u1","receipt":"\#(receipt)","reply":\#(reply)}"#,
+            #"{"user_id":"u1","receipt":"\#(receipt)",\#(reply.dropFirst())"#,
+        ]
+        let migration = try Self.migration(trust: try Self.trusting())
+        for record in records {
+            let (summary, files) = try await Self.migrated(record, name: "record.json", migration)
+            #expect(summary.records.documentsQuarantined == 0)
+            #expect(try Self.copies(files) == ["\(Self.appId) Sandbox recorded"], "\(record.prefix(40))")
+            #expect(try Self.purchases(files)["u1"]?.contains(id + "0") == true)
+        }
+    }
+
+    @Test("Of several receipts, the one that shares a purchase with a reply states its app; without one, none does")
+    func replyBesideReceipts() async throws {
+        let production = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let sandbox = try Self.forged("5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let migration = try Self.migration(trust: try Self.trusting())
+        let expected: [(String, [String])] = [
+            ("5300090000001", ["\(Self.appId) Production recorded"]),
+            ("5300090000002", ["\(Self.appId) Sandbox recorded"]), ("5300090000003", []),
+        ]
+        for (id, copies) in expected {
+            let record = #"{"a":"\#(production)","b":"\#(sandbox)","reply":\#(Self.bareReply(of: id))}"#
+            let (summary, files) = try await Self.migrated(record, name: "record.json", migration)
+            #expect(try Self.copies(files) == copies)
+            #expect(summary.records.documentsQuarantinedByReason == (copies.isEmpty ? ["notFiled": 1] : [:]))
+        }
+    }
+
+    @Test("A reply that needs a receipt of its record for its app is not lost: a retry stores it as one run would")
+    func replyNeedsItsRecord() async throws {
+        let known = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let large = try Self.forged(
+            "5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true, purchases: 200)
+        let record = #"{"old":"\#(known)","new":"\#(large)","reply":\#(Self.bareReply(of: "5300090000002"))}"#
+        let restrictions: [((inout MigrationOptions) -> Void, [String: Int])] = [
+            ({ $0.limits.maximumSize = 20_000 }, ["tooLarge": 2]),
+            ({ $0.environments = [.production] }, ["otherEnvironment": 2]),
+            ({ $0.acceptsRecorded = false }, ["recordedNotAccepted": 1]),
+        ]
+        for (restrict, reasons) in restrictions {
+            let (first, files) = try await Self.expectRetryLikeOneRun(record, restrict: restrict)
+            #expect(first.migrated == 1 && first.documentsQuarantinedByReason == reasons)
+            #expect(try Self.copies(files) == ["\(Self.appId) Sandbox recorded"])
+        }
+    }
+
     @Test("A retry without options reads all columns that had receipts, and no other")
     func retryOfSeveralColumns() async throws {
         let table = """
