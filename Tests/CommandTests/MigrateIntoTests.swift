@@ -155,6 +155,31 @@ struct MigrateIntoTests {
         #expect(try folder.lines("tables/customer_users.ndjson").count == 4)
     }
 
+    @Test("--default-bundle-id and --default-environment state what rows are of, to migrate, its filter, and plan")
+    func defaults() async throws {
+        let folder = try Folder.withRoot()
+        let row = "coins,530001,530001,1700000000000"
+        try folder.write("rows.csv", "product_id,transaction_id,original_transaction_id,purchase_date_ms\n\(row)\n")
+        let options = ["--default-bundle-id", "com.example.app", "--default-environment", "sandbox"]
+        let store = ["migrate", "--quiet", "--into", "sqlite:store.sqlite"]
+        let without = try await Command.run(store + ["rows.csv"], in: folder)
+        #expect(without.status == 1 && without.output.contains("notFiled"), "\(without)")
+        let retried = try await Command.run(store + ["--retry"] + options, in: folder)
+        #expect(retried.status == 0, "\(retried)")
+        _ = try await Self.export("store.sqlite", "tables", in: folder)
+        let stored = try #require(try folder.lines("tables/transactions.ndjson").first)
+        #expect(stored["bundleId"] as? String == "com.example.app" && stored["environment"] as? String == "Sandbox")
+        let stream = try await Command.run(["migrate", "--quiet", "--stream", "rows.csv"] + options, in: folder)
+        #expect(stream.status == 0 && stream.output.contains(#""bundleId":"com.example.app""#), "\(stream)")
+        #expect(stream.output.contains(#""bundleId":"recorded reply record.--default-bundle-id""#), "\(stream)")
+        let plan = try await Command.run(["plan", "rows.csv"] + options, in: folder)
+        #expect(plan.status == 0 && plan.output.contains("--default-bundle-id com.example.app"), "\(plan)")
+        for wrong in [["--default-bundle-id", "6001234567"], ["--default-environment", "Xcode"]] {
+            let refused = try await Command.run(store + ["rows.csv"] + wrong, in: folder)
+            #expect(refused.status == 2 && refused.error.contains("\(wrong[0]) takes"), "\(refused)")
+        }
+    }
+
     @Test(
         "--retry of a store that is not there is an error and creates nothing",
         arguments: [["--into", "sqlite:none.sqlite"], ["--output", "none"], []])

@@ -1,8 +1,8 @@
 import AppStoreModels
 import Purchases
 
-/// Gives replies, rows and notifications the app and the environment that neither they nor the columns beside them state: those of
-/// a verified document of their record, as for a row beside documents.
+/// Gives unsigned documents the app and the environment that neither they nor the columns beside them state: those of a verified
+/// document of their record, as for a row beside documents, or else the caller's defaults.
 struct DocumentCompletion: Sendable {
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.
@@ -13,41 +13,67 @@ struct DocumentCompletion: Sendable {
     /// A receipt or JWS decides about a document even if a filter excludes it, as it does about a row beside documents. The
     /// document then needs its record, in which that receipt is.
     func complete(_ read: inout RecordDocuments, of record: InputRecord) {
-        guard read.recorded.contains(where: \.lacksScope) else { return }
+        let roles = roles.roles(of: record)
+        let hasDefaults = !roles.defaults.isEmpty
+        guard hasDefaults && read.hasStoreKit2Transactions || read.recorded.contains(where: \.lacksScope) else {
+            return
+        }
         let signed = SignedScopes(read.signedNewestFirst)
+        // A receipt or JWS that was not verified may state something else than the defaults.
+        let defaultsCount = hasDefaults && signed.isEmpty && read.reasonToWait == nil
+        if defaultsCount {
+            read.completeStoreKit2 { roles.addDefaults(to: &$0, beside: record.carried + $1.carried) }
+        }
         let recorded = read.recorded
         read.recorded = []
         for document in recorded {
-            guard document.lacksScope else {
+            if document.lacksScope, document.canBeOfReceipt {
+                complete(document, beside: signed, record.carried, roles, &read)
+            } else if document.lacksScope, defaultsCount {
+                read.recorded.append(completed(document, from: nil, usesDefaults: true, record.carried, roles))
+            } else {
                 read.recorded.append(document)
-                continue
             }
-            complete(document, beside: signed, of: record, &read)
         }
     }
 
     private func complete(
-        _ document: RecordedDocument, beside signed: SignedScopes, of record: InputRecord, _ read: inout RecordDocuments
+        _ document: RecordedDocument, beside signed: SignedScopes, _ carried: [CarriedColumn], _ roles: ColumnRoles,
+        _ read: inout RecordDocuments
     ) {
         let sharing = signed.sharing(document.mapping)
         // The receipt that was not verified can be the one that shares a purchase.
         if sharing == nil, let reason = read.reasonToWait { return read.wait(document.refused(reason)) }
-        var document = document
-        if let beside = sharing ?? signed.only {
-            var stated = roles.roles(of: record).documents.surroundings(record.carried + document.document.carried)
-            stated.complete(from: beside)
-            if let mapping = mapped(document, beside: stated) {
-                document.complete(mapping, isCompletedBeside: true)
-            }
-        }
-        read.recorded.append(document)
+        let beside = sharing ?? signed.only
+        read.recorded.append(
+            completed(document, from: beside, usesDefaults: beside != nil || signed.isEmpty, carried, roles))
     }
 
-    /// The document with what is known from beside it; nil if it is of another kind.
+    /// - Parameters:
+    ///   - beside: the receipt or JWS that states the app; nil if there is none.
+    ///   - carried: the columns of the record.
+    private func completed(
+        _ document: RecordedDocument, from beside: PlaceOfRow?, usesDefaults: Bool, _ carried: [CarriedColumn],
+        _ roles: ColumnRoles
+    ) -> RecordedDocument {
+        guard beside != nil || usesDefaults && !roles.defaults.isEmpty else { return document }
+        let columns = carried + document.document.carried
+        var stated = roles.documents.surroundings(columns)
+        if let beside { stated.complete(from: beside) }
+        if usesDefaults { roles.addDefaults(to: &stated, beside: columns) }
+        guard let mapping = mapped(document, beside: stated) else { return document }
+        var document = document
+        document.complete(mapping, isCompletedBeside: beside != nil)
+        return document
+    }
+
+    /// The document with what is known from beside it; nil if it has no content of its own.
     private func mapped(_ document: RecordedDocument, beside stated: RecordedSurroundings) -> RecordedMapping? {
         switch document.document.payload {
         case .reply(let value), .transactions(let value), .notification(let value):
             (try? RecordedReply(value, beside: stated)).map { mapper.map($0) }
+        case .storeKit2(let object, let kind):
+            (try? RecordedStoreKit2(object, kind)).map { mapper.map($0, beside: stated) }
         default: nil
         }
     }
@@ -72,6 +98,8 @@ private struct SignedScopes {
         }
     }
 
+    var isEmpty: Bool { places.isEmpty }
+
     /// The newest document that states a purchase of an unsigned one, by its id or its original id.
     func sharing(_ mapping: RecordedMapping) -> PlaceOfRow? {
         PurchaseIds.of(mapping.transactions, mapping.renewalInfos).compactMap { indices[$0] }.min().map { places[$0] }
@@ -94,8 +122,9 @@ private enum PurchaseIds {
 }
 
 extension RecordedDocument {
-    /// Whether it states purchases of an unknown app or environment.
-    fileprivate var lacksScope: Bool {
-        !mapping.isWithoutPurchases && kind != .storeKit2JSON && (mapping.lacksBundleId || mapping.lacksEnvironment)
-    }
+    /// Whether the app or the environment of the document or of one of its purchases is unknown.
+    fileprivate var lacksScope: Bool { mapping.lacksBundleId || mapping.lacksEnvironment }
+
+    /// Whether a receipt or JWS beside it states the app and the environment. A reply without purchases can be of another app.
+    fileprivate var canBeOfReceipt: Bool { !mapping.isWithoutPurchases && kind != .storeKit2JSON }
 }

@@ -80,8 +80,12 @@ struct DocumentFiling {
     ) -> FiledDocuments {
         let withSignedData = documents.filter { $0.content.signed != nil }
         let signedData = withSignedData.compactMap(\.content.signed)
+        let hasApp = documents.contains { $0.content.bundleId != nil }
         let sets = [FactSet](signedData) { place in
-            roles.documents.surroundings(record.carried + withSignedData[place].carried).bundleId?.value
+            let columns = record.carried + withSignedData[place].carried
+            var stated = roles.documents.surroundings(columns)
+            if !hasApp { roles.addDefaults(to: &stated, beside: columns) }
+            return stated.bundleId?.value
         }
         additions.facts += sets
         return FiledDocuments(sets)

@@ -46,6 +46,17 @@ extension RecordDocuments {
         storeKit2.append((payload, surroundings, document))
     }
 
+    /// Whether ``finish(_:)`` will combine unsigned StoreKit 2 transactions.
+    var hasStoreKit2Transactions: Bool { !storeKit2.isEmpty }
+
+    /// Adds to what is known about the unsigned StoreKit 2 transactions from beside them.
+    mutating func completeStoreKit2(_ complete: (inout RecordedSurroundings, InputDocument) -> Void) {
+        for place in storeKit2.indices {
+            let document = storeKit2[place].document
+            complete(&storeKit2[place].surroundings, document)
+        }
+    }
+
     mutating func refuse(_ document: InputDocument, _ kind: RecordKind, _ reason: QuarantineReason) {
         refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
     }
@@ -175,6 +186,9 @@ extension RecordDocuments {
         }
         return signed + unsigned + unverifiedPlaces
     }
+
+    /// Whether a receipt or JWS states an app, also if a filter excludes it.
+    var hasSignedApp: Bool { allVerified.contains { $0.content.bundleId != nil } }
 
     /// The transactions that the documents state.
     private var transactions: [MappedTransaction] {

@@ -54,6 +54,9 @@ struct RowBesideReader: Sendable {
         let document = row.document(beside)
         var stated = roles.surroundings(of: document, in: record, &counts)
         stated.complete(from: beside)
+        if beside.bundleId != nil || !read.hasSignedApp {
+            roles.roles(of: record).addDefaults(to: &stated, beside: record.carried + document.carried)
+        }
         do throws(RecordedReplyError) {
             let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
             // Columns of the caller's own can have Apple's names.

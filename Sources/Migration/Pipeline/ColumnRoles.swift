@@ -85,7 +85,7 @@ public struct DocumentColumns: Sendable, Hashable {
 
     /// The bundle id in a text. Columns such as `app_id` also hold numbers, versions, and App IDs: a bundle id after the id of
     /// the team.
-    private static func bundleId(_ text: String) -> String? {
+    static func bundleId(_ text: String) -> String? {
         guard (3...155).contains(text.utf8.count), text.contains("."), text.contains(where: \.isLetter) else {
             return nil
         }
@@ -167,19 +167,21 @@ public struct DocumentColumns: Sendable, Hashable {
     }
 }
 
-/// The roles that the caller gave to columns by name. A quarantined record keeps them, so that `--retry` needs no options.
+/// The roles that the caller gave to columns by name, and the defaults for what no column states. A quarantined record keeps them, so
+/// that `--retry` needs no options.
 struct ColumnRoles: Sendable {
     var users: UserColumns
     var documents: DocumentColumns
     var receipts: [String]
+    var defaults = DocumentDefaults()
 
     /// The names.
     var all: [String] {
         [users.user].compactMap(\.self) + users.carried.sorted() + documents.names.values.sorted()
     }
 
-    /// Whether no role was given.
-    var isEmpty: Bool { all.isEmpty && receipts.isEmpty }
+    /// Whether no role and no default was given.
+    var isEmpty: Bool { all.isEmpty && receipts.isEmpty && defaults.isEmpty }
 
     /// The roles of the columns of a record. The roles of this run override those of an earlier run.
     func roles(of record: InputRecord) -> ColumnRoles { record.roles?.overridden(by: self) ?? self }
@@ -188,7 +190,10 @@ struct ColumnRoles: Sendable {
         ColumnRoles(
             users: UserColumns(user: run.users.user ?? users.user, carried: users.carried.union(run.users.carried)),
             documents: DocumentColumns(documents.names.merging(run.documents.names) { $1 }),
-            receipts: run.receipts.isEmpty ? receipts : run.receipts)
+            receipts: run.receipts.isEmpty ? receipts : run.receipts,
+            defaults: DocumentDefaults(
+                bundleId: run.defaults.bundleId ?? defaults.bundleId,
+                environment: run.defaults.environment ?? defaults.environment))
     }
 }
 
@@ -200,6 +205,9 @@ extension ColumnRoles {
         receipts = value?["receipt"]?.string.map { [$0] } ?? (value?["receipt"]?.array ?? []).compactMap(\.string)
         documents = DocumentColumns()
         for role in DocumentColumns.Role.allCases { documents.names[role] = value?[role.rawValue]?.string }
+        defaults = DocumentDefaults(
+            bundleId: value?["defaultBundleId"]?.string,
+            environment: value?["defaultEnvironment"]?.string.map { Environment(rawValue: $0) })
     }
 
     func writeMembers(to writer: inout JSONWriter) {
@@ -214,6 +222,8 @@ extension ColumnRoles {
             writer.key(role.rawValue)
             writer.string(name)
         }
+        writer.member("defaultBundleId", defaults.bundleId)
+        writer.member("defaultEnvironment", defaults.environment?.rawValue)
         if !users.carried.isEmpty {
             writer.array("carry", users.carried.sorted()) { $0.string($1) }
         }

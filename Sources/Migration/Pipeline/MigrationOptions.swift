@@ -16,6 +16,9 @@ public struct MigrationOptions: Sendable {
     public var receiptColumns: [String]
     /// The columns that state something about the documents beside them.
     public var documentColumns: DocumentColumns
+    /// The app and the environment of documents of which nothing states them. Unlike ``environments`` and ``bundleIds``, this
+    /// keeps out no record.
+    public var documentDefaults: DocumentDefaults
     /// Whether the first records of NDJSON may lack a named column. If not, the migration stops, because the name may
     /// be wrong.
     public var columnsAppearLater = false
@@ -43,7 +46,8 @@ public struct MigrationOptions: Sendable {
     public init(
         trust: TrustPolicy = .apple, limits: DecodingLimits = .standard, catalog: ProductCatalog? = nil,
         recordFormat: InputFormat = .auto, receiptColumns: [String] = [],
-        documentColumns: DocumentColumns = DocumentColumns(), table: TableOptions = TableOptions(),
+        documentColumns: DocumentColumns = DocumentColumns(), documentDefaults: DocumentDefaults = DocumentDefaults(),
+        table: TableOptions = TableOptions(),
         environments: Set<Environment>? = nil, bundleIds: Set<String>? = nil, acceptsRecorded: Bool = true,
         jobs: Int = 1, query: RowQuery? = nil, maximumRecords: Int? = nil,
         expectedRecords: Int? = nil
@@ -54,6 +58,7 @@ public struct MigrationOptions: Sendable {
         self.recordFormat = recordFormat
         self.receiptColumns = receiptColumns
         self.documentColumns = documentColumns
+        self.documentDefaults = documentDefaults
         self.table = table
         self.environments = environments
         self.bundleIds = bundleIds

@@ -72,10 +72,11 @@ struct QuarantineReason: Sendable {
         let rows = mapping.transactions.map(\.payload)
         var missing: [String] = []
         if mapping.lacksBundleId {
-            missing.append("no bundle id (--bundle-id-column names a column with it)")
+            missing.append("no bundle id (--bundle-id-column names a column with it, --default-bundle-id states it)")
         }
         if mapping.lacksEnvironment {
-            missing.append("no known environment (--environment-column names a column with it)")
+            missing.append(
+                "no known environment (--environment-column names a column with it, --default-environment states it)")
         }
         if rows.contains(where: { !$0.hasDecimalIds }) {
             missing.append("no usable transaction id (they are decimal numbers)")

@@ -34,7 +34,7 @@ struct RecordMigrator: Sendable {
         self.filing = filing
         roles = ColumnRoles(
             users: filing?.users ?? UserColumns(user: nil, carried: []), documents: options.documentColumns,
-            receipts: options.receiptColumns)
+            receipts: options.receiptColumns, defaults: options.documentDefaults)
         acceptsRecorded = options.acceptsRecorded
         mapper = ReceiptMapper(catalog: options.catalog)
         filter = RecordFilter(options)

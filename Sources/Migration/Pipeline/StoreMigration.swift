@@ -290,6 +290,9 @@ public struct StoreMigration: Sendable {
         let names = migration.documentColumns.names
         // An earlier version had no such names; its positions stay valid.
         if !names.isEmpty { list(names.map { "\($0.key.rawValue)=\($0.value)" }.sorted()) }
+        let defaults = migration.documentDefaults
+        // An earlier version had no defaults either.
+        if !defaults.isEmpty { list(["defaults", defaults.bundleId ?? "", defaults.environment?.rawValue ?? ""]) }
         let table = migration.table
         list([table.dialect?.rawValue ?? "", table.delimiter.map { "\($0.value)" } ?? "", "\(table.hasHeader)"])
         list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])

@@ -17,6 +17,23 @@ enum FormatArguments {
         return environment
     }
 
+    /// - Throws: `ValidationError` for a name other than those of the App Store's two environments.
+    static func defaultEnvironment(_ name: String) throws -> Environment {
+        let environments: [Environment] = [.production, .sandbox]
+        guard let environment = environments.first(where: { $0.rawValue.lowercased() == name.lowercased() }) else {
+            throw ValidationError("--default-environment takes Production or Sandbox, not '\(name)'.")
+        }
+        return environment
+    }
+
+    /// - Throws: `ValidationError` for a text that is no bundle id, such as the number of an app.
+    static func defaultBundleId(_ text: String) throws -> String {
+        guard DocumentDefaults.isBundleId(text) else {
+            throw ValidationError("--default-bundle-id takes a bundle id such as com.example.app, not '\(text)'.")
+        }
+        return text
+    }
+
     /// - Throws: `ValidationError` for what cannot separate fields.
     static func delimiter(_ text: String) throws -> Unicode.Scalar {
         let text = ["tab", "\\t"].contains(text) ? "\t" : text

@@ -208,6 +208,19 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
+            "The app of unsigned documents of which nothing else states it, such as bare rows. Leaves out nothing.",
+            valueName: "id"), transform: FormatArguments.defaultBundleId)
+    var defaultBundleId: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Production or Sandbox: the environment of unsigned documents of which nothing else states it. Leaves out nothing.",
+            valueName: "name"), completion: .list(["Production", "Sandbox"]),
+        transform: FormatArguments.defaultEnvironment)
+    var defaultEnvironment: Environment?
+
+    @Option(
+        help: ArgumentHelp(
             "With --into: a page with the numbers of the store, as report writes it.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var html: String?
@@ -444,6 +457,7 @@ struct MigrateCommand: AsyncParsableCommand {
         var options = MigrationOptions(
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
             recordFormat: inputFormat, receiptColumns: column.map(columnName), documentColumns: documentColumns,
+            documentDefaults: DocumentDefaults(bundleId: defaultBundleId, environment: defaultEnvironment),
             table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,

@@ -22,12 +22,13 @@ struct ColumnRoleTests {
 
     private static func migration(
         trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [], columns: DocumentColumns = .init(),
-        table: TableOptions = TableOptions()
+        defaults: DocumentDefaults = .init(), table: TableOptions = TableOptions()
     ) throws -> StoreMigration {
         StoreMigration(
             options: StoreMigration.Options(
                 migration: MigrationOptions(
-                    trust: try trust ?? FixtureTrust.withIntermediates(), documentColumns: columns, table: table),
+                    trust: try trust ?? FixtureTrust.withIntermediates(), documentColumns: columns,
+                    documentDefaults: defaults, table: table),
                 userColumn: user, carriedColumns: carry, date: date))
     }
 
@@ -760,6 +761,132 @@ struct ColumnRoleTests {
         """
     }
 
+    private static let defaults = DocumentDefaults(bundleId: appId, environment: .production)
+
+    /// The app, the environment and the id of each transaction in a store, in the order of the ids.
+    @inline(never)
+    private static func scopes(_ files: [String: [UInt8]]) throws -> [String] {
+        try StoreMigrationTests.rows(files, "transactions").map { row in
+            ["transactionId", "bundleId", "environment"].map { row[$0]?.string ?? "-" }.joined(separator: " ")
+        }.sorted()
+    }
+
+    @Test("The defaults of the caller are the app and the environment of documents of which nothing else states them")
+    func defaults() async throws {
+        let table = """
+            user_id,product_id,transaction_id,original_transaction_id,purchase_date_ms,environment
+            u1,com.example.orchard.coins,530001,530001,1700000000000,
+            """
+        let records = """
+            {"user_id":"u1","row":\(Self.row("530001"))}
+            {"user_id":"u1","reply":{"latest_receipt_info":[\(Self.row("530001"))]}}
+            {"user_id":"u1","rows":[\(Self.row("530001")),\(Self.row("530001"))]}
+            {"user_id":"u1","transactionId":"530001","originalTransactionId":"530001","productId":"com.example.orchard.coins",\
+            "purchaseDate":1700000000000,"type":"Consumable","quantity":1}
+            """
+        for (text, name) in [(table, "rows.csv"), (records, "records.ndjson")] {
+            let (without, _) = try await Self.migrated(text, name: name, try Self.migration())
+            #expect(without.records.quarantinedByReason == ["notFiled": without.records.recordsRead])
+            let (summary, files) = try await Self.migrated(
+                text, name: name, try Self.migration(defaults: Self.defaults))
+            #expect(summary.records.migrated == without.records.recordsRead)
+            #expect(try Self.scopes(files) == ["530001 \(Self.appId) Production"])
+            #expect(try Self.purchases(files) == ["u1": ["530001"]])
+        }
+    }
+
+    @Test("What a document, a column or a receipt of the record states counts, not the default of the caller")
+    func statedBeforeDefaults() async throws {
+        let other = DocumentDefaults(bundleId: "com.example.other", environment: .production)
+        let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let apart = "530009000000401"
+        let records = [
+            """
+            {"bundle_id":"\(Self.appId)","environment":"Sandbox","row":\(Self.row(apart))}
+            """,
+            """
+            {"reply":{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\(Self.appId)","in_app":[\(Self.row(apart))]}}}
+            """,
+            """
+            {"receipt":"\(receipt)","reply":{"latest_receipt_info":[\(Self.row(apart))]}}
+            """,
+            """
+            {"receipt":"\(receipt)","product_id":"coins","transaction_id":"\(apart)","purchase_date_ms":"1700000000000"}
+            """,
+        ]
+        for record in records {
+            let (_, files) = try await Self.migrated(
+                record, name: "record.json", try Self.migration(trust: try Self.trusting(), defaults: other))
+            #expect(try Self.scopes(files).contains("\(apart) \(Self.appId) Sandbox"), "\(record.prefix(40))")
+            #expect(try !Self.scopes(files).contains { $0.contains("Production") })
+        }
+    }
+
+    @Test("A default does not replace a value that cannot be read, or an unknown environment in a document")
+    func defaultsBesideUnreadValues() async throws {
+        let columns = DocumentColumns([.bundleId: "app"])
+        for record in [
+            #"{"env":"staging","row":\#(Self.row("530001"))}"#, #"{"app":"the orchard","row":\#(Self.row("530001"))}"#,
+            #"{"reply":{"environment":"Moon","latest_receipt_info":[\#(Self.row("530001"))]}}"#,
+        ] {
+            let (summary, _) = try await Self.migrated(
+                record, name: "record.json", try Self.migration(columns: columns, defaults: Self.defaults))
+            #expect(summary.records.quarantinedByReason == ["notFiled": 1], "\(record.prefix(40))")
+        }
+    }
+
+    @Test("A default does not count while a receipt of the record waits for other options")
+    func defaultsBesideUnverifiedReceipt() async throws {
+        let large = try Self.forged(
+            "5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true, purchases: 200)
+        let record = #"{"receipt":"\#(large)","reply":\#(Self.bareReply(of: "5300090000002"))}"#
+        let (first, files) = try await Self.expectRetryLikeOneRun(record) {
+            $0.limits.maximumSize = 20_000
+            $0.documentDefaults = Self.defaults
+        }
+        #expect(first.quarantinedByReason == ["tooLarge": 1])
+        #expect(try Self.copies(files) == ["\(Self.appId) Sandbox recorded"])
+    }
+
+    @Test("A retry with defaults files rows that were quarantined without them, and a quarantined record keeps them")
+    func retryWithDefaults() async throws {
+        let table = """
+            user_id,product_id,transaction_id,original_transaction_id,purchase_date_ms
+            u1,com.example.orchard.coins,530001,530001,1700000000000
+            """
+        let reply = #"{"user_id":"u1","latest_receipt_info":[\#(Self.row("530001"))]}"#
+        for (text, name) in [(table, "rows.csv"), (reply, "reply.json")] {
+            let (summary, files) = try await Self.migrated(
+                text, name: name, try Self.migration(), retry: try Self.migration(defaults: Self.defaults))
+            #expect(summary.records.migrated == 1)
+            #expect(try Self.scopes(files) == ["530001 \(Self.appId) Production"])
+        }
+        // The first run knows only the app, and the retry only the environment.
+        let (summary, files) = try await Self.migrated(
+            table, name: "rows.csv", try Self.migration(defaults: DocumentDefaults(bundleId: Self.appId)),
+            retry: try Self.migration(defaults: DocumentDefaults(environment: .sandbox)))
+        #expect(summary.records.migrated == 1)
+        #expect(try Self.scopes(files) == ["530001 \(Self.appId) Sandbox"])
+    }
+
+    @Test("Other defaults are another migration, which reads the records again; the same ones go on")
+    func defaultsOfARerun() async throws {
+        let folder = try TemporaryFolder()
+        let input = folder.file("row.json")
+        try Data(Self.row("530001").utf8).write(to: URL(fileURLWithPath: input))
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        let runs: [(DocumentDefaults, Int, Int)] = [
+            (DocumentDefaults(), 0, 0), (Self.defaults, 0, 1), (Self.defaults, 1, 1),
+            (DocumentDefaults(bundleId: Self.appId, environment: .sandbox), 0, 1),
+        ]
+        for (defaults, before, migrated) in runs {
+            let summary = try await Self.migration(defaults: defaults).run(inputs: [input], into: store)
+            #expect(summary.recordsBefore == before && summary.records.migrated == migrated)
+        }
+        try await store.close()
+    }
+
     @Test("Columns give rows and replies the app, environment, account token and date that they do not state")
     func surroundings() async throws {
         let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
@@ -830,6 +957,8 @@ struct ColumnRoleTests {
             #expect(line["reason"]?.string == "notFiled")
             #expect(message.contains("--bundle-id-column") == app, "\(message)")
             #expect(message.contains("--environment-column") == environment, "\(message)")
+            #expect(message.contains("--default-bundle-id") == app, "\(message)")
+            #expect(message.contains("--default-environment") == environment, "\(message)")
         }
     }
 
@@ -875,7 +1004,7 @@ struct ColumnRoleTests {
         #expect(row["revocationDate"] == nil && row["purchaseDate"]?.integer == 1_700_000_000_000)
     }
 
-    @Test("Signed renewal info alone is stored if a column states its app, and quarantined if none does")
+    @Test("Signed renewal info alone is stored if a column or a default states its app, and quarantined if none does")
     func renewalInfo() async throws {
         let info = JWSRenewalInfoDecodedPayload {
             $0.originalTransactionId = "2000000000000001"
@@ -904,6 +1033,10 @@ struct ColumnRoleTests {
         #expect(stated.sorted() == ["com.example.orchard 2000000000000001", "com.example.other 2000000000000009"])
         let (alone, _) = try await Self.migrated(#"{"jws":"\#(jws)"}"#, name: "record.json", migration)
         #expect(alone.records.quarantinedByReason == ["notFiled": 1])
+        let (defaults, _) = try await Self.migrated(
+            #"{"jws":"\#(jws)"}"#, name: "record.json",
+            try Self.migration(trust: try Self.trusting(), defaults: Self.defaults))
+        #expect(defaults.records.migrated == 1)
     }
 
     @Test(
