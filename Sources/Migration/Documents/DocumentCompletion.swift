@@ -58,9 +58,12 @@ struct DocumentCompletion: Sendable {
     ) -> RecordedDocument {
         guard beside != nil || usesDefaults && !roles.defaults.isEmpty else { return document }
         let columns = carried + document.document.carried
-        var stated = roles.documents.surroundings(columns)
+        let known = roles.documents.surroundings(columns)
+        var stated = known
         if let beside { stated.complete(from: beside) }
         if usesDefaults { roles.addDefaults(to: &stated, beside: columns) }
+        // The ids of the purchases can state the sandbox. The default then contradicts nothing.
+        if !document.mapping.lacksEnvironment { stated.environment = known.environment }
         guard let mapping = mapped(document, beside: stated) else { return document }
         var document = document
         document.complete(mapping, isCompletedBeside: beside != nil)

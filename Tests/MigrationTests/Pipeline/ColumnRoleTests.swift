@@ -822,6 +822,20 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test("A row with a transaction id of the sandbox is in the sandbox, also if the default is production")
+    func sandboxIdBesideDefault() async throws {
+        let id = "2000000000000401"
+        let migration = try Self.migration(defaults: Self.defaults)
+        let (_, files) = try await Self.migrated(Self.row(id), name: "row.json", migration)
+        #expect(try Self.scopes(files) == ["\(id) \(Self.appId) Sandbox"])
+        let folder = try TemporaryFolder()
+        let input = folder.file("row.json")
+        try Data(Self.row(id).utf8).write(to: URL(fileURLWithPath: input))
+        let lines = try await streamRecords(
+            MigrationOptions(documentDefaults: Self.defaults), inputs: [input], to: folder.file("lines"))
+        #expect(lines.notes["environmentContradiction"] == nil)
+    }
+
     @Test("A default does not replace a value that cannot be read, or an unknown environment in a document")
     func defaultsBesideUnreadValues() async throws {
         let columns = DocumentColumns([.bundleId: "app"])
