@@ -13,15 +13,14 @@ struct DocumentCompletion: Sendable {
     /// A receipt or JWS decides about a document even if a filter excludes it, as it does about a row beside documents. The
     /// document then needs its record, in which that receipt is.
     func complete(_ read: inout RecordDocuments, of record: InputRecord) {
-        let roles = roles.roles(of: record)
+        var roles = roles.roles(of: record)
+        roles.defaults = read.uncontradicted(roles.defaults)
         let hasDefaults = !roles.defaults.isEmpty
         guard hasDefaults && read.hasStoreKit2Transactions || read.recorded.contains(where: \.lacksScope) else {
             return
         }
         let signed = SignedScopes(read.signedNewestFirst)
-        // A receipt or JWS that was not verified may state something else than the defaults.
-        let defaultsCount = hasDefaults && signed.isEmpty && read.reasonToWait == nil
-        if defaultsCount {
+        if hasDefaults {
             read.completeStoreKit2 { roles.addDefaults(to: &$0, beside: record.carried + $1.carried) }
         }
         let recorded = read.recorded
@@ -29,8 +28,8 @@ struct DocumentCompletion: Sendable {
         for document in recorded {
             if document.lacksScope, document.canBeOfReceipt {
                 complete(document, beside: signed, record.carried, roles, &read)
-            } else if document.lacksScope, defaultsCount {
-                read.recorded.append(completed(document, from: nil, usesDefaults: true, record.carried, roles))
+            } else if document.lacksScope {
+                read.recorded.append(completed(document, from: nil, record.carried, roles))
             } else {
                 read.recorded.append(document)
             }
@@ -44,24 +43,31 @@ struct DocumentCompletion: Sendable {
         let sharing = signed.sharing(document.mapping)
         // The receipt that was not verified can be the one that shares a purchase.
         if sharing == nil, let reason = read.reasonToWait { return read.wait(document.refused(reason)) }
-        let beside = sharing ?? signed.only
-        read.recorded.append(
-            completed(document, from: beside, usesDefaults: beside != nil || signed.isEmpty, carried, roles))
+        read.recorded.append(completed(document, from: sharing ?? signed.only(of: document.mapping), carried, roles))
+    }
+
+    /// Marks the documents whose app or environment is still unknown, and for which it matters what the other documents of the
+    /// record state. Call this after ``RecordDocuments/finish(_:)``.
+    func keepTogether(_ read: inout RecordDocuments) {
+        guard read.hasScopeBesideOthers else { return }
+        for place in read.recorded.indices where read.recorded[place].lacksScope {
+            read.recorded[place].isIncomplete = true
+        }
     }
 
     /// - Parameters:
     ///   - beside: the receipt or JWS that states the app; nil if there is none.
     ///   - carried: the columns of the record.
+    ///   - roles: with the defaults that count.
     private func completed(
-        _ document: RecordedDocument, from beside: PlaceOfRow?, usesDefaults: Bool, _ carried: [CarriedColumn],
-        _ roles: ColumnRoles
+        _ document: RecordedDocument, from beside: PlaceOfRow?, _ carried: [CarriedColumn], _ roles: ColumnRoles
     ) -> RecordedDocument {
-        guard beside != nil || usesDefaults && !roles.defaults.isEmpty else { return document }
+        guard beside != nil || !roles.defaults.isEmpty else { return document }
         let columns = carried + document.document.carried
         let known = roles.documents.surroundings(columns)
         var stated = known
         if let beside { stated.complete(from: beside) }
-        if usesDefaults { roles.addDefaults(to: &stated, beside: columns) }
+        roles.addDefaults(to: &stated, beside: columns)
         // The ids of the purchases can state the sandbox. The default then contradicts nothing.
         if !document.mapping.lacksEnvironment { stated.environment = known.environment }
         guard let mapping = mapped(document, beside: stated) else { return document }
@@ -101,17 +107,16 @@ private struct SignedScopes {
         }
     }
 
-    var isEmpty: Bool { places.isEmpty }
-
     /// The newest document that states a purchase of an unsigned one, by its id or its original id.
     func sharing(_ mapping: RecordedMapping) -> PlaceOfRow? {
         PurchaseIds.of(mapping.transactions, mapping.renewalInfos).compactMap { indices[$0] }.min().map { places[$0] }
     }
 
     /// The newest document, if all are of one app and environment. Otherwise nothing says of which a document without a
-    /// common purchase is.
-    var only: PlaceOfRow? {
+    /// common purchase is. Nil if the unsigned document states another app.
+    func only(of mapping: RecordedMapping) -> PlaceOfRow? {
         guard let newest = places.first else { return nil }
+        if let bundleId = mapping.statedBundleId, bundleId != newest.bundleId { return nil }
         let isOne = places.allSatisfy { $0.bundleId == newest.bundleId && $0.environment == newest.environment }
         return isOne ? newest : nil
     }

@@ -140,7 +140,11 @@ struct DocumentFiling {
                 let id = document.mapping.transactions[row].payload.transactionId
                 return !contradicted.contains(row) && filedRows.sets(ofTransaction: id).isEmpty
             }
-            read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
+            if !unfiled.isEmpty, document.needsItsRecord {
+                read.wait(document.refused(.notFiled(of: mapping)))
+            } else {
+                read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
+            }
         } else if contradicted.isEmpty, Self.isIncomplete(sets, of: mapping) {
             let refused = document.refused(.notFiled(of: mapping))
             if document.needsItsRecord { read.wait(refused) } else { read.refused.append(refused) }

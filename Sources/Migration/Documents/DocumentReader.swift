@@ -23,6 +23,7 @@ struct DocumentReader: Sendable {
         for document in documents { self.read(document, of: record, into: &read, &counts) }
         completion.complete(&read, of: record)
         read.finish(mapper)
+        completion.keepTogether(&read)
         rowReader.readRows(of: record, into: &read, &counts)
         filter.exclude(from: &read)
         if !acceptsRecorded, read.verified.isEmpty { read.refuseRecorded() }
@@ -58,8 +59,9 @@ struct DocumentReader: Sendable {
             add(try receiptReader.read(stored), document, into: &read)
         } catch {
             read.refuseReceipt(UnverifiedReceipt.text(stored, receiptReader.limits))
-            if keepsUnverified, UnverifiedReceipt.mayBeVerified(error.error) {
-                read.waitForSigned(document, error.reason)
+            if UnverifiedReceipt.mayBeVerified(error.error) {
+                read.hasUnverified = true
+                if keepsUnverified { read.waitForSigned(document, error.reason) }
             }
             read.refuse(document, error.kind, error.reason)
         }
@@ -69,7 +71,10 @@ struct DocumentReader: Sendable {
         do throws(SignedDataReader.Refused) {
             add(try verify(jws: text), document, into: &read)
         } catch {
-            if keepsUnverified, error.mayBeVerified { read.waitForSigned(document, error.reason) }
+            if error.mayBeVerified {
+                read.hasUnverified = true
+                if keepsUnverified { read.waitForSigned(document, error.reason) }
+            }
             read.refuse(document, error.kind, error.reason)
         }
     }
@@ -184,6 +189,7 @@ struct DocumentReader: Sendable {
                 counts.embedded("genuine")
             } catch {
                 counts.embedded(error.error.code.rawValue)
+                if UnverifiedReceipt.mayBeVerified(error.error) { read.hasUnverified = true }
                 if keepsUnverified,
                     let receipt = UnverifiedReceipt(
                         error.error, kind: error.kind, stored: stored, carried: document.carried,

@@ -23,6 +23,8 @@ struct RecordDocuments {
     /// The unverified receipts inside stored documents. Those inside other documents are quarantined with their
     /// documents.
     private(set) var unverified: [UnverifiedReceipt] = []
+    /// Whether other options may verify a receipt or JWS, also if nothing waits for it.
+    var hasUnverified = false
     /// Why the first receipt or JWS that other options may verify was not; nil if there is none.
     private(set) var reasonToWait: QuarantineReason?
     /// The first document that was not migrated and has no meaning without the rest of its record: a row beside
@@ -187,8 +189,36 @@ extension RecordDocuments {
         return signed + unsigned + unverifiedPlaces
     }
 
-    /// Whether a receipt or JWS states an app, also if a filter excludes it.
-    var hasSignedApp: Bool { allVerified.contains { $0.content.bundleId != nil } }
+    /// The apps that the documents and the columns beside them state.
+    private var statedBundleIds: Set<String> {
+        Set(
+            allVerified.compactMap(\.content.bundleId)
+                + recorded.filter(\.owned.isEmpty).compactMap(\.mapping.statedBundleId)
+                + storeKit2.compactMap { $0.payload.bundleId ?? $0.surroundings.bundleId?.value })
+    }
+
+    /// The environments that they state. The id of a purchase states only that of the purchase.
+    private var statedEnvironments: Set<Environment> {
+        Set(
+            allVerified.compactMap(\.content.environment)
+                + recorded.filter(\.owned.isEmpty).compactMap(\.mapping.environment)
+                + storeKit2.compactMap { $0.payload.environment ?? $0.surroundings.environment?.value })
+    }
+
+    /// The defaults without the app, or the environment, if a document of the record states another one: nothing says which of
+    /// the two the others are of. No defaults if a receipt or JWS that was not verified may state another one.
+    func uncontradicted(_ defaults: DocumentDefaults) -> DocumentDefaults {
+        guard !defaults.isEmpty, !hasUnverified else { return DocumentDefaults() }
+        return DocumentDefaults(
+            bundleId: defaults.bundleId.flatMap { statedBundleIds.subtracting([$0]).isEmpty ? $0 : nil },
+            environment: defaults.environment.flatMap { statedEnvironments.subtracting([$0]).isEmpty ? $0 : nil })
+    }
+
+    /// Whether one of several documents states an app or an environment, or may do so with other options.
+    var hasScopeBesideOthers: Bool {
+        let count = allVerified.count + recorded.filter(\.owned.isEmpty).count + storeKit2.count
+        return hasUnverified || count > 1 && !(statedBundleIds.isEmpty && statedEnvironments.isEmpty)
+    }
 
     /// The transactions that the documents state.
     private var transactions: [MappedTransaction] {

@@ -83,7 +83,11 @@ struct RecordFilter: Sendable {
         let rows = excludedRows(of: document.mapping, beside: signed)
         let byReason = Dictionary(grouping: rows) { $0.reason.message }.sorted { $0.key < $1.key }
         for (_, rows) in byReason {
-            read.exclude(document.refused(rows[0].reason, rows: Set(rows.map(\.place))))
+            if document.needsItsRecord {
+                read.exclude(row: document.refused(rows[0].reason))
+            } else {
+                read.exclude(document.refused(rows[0].reason, rows: Set(rows.map(\.place))))
+            }
         }
         document.remove(rows: Set(rows.map(\.place)))
         if document.holdsAnything { read.recorded.append(document) }

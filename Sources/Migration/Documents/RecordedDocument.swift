@@ -14,6 +14,8 @@ struct RecordedDocument {
     var isRowBeside = false
     /// Whether its app or its environment is that of a verified document beside it.
     private(set) var isCompletedBeside = false
+    /// Whether its app or its environment is unknown, and other documents of the record decide whether a default counts for it.
+    var isIncomplete = false
     /// The unverified receipts inside it.
     var unverified: [UnverifiedReceipt] = []
 
@@ -21,7 +23,7 @@ struct RecordedDocument {
     var documents: [InputDocument] { owned.isEmpty ? [document] : owned.map(\.document) }
 
     /// Whether it has no meaning without the other documents of its record.
-    var needsItsRecord: Bool { isRowBeside || isCompletedBeside }
+    var needsItsRecord: Bool { isRowBeside || isCompletedBeside || isIncomplete }
 
     func asOf(of row: Int?) -> AsOf? {
         guard let row, !rows.isEmpty else { return mapping.asOf }

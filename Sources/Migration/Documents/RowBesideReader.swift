@@ -19,6 +19,8 @@ struct RowBesideReader: Sendable {
         guard record.path.isEmpty, !read.verified.isEmpty || !read.recorded.isEmpty else { return }
         var seen: Set<[UInt8]> = []
         var known: (ids: Set<String>, subscriptions: Set<String>)?
+        // Not with the rows: their order would matter.
+        let defaults = read.uncontradicted(roles.roles(of: record).defaults)
         for beside in read.placesOfRows {
             guard let row = RowBeside(record.carried + beside.carried),
                 seen.insert(JSONValue.object(row.object).json).inserted
@@ -31,7 +33,7 @@ struct RowBesideReader: Sendable {
             if let reason = read.reasonToWait {
                 read.wait(RefusedDocument(document: row.document(beside), kind: .latestReceiptInfo, reason: reason))
             } else {
-                self.read(row, beside, of: record, into: &read, &counts)
+                self.read(row, beside, defaults: defaults, of: record, into: &read, &counts)
             }
         }
     }
@@ -47,16 +49,17 @@ struct RowBesideReader: Sendable {
     }
 
     /// Reads a row beside a document as a recorded document.
+    /// - Parameter defaults: those that count for it.
     func read(
-        _ row: RowBeside, _ beside: PlaceOfRow, of record: InputRecord, into read: inout RecordDocuments,
-        _ counts: inout BatchCounts
+        _ row: RowBeside, _ beside: PlaceOfRow, defaults: DocumentDefaults, of record: InputRecord,
+        into read: inout RecordDocuments, _ counts: inout BatchCounts
     ) {
         let document = row.document(beside)
         var stated = roles.surroundings(of: document, in: record, &counts)
         stated.complete(from: beside)
-        if beside.bundleId != nil || !read.hasSignedApp {
-            roles.roles(of: record).addDefaults(to: &stated, beside: record.carried + document.carried)
-        }
+        var roles = roles.roles(of: record)
+        roles.defaults = defaults
+        roles.addDefaults(to: &stated, beside: record.carried + document.carried)
         do throws(RecordedReplyError) {
             let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
             // Columns of the caller's own can have Apple's names.

@@ -166,7 +166,8 @@ struct RecordMigrator: Sendable {
         var read = RecordDocuments()
         let beside = PlaceOfRow(
             carried: [], bundleId: receipt.scope.bundleId, environment: receipt.scope.environment, path: "")
-        rowReader.read(row, beside, of: record, into: &read, &output.counts)
+        // The receipt states both.
+        rowReader.read(row, beside, defaults: DocumentDefaults(), of: record, into: &read, &output.counts)
         filter.exclude(from: &read)
         file(&read, of: record, filing, into: &output)
         quarantine.addRest(of: record, read, into: &output)

@@ -351,6 +351,17 @@ struct ColumnRoleTests {
         }
     }
 
+    @Test("A receipt of another app does not state the environment of a reply")
+    func replyOfAnotherApp() async throws {
+        let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let reply = #"{"status":0,"receipt":{"bundle_id":"com.example.other","in_app":[\#(Self.row("530001"))]}}"#
+        let (summary, files) = try await Self.migrated(
+            #"{"receipt":"\#(receipt)","reply":\#(reply)}"#, name: "record.json",
+            try Self.migration(trust: try Self.trusting()))
+        #expect(summary.records.documentsQuarantinedByReason == ["notFiled": 1])
+        #expect(try !Self.scopes(files).contains { $0.hasPrefix("530001 ") })
+    }
+
     @Test("A reply that needs a receipt of its record for its app is not lost: a retry stores it as one run would")
     func replyNeedsItsRecord() async throws {
         let known = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
@@ -860,6 +871,72 @@ struct ColumnRoleTests {
         }
         #expect(first.quarantinedByReason == ["tooLarge": 1])
         #expect(try Self.copies(files) == ["\(Self.appId) Sandbox recorded"])
+    }
+
+    @Test("A default does not count in a stream either, if a receipt of the record was not verified")
+    func defaultsBesideUnverifiedReceiptOfStream() async throws {
+        let receipt = try Self.forged("5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let folder = try TemporaryFolder()
+        let input = folder.file("record.json")
+        let record = #"{"receipt":"\#(receipt)","reply":\#(Self.bareReply(of: "5300090000002"))}"#
+        try Data(record.utf8).write(to: URL(fileURLWithPath: input))
+        let lines = folder.file("lines")
+        // The root of the receipt is missing.
+        let summary = try await streamRecords(
+            MigrationOptions(documentDefaults: Self.defaults), inputs: [input], to: lines)
+        #expect(summary.migrated == 1 && summary.documentsQuarantinedByReason == ["untrustedRoot": 1])
+        let text = try String(contentsOfFile: lines + "/transactions.ndjson", encoding: .utf8)
+        #expect(text.contains(Self.copyId) && !text.contains("--default-"), "\(text)")
+    }
+
+    @Test("A default does not count where another document of the record states another environment, nor in a retry")
+    func defaultsBesideOtherScopes() async throws {
+        let production = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let sandbox = try Self.forged("5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let renewal = try Self.sign(
+            JWSRenewalInfoDecodedPayload {
+                $0.originalTransactionId = "530001"
+                $0.productId = "com.example.orchard.coins"
+                $0.autoRenewProductId = "com.example.orchard.coins"
+                $0.autoRenewStatus = .on
+                $0.signedDate = 1_748_736_000_000
+                $0.environment = .sandbox
+            })
+        let rows = "[\(Self.row("530001"))]"
+        let decoded = """
+            {"transactionId":"530001","originalTransactionId":"530001","productId":"com.example.orchard.coins",\
+            "purchaseDate":1700000000000,"type":"Consumable","quantity":1}
+            """
+        let reply = """
+            "status":0,"environment":"Sandbox","receipt":{"bundle_id":"\(Self.appId)","in_app":[\(Self.row("530003"))]}
+            """
+        let records = [
+            #"{"renewal":"\#(renewal)","reply":{"latest_receipt_info":\#(rows)}}"#,
+            #"{"a":"\#(production)","b":"\#(sandbox)","reply":{"latest_receipt_info":\#(rows)}}"#,
+            #"{"receipt":"\#(sandbox)","decoded":\#(decoded)}"#, "{\(reply),\"history\":\(rows)}",
+            #"{"rows":\#(rows),"reply":{\#(reply)}}"#,
+        ]
+        let migration = try Self.migration(trust: try Self.trusting(), defaults: Self.defaults)
+        for record in records {
+            for retry in [nil, migration] {
+                let (summary, files) = try await Self.migrated(record, name: "record.json", migration, retry: retry)
+                #expect(summary.records.migrated == 1, "\(record.suffix(100))")
+                #expect(summary.records.documentsQuarantinedByReason == ["notFiled": 1], "\(record.suffix(100))")
+                #expect(try !Self.scopes(files).contains { $0.hasPrefix("530001 ") }, "\(record.suffix(100))")
+            }
+        }
+    }
+
+    @Test("A default counts beside documents of the same app and environment, also for decoded StoreKit 2 JSON")
+    func defaultsBesideTheSameScope() async throws {
+        let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let record = """
+            {"receipt":"\(receipt)","decoded":{"transactionId":"530001","originalTransactionId":"530001",\
+            "productId":"com.example.orchard.coins","purchaseDate":1700000000000,"type":"Consumable","quantity":1}}
+            """
+        let migration = try Self.migration(trust: try Self.trusting(), defaults: Self.defaults)
+        let (_, files) = try await Self.migrated(record, name: "record.json", migration)
+        #expect(try Self.scopes(files).contains("530001 \(Self.appId) Production"))
     }
 
     @Test("A retry with defaults files rows that were quarantined without them, and a quarantined record keeps them")
