@@ -115,7 +115,8 @@ struct DocumentFiling {
         if !contradicted.isEmpty {
             mapping.remove(rows: contradicted)
             if mapping.isWithoutPurchases { mapping.removeAppTransaction() }
-            read.refused += document.refused(.contradictsSignedReceipt, rows: contradicted)
+            // Alone, a retry would file the rows: nothing in the document contradicts them.
+            read.wait(document.refused(.contradictsSignedReceipt))
         }
         let userId =
             mapping.isWithoutPurchases ? roles.users.userId(record.carried + document.document.carried) : nil

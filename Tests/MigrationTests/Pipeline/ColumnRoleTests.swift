@@ -939,6 +939,26 @@ struct ColumnRoleTests {
         #expect(try Self.scopes(files).contains("530001 \(Self.appId) Production"))
     }
 
+    @Test("A retry does not file rows that contradict a receipt of their record")
+    func retryOfContradiction() async throws {
+        let id = "5300090000001"
+        let receipt = try Self.forged(id, created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let row = Self.row(id + "0")
+        let stated = """
+            {"status":0,"environment":"Production","receipt":{"bundle_id":"com.example.other","in_app":[\(row)]}}
+            """
+        let other = DocumentDefaults(bundleId: "com.example.other", environment: .production)
+        let migration = try Self.migration(trust: try Self.trusting(), defaults: other)
+        for reply in [#"{"latest_receipt_info":[\#(row)]}"#, stated] {
+            let record = #"{"receipt":"\#(receipt)","reply":\#(reply)}"#
+            for retry in [nil, migration] {
+                let (summary, files) = try await Self.migrated(record, name: "record.json", migration, retry: retry)
+                #expect(summary.records.documentsQuarantinedByReason == ["contradictsSignedReceipt": 1])
+                #expect(try Self.scopes(files) == ["\(id)0 \(Self.appId) Sandbox"])
+            }
+        }
+    }
+
     @Test("A retry with defaults files rows that were quarantined without them, and a quarantined record keeps them")
     func retryWithDefaults() async throws {
         let table = """
