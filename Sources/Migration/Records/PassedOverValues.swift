@@ -54,7 +54,8 @@ struct PassedOverValues {
         if place == .renewal, !object.members.contains(where: { Self.renewalMarks.contains($0.key) }) {
             return add(JSONValue.object(object).json, path)
         }
-        for member in object.members where !place.hasEmbeddedReceipt(member.key) {
+        for member in object.members {
+            guard !place.hasEmbeddedReceipt(member.key) || Self.isNoReceipt(member.value) else { continue }
             switch member.value {
             case .string(let text):
                 guard text.utf8.count >= DocumentTraces.minimumLength else { continue }
@@ -79,6 +80,14 @@ struct PassedOverValues {
             return
         }
         values.append(Value(path: path, text: text))
+    }
+
+    /// Whether a value in place of an embedded receipt is JSON or a JWS, which the reader of the document passes over. Base64 has no
+    /// full stop.
+    private static func isNoReceipt(_ value: JSONValue) -> Bool {
+        guard let text = value.string?.utf8 else { return false }
+        if text.first == UInt8(ascii: "{") { return (try? JSONValue.parse(Array(text))) != nil }
+        return text.starts(with: "eyJ".utf8) && text.contains(UInt8(ascii: "."))
     }
 
     private static func joined(_ path: String, _ name: String) -> String {

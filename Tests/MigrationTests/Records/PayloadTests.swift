@@ -862,6 +862,15 @@ struct PayloadTests {
         #expect(decoded.payload.documents.map(\.payload.kind) == ["reply", "storeKit2 renewalInfo"])
     }
 
+    @Test("a reply or a JWS in place of the receipt in latest_receipt is read")
+    func otherDocumentAsLatestReceipt() throws {
+        let reply = #"{"status":0,"receipt":{"bundle_id":"b","in_app":[{"product_id":"p","transaction_id":"5"}]}}"#
+        for (text, kind) in [(reply.replacing("\"", with: "\\\""), "reply"), (Made.jws, "jws")] {
+            let record = try one("{\"latest_receipt\":\"\(text)\",\"latest_receipt_info\":[\(Made.row)]}")
+            #expect(record.payload.documents.map(\.payload.kind) == ["reply", kind])
+        }
+    }
+
     @Test("a document that a later member of the same name replaces is counted as not read", arguments: [0, 20])
     func replacedMembers(others: Int) throws {
         let more = (0..<others).map { "\"c\($0)\":\($0)," }.joined()
