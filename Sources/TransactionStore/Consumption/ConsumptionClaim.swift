@@ -66,7 +66,9 @@ public struct ConsumptionClaim: Hashable, Sendable {
     }
 
     /// Whether a mark is that of a claim that has not ended.
-    /// - Parameter now: the store's time, in milliseconds since 1970.
+    /// - Parameters:
+    ///   - mark: what the store has for the task.
+    ///   - now: the store's time, in milliseconds since 1970.
     public static func isHeld(_ mark: Int64, at now: Int64) -> Bool {
         mark > now && mark <= now.addingSaturated(maximumMilliseconds)
     }
