@@ -13,6 +13,15 @@ struct ServeConsumptionTests {
                 .utf8)
     }
 
+    /// Shell functions that read the metrics of consumption requests.
+    private static let waitingForMetrics = """
+        metric() {
+            curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
+        }
+        # waits NAME VALUE: until the metric has the value, 2 minutes at most.
+        waits() { tries=0; until [ "$(metric $1)" = $2 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+        """
+
     /// Starts `serve` with a key file. The variable `serve` then has its process.
     /// - Parameters:
     ///   - query: the end of the App Store's address.
@@ -173,16 +182,13 @@ struct ServeConsumptionTests {
         let outcome = try await AppStoreShell.run(
             """
             \(Self.serve(keyFile: "key.p8"))
-            metric() {
-                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
-            }
+            \(Self.waitingForMetrics)
             tries=0
             until [ "$(metric 'total{outcome="failed"}')" -ge 3 ] || [ $tries -ge 1200 ]; do
                 sleep 0.1; tries=$((tries + 1))
             done 2> /dev/null
             metric 'total{outcome="answered"}'
-            tries=0
-            until [ "$(metric open)" = 0 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done
+            waits open 0
             metric open
             """, in: folder)
         let log = try folder.text("log")
@@ -224,11 +230,7 @@ struct ServeConsumptionTests {
         let outcome = try await AppStoreShell.run(
             """
             \(Self.serve(keyFile: "key.p8", consent: false, options: "--test-clock-from $address"))
-            metric() {
-                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
-            }
-            # waits NAME VALUE: until the metric has the value, 2 minutes at most.
-            waits() { tries=0; until [ "$(metric $1)" = $2 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            \(Self.waitingForMetrics)
             waits open 1
             metric open
             metric 'total{outcome="missed"}'
@@ -249,11 +251,7 @@ struct ServeConsumptionTests {
         let outcome = try await AppStoreShell.run(
             """
             \(Self.serve(keyFile: "key.p8", consent: false, options: "--test-clock-from $address"))
-            metric() {
-                curl -s http://127.0.0.1:$(port admin)/metrics | sed -n "s/^legacy_receipts_consumption_requests_$1 //p"
-            }
-            # waits NAME VALUE: until the metric has the value, 2 minutes at most.
-            waits() { tries=0; until [ "$(metric $1)" = $2 ] || [ $tries -ge 1200 ]; do sleep 0.1; tries=$((tries + 1)); done; }
+            \(Self.waitingForMetrics)
             stops() { kill $serve; wait $serve || true; }
             starts() {
                 : > log

@@ -12,7 +12,7 @@ public struct Environment: OpenEnum {
     public static let sandbox = Self(rawValue: "Sandbox")
     /// StoreKit Testing in Xcode. Xcode signs this data with its own certificate, not with one of Apple's.
     public static let xcode = Self(rawValue: "Xcode")
-    /// Unit tests with a stubbed server.
+    /// Tests of code that reads the App Store's data, without the App Store. Nothing of this environment is genuine.
     public static let localTesting = Self(rawValue: "LocalTesting")
 
     /// The values this package knows.

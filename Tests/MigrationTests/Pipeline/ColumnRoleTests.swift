@@ -889,19 +889,23 @@ struct ColumnRoleTests {
         #expect(text.contains(Self.copyId) && !text.contains("--default-"), "\(text)")
     }
 
+    /// Renewal information of the sandbox. It states no app, because Apple's has none.
+    private static func sandboxRenewal(of id: String, _ product: String) -> JWSRenewalInfoDecodedPayload {
+        JWSRenewalInfoDecodedPayload {
+            $0.originalTransactionId = id
+            $0.productId = product
+            $0.autoRenewProductId = product
+            $0.autoRenewStatus = .on
+            $0.signedDate = 1_748_736_000_000
+            $0.environment = .sandbox
+        }
+    }
+
     @Test("A default does not count where another document of the record states another environment, nor in a retry")
     func defaultsBesideOtherScopes() async throws {
         let production = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
         let sandbox = try Self.forged("5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true)
-        let renewal = try Self.sign(
-            JWSRenewalInfoDecodedPayload {
-                $0.originalTransactionId = "530001"
-                $0.productId = "com.example.orchard.coins"
-                $0.autoRenewProductId = "com.example.orchard.coins"
-                $0.autoRenewStatus = .on
-                $0.signedDate = 1_748_736_000_000
-                $0.environment = .sandbox
-            })
+        let renewal = try Self.sign(Self.sandboxRenewal(of: "530001", "com.example.orchard.coins"))
         let rows = "[\(Self.row("530001"))]"
         let decoded = """
             {"transactionId":"530001","originalTransactionId":"530001","productId":"com.example.orchard.coins",\
@@ -1117,14 +1121,7 @@ struct ColumnRoleTests {
 
     @Test("Signed renewal info alone is stored if a column or a default states its app, and quarantined if none does")
     func renewalInfo() async throws {
-        let info = JWSRenewalInfoDecodedPayload {
-            $0.originalTransactionId = "2000000000000001"
-            $0.autoRenewProductId = "com.example.orchard.apple"
-            $0.productId = "com.example.orchard.apple"
-            $0.autoRenewStatus = .on
-            $0.signedDate = 1_748_736_000_000
-            $0.environment = .sandbox
-        }
+        let info = Self.sandboxRenewal(of: "2000000000000001", "com.example.orchard.apple")
         let jws = try Self.sign(info)
         let migration = try Self.migration(trust: try Self.trusting())
         let (summary, files) = try await Self.migrated(

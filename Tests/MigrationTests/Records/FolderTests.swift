@@ -139,7 +139,7 @@ struct FolderTests {
             let expected: Set<String>
             let name = record.place.input.dropFirst(folder.count + 1)
             switch name.split(separator: "/").first {
-            // Somebody added the member `recip` with rows to the receipt of this reply.
+            // The receipt of this reply has rows in a member that is not Apple's, `recip`.
             case "responses" where name == "responses/048.json": expected = ["reply+transactions"]
             case "responses", "pairs": expected = ["reply"]
             case "notifications-v1": expected = ["notification"]
