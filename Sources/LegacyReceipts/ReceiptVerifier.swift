@@ -150,10 +150,19 @@ public struct ReceiptVerifier: Sendable {
         }
         let chain = try chain(of: blob)
         try Self.check(chain.validity, at: purchaseDate)
-        guard chain.key.isValid(signature: blob.signature, over: receipt.signedBytes(blob.version)[...], .sha1) else {
+        try Self.checkSignature(blob, of: receipt, chain.key)
+        return Verified(
+            payload: receipt, evidence: chain.evidence(digest: blob.digestAlgorithm, validationTime: purchaseDate))
+    }
+
+    /// Checks the signature over the version byte and the purchase information (Reference.md V6).
+    static func checkSignature(
+        _ blob: TransactionReceiptSignature, of receipt: TransactionReceipt, _ key: _RSA.Signing.PublicKey
+    ) throws(ReceiptError) {
+        let signed = receipt.signedBytes(blob.version)
+        guard key.isValid(signature: blob.signature, over: signed[...], blob.digestAlgorithm) else {
             throw ReceiptError(.signatureMismatch, at: .key("signature"))
         }
-        return Verified(payload: receipt, evidence: chain.evidence(digest: .sha1, validationTime: purchaseDate))
     }
 
     private func chain(of blob: TransactionReceiptSignature) throws(ReceiptError) -> ValidatedChain {

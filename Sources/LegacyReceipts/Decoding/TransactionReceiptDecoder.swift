@@ -57,7 +57,7 @@ enum TransactionReceiptDecoder {
     /// Reads the version byte, signature, four bytes of length, and leaf certificate.
     private static func signature(blob: [UInt8]) throws(ReceiptError) -> TransactionReceiptSignature {
         guard let version = blob.first else { throw malformed("it is empty") }
-        guard version == 2 || version == 3 else { throw malformed("version \(version) is neither 2 nor 3") }
+        guard (2...4).contains(version) else { throw malformed("version \(version) is not 2, 3 or 4") }
         let length = version == 2 ? 128 : 256
         guard blob.count >= 1 + length + 4 else { throw malformed("it is truncated") }
         var certificateLength = 0

@@ -231,10 +231,7 @@ private struct Inspector {
         inspectRules(leaf, nil, marker: ChainValidator.transactionReceiptMarker(version: blob.version))
         inspectValidity([leaf], at: decoded.purchaseDate)
         _ = check(.signature) { () throws(ReceiptError) in
-            let key = try ChainValidator.key(of: leaf)
-            guard key.isValid(signature: blob.signature, over: decoded.signedBytes(blob.version)[...], .sha1) else {
-                throw ReceiptError(.signatureMismatch, at: .key("signature"))
-            }
+            try ReceiptVerifier.checkSignature(blob, of: decoded, try ChainValidator.key(of: leaf))
         }
     }
 }

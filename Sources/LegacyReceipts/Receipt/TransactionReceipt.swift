@@ -122,10 +122,14 @@ public struct TransactionReceipt: Hashable, Sendable {
 /// The signature blob of a transaction receipt (Reference.md V6): version byte, RSA signature, length and DER
 /// of the leaf certificate.
 public struct TransactionReceiptSignature: Hashable, Sendable {
-    /// The version byte, 2 (RSA-1024) or 3 (RSA-2048); it is part of the signed bytes.
+    /// The version byte: 2 (RSA-1024 with SHA-1), 3 (RSA-2048 with SHA-1) or 4 (RSA-2048 with SHA-256). It is part of
+    /// the signed bytes.
     public let version: UInt8
     /// The PKCS#1 v1.5 signature, 128 or 256 bytes.
     public let signature: ArraySlice<UInt8>
     /// The leaf certificate, DER.
     public let certificate: ArraySlice<UInt8>
+
+    /// The digest of the signature, which the version determines.
+    var digestAlgorithm: DigestAlgorithm { version == 4 ? .sha256 : .sha1 }
 }

@@ -235,8 +235,8 @@ extension ForgedCase {
                 "ios6-no-signature", "Only a purchase-info, as in samples that were never signed.", "missingKey"
             ) { $0.omitsSignature = true },
             try unreadable(
-                "ios6-unknown-version", "The version byte of the signature is 4.", "malformedSignature"
-            ) { $0.changeBlob = { $0[0] = 4 } },
+                "ios6-unknown-version", "The version byte of the signature is 5.", "malformedSignature"
+            ) { $0.changeBlob = { $0[0] = 5 } },
             try unreadable(
                 "ios6-signature-cut", "The certificate in the signature is cut off.", "malformedSignature"
             ) { $0.changeBlob = { $0.removeLast(100) } },

@@ -3,13 +3,15 @@ import Foundation
 /// The signature and the form of a transaction receipt. Each part can be wrong.
 ///
 /// The signature blob is a version byte, the signature, the length of a certificate in four bytes, and the certificate.
-/// The signature covers the version byte and the decoded purchase-info, with SHA-1 (Reference.md V6).
+/// The signature covers the version byte and the decoded purchase-info (Reference.md V6).
 public struct ForgedTransactionSignature: ForgedDescription {
     public var certificate: ForgedCertificate
     /// The key that signs.
     public var key: TestKey
-    /// The first byte of the blob: 2 with a key of 1024 bits, 3 with one of 2048.
+    /// The first byte of the blob: 2 with a key of 1024 bits, 3 and 4 with one of 2048.
     public var version: UInt8
+    /// SHA-256 in version 4, SHA-1 before it.
+    public var digest: ForgedDigest
     /// The signed bytes before the purchase-info: the version byte.
     public var signedPrefix: [UInt8]
     public var innerStyle = PropertyListStyle.apple
@@ -31,6 +33,7 @@ public struct ForgedTransactionSignature: ForgedDescription {
         self.certificate = certificate
         key = certificate.key
         self.version = version
+        digest = version == 4 ? .sha256 : .sha1
         signedPrefix = [version]
     }
 
@@ -42,16 +45,21 @@ public struct ForgedTransactionSignature: ForgedDescription {
             certificate: early ? authority.earlyPurchaseReceiptLeaf : authority.purchaseReceiptLeaf, version: 2)
     }
 
-    /// Version 3, by the leaf that also signs app receipts.
+    /// Version 3, by the leaf that also signs SHA-1 app receipts.
     public static func version3() throws -> Self {
         Self(certificate: try TestCertificateAuthority.shared().leaf(.g1), version: 3)
+    }
+
+    /// Version 4, by the leaf that also signs SHA-256 app receipts.
+    public static func version4() throws -> Self {
+        Self(certificate: try TestCertificateAuthority.shared().leaf(.g5), version: 4)
     }
 
     /// The receipt in the form of the App Store: the text of the outer property list.
     public func signed(_ receipt: ForgedTransactionReceipt) throws -> [UInt8] {
         var information = Array(innerStyle.text(receipt.purchaseInfo).utf8)
         let signedInformation = signsInstead.map { Array(innerStyle.text($0.purchaseInfo).utf8) } ?? information
-        let signature = try SigningKey.of(key).signature(over: signedPrefix + signedInformation, .sha1)
+        let signature = try SigningKey.of(key).signature(over: signedPrefix + signedInformation, digest)
         let length = UInt32(certificate.der.count)
         let lengthBytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> UInt32($0)) }
         var blob = [version] + signature + lengthBytes + certificate.der

@@ -119,7 +119,8 @@ struct TransactionReceiptTests {
         #expect(malformed?.location == .key("purchase-info"))
     }
 
-    @Test("Signature blob v2: 128 bytes; v3: 256 bytes; then length and leaf", arguments: [2, 3] as [UInt8])
+    @Test(
+        "Signature blob v2: 128 bytes; v3 and v4: 256 bytes; then length and leaf", arguments: [2, 3, 4] as [UInt8])
     func blob(version: UInt8) throws {
         let count = version == 2 ? 128 : 256
         let signature = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -134,8 +135,10 @@ struct TransactionReceiptTests {
     @Test("A blob of another form can be looked at, and is refused as malformed when verified")
     func malformedBlobs() throws {
         let good = [2] + [UInt8](repeating: 7, count: 128) + [0, 0, 0, 3, 1, 2, 3]
+        let long = [UInt8](repeating: 7, count: 256) + [0, 0, 0, 3, 1, 2, 3]
         let blobs: [[UInt8]] = [
-            [], [1] + good.dropFirst(), [4] + good.dropFirst(), [3] + good.dropFirst(), Array(good.dropLast()),
+            [], [1] + good.dropFirst(), [1] + long, [5] + long, [4] + good.dropFirst(), [3] + good.dropFirst(),
+            Array(good.dropLast()),
             good + [0],
             Array(good[..<129]), Array(good[..<132]), Array(good[..<129]) + [0xFF, 0xFF, 0xFF, 0xFF, 1],
         ]

@@ -33,6 +33,29 @@ struct TransactionTrustTests {
         #expect(throws: Never.self) { try pinning(authority.leaf(.g1)).verifyTransactionReceipt(three) }
     }
 
+    @Test("Version 4 is signed with SHA-256, versions 2 and 3 with SHA-1; neither passes for the other")
+    func digestOfTheVersion() throws {
+        let verifier = try pinning(authority.earlyPurchaseReceiptLeaf, authority.leaf(.g1), authority.leaf(.g5))
+        let four = try ForgedTransactionSignature.version4()
+        let verified = try verifier.verifyTransactionReceipt(four.signed(receipt(duringG5)))
+        #expect(verified.evidence.digestAlgorithm == .sha256)
+        #expect(verified.payload.signature?.version == 4)
+        let weak = try four.with { $0.digest = .sha1 }.signed(receipt(duringG5))
+        expectRefusal(.signatureMismatch) { try verifier.verifyTransactionReceipt(weak) }
+        let relabeled = try four.with {
+            $0.digest = .sha1
+            $0.signedPrefix = [3]
+        }.signed(receipt(duringG5))
+        expectRefusal(.signatureMismatch) { try verifier.verifyTransactionReceipt(relabeled) }
+        for (older, date) in try [
+            (ForgedTransactionSignature.version2(at: Self.during2), Self.during2),
+            (ForgedTransactionSignature.version3(), Self.during3),
+        ] {
+            let strong = try older.with { $0.digest = .sha256 }.signed(receipt(date))
+            expectRefusal(.signatureMismatch) { try verifier.verifyTransactionReceipt(strong) }
+        }
+    }
+
     @Test("A leaf that is neither pinned nor under a supplied intermediate is refused")
     func unknownLeaf() throws {
         let two = try ForgedTransactionSignature.version2(at: Self.during2).signed(receipt(Self.during2))
