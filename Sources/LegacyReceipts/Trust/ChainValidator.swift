@@ -122,7 +122,8 @@ struct ChainValidator: Sendable {
 
     // MARK: Transaction receipts
 
-    /// Validates the leaf of a transaction receipt: it is pinned, or issued by an intermediate from the caller.
+    /// Validates the leaf of a transaction receipt: it is pinned, or issued by one of Apple's intermediates or by an
+    /// intermediate from the caller.
     func validate(transactionReceiptLeaf leaf: X509Certificate, version: UInt8) throws(ReceiptError) -> ValidatedChain {
         let fingerprint = leaf.fingerprint
         let isVersion2 = version == 2
@@ -136,15 +137,17 @@ struct ChainValidator: Sendable {
         let markers =
             isVersion2
             ? [ObjectIdentifier.iTunesStoreMarker] : [ObjectIdentifier.worldwideDeveloperRelationsMarker]
-        let candidates = additionalIntermediates
-        guard candidates.contains(where: { $0.subject == leaf.issuer }) else { throw ReceiptError(.untrustedLeaf) }
+        let pinned = try pinnedIntermediate(of: leaf)
+        guard pinned != nil || additionalIntermediates.contains(where: { $0.subject == leaf.issuer }) else {
+            throw ReceiptError(.untrustedLeaf)
+        }
         try Self.checkLeaf(leaf, marker: marker)
-        if let pinned = try pinnedIntermediate(of: leaf, among: candidates) {
+        if let pinned {
             try Self.checkIntermediate(pinned, markers: markers)
             // The intermediate replaces the root, which is valid for longer.
             return try chain(leaf, Path(intermediate: pinned, root: pinned, anchor: .apple))
         }
-        let path = try path(from: leaf, among: candidates)
+        let path = try path(from: leaf, among: additionalIntermediates)
         try Self.checkIntermediate(path.intermediate, markers: markers)
         return try chain(leaf, path)
     }
@@ -153,9 +156,9 @@ struct ChainValidator: Sendable {
         version == 2 ? ObjectIdentifier.transactionReceiptSigningMarker : ObjectIdentifier.receiptSigningMarker
     }
 
-    private func pinnedIntermediate(
-        of leaf: X509Certificate, among candidates: [X509Certificate]
-    ) throws(ReceiptError) -> X509Certificate? {
+    /// The pinned intermediate that issued the leaf.
+    private func pinnedIntermediate(of leaf: X509Certificate) throws(ReceiptError) -> X509Certificate? {
+        let candidates = additionalIntermediates + AppleIntermediates.certificates
         for candidate in candidates where candidate.subject == leaf.issuer {
             guard policy.transactionReceiptIntermediates.contains(candidate.fingerprint) else { continue }
             if leaf.isSigned(by: try Self.key(of: candidate)) { return candidate }

@@ -37,8 +37,13 @@ struct RootRuleTests {
         let intermediates = [
             "447ad65484610f20fdc33804c8597a1e208fbe4ef9c5653485cc7d3df730c016",
             "ce057691d730f89ca25e916f7335f4c8a15713dcd273a658c024023f8eb809c2",
+            "53fd008278e5a595fe1e908ae9c5e5675f26243264a5a6438c023e3ce2870760",
+            "0f570d7502373a2102e2106faaa8fa4844944a07ee676198484f4d6ce15bea47",
+            "29901badea37c9f300ce9869956beeb001d7e71bffb2e2d9533e132a4e87e6bd",
         ].compactMap { Fingerprint(hex: $0) }
         #expect(TrustPolicy.apple.transactionReceiptIntermediates == Set(intermediates))
+        // The package contains all of them except the iTunes Store CA, whose two leaves are pinned.
+        #expect(AppleIntermediates.fingerprints == Set(intermediates.dropFirst()))
     }
 
     @Test("A forged receipt that brings its own root is refused by the default verifier")
