@@ -149,10 +149,20 @@ public struct ReceiptVerifier: Sendable {
             throw ReceiptError(.missingKey, at: .key("purchase-date-ms"))
         }
         let chain = try chain(of: blob)
-        try Self.check(chain.validity, at: purchaseDate)
+        let time = Self.validationTime(of: receipt, from: purchaseDate, chain.validity)
+        try Self.check(chain.validity, at: time)
         try Self.checkSignature(blob, of: receipt, chain.key)
         return Verified(
-            payload: receipt, evidence: chain.evidence(digest: blob.digestAlgorithm, validationTime: purchaseDate))
+            payload: receipt, evidence: chain.evidence(digest: blob.digestAlgorithm, validationTime: time))
+    }
+
+    /// The time for which the certificates of a transaction receipt are checked: the purchase date, because the receipt
+    /// does not state when it was signed. If the signature may be later, it is the first time from the purchase date on
+    /// at which the certificates were valid.
+    static func validationTime(
+        of receipt: TransactionReceipt, from purchaseDate: Int64, _ validity: ClosedRange<Int64>
+    ) -> Int64 {
+        receipt.keepsPurchaseDate ? max(purchaseDate, validity.lowerBound) : purchaseDate
     }
 
     /// Checks the signature over the version byte and the purchase information (Reference.md V6).

@@ -229,7 +229,9 @@ private struct Inspector {
             try validator.validate(transactionReceiptLeaf: leaf, version: blob.version)
         }
         inspectRules(leaf, nil, marker: ChainValidator.transactionReceiptMarker(version: blob.version))
-        inspectValidity([leaf], at: decoded.purchaseDate)
+        inspectValidity(
+            [leaf],
+            at: decoded.purchaseDate.map { ReceiptVerifier.validationTime(of: decoded, from: $0, leaf.validity) })
         _ = check(.signature) { () throws(ReceiptError) in
             try ReceiptVerifier.checkSignature(blob, of: decoded, try ChainValidator.key(of: leaf))
         }

@@ -36,7 +36,8 @@ public struct TransactionReceipt: Hashable, Sendable {
     public internal(set) var originalTransactionId: String?
     /// `quantity`.
     public internal(set) var quantity: Int64?
-    /// `purchase-date-ms`, else `purchase-date`: the time for which the leaf certificate is checked.
+    /// `purchase-date-ms`, else `purchase-date`: the time for which the leaf certificate is checked, see
+    /// ``keepsPurchaseDate``.
     public internal(set) var purchaseDate: Int64?
     /// `original-purchase-date-ms`, else `original-purchase-date`.
     public internal(set) var originalPurchaseDate: Int64?
@@ -111,6 +112,13 @@ public struct TransactionReceipt: Hashable, Sendable {
     /// Whether the unsigned environment contradicts the signed transaction id. In Apple's receipts they agree, so the
     /// receipt was edited.
     public var hasEnvironmentContradiction: Bool { claimsProduction == hasSandboxTransactionId }
+
+    /// Whether the App Store may have signed the receipt long after its purchase date. A restored purchase gets a new
+    /// transaction id and signature, and keeps the purchase date. So does the current period of a subscription in
+    /// `latest_receipt` (Reference.md V6).
+    var keepsPurchaseDate: Bool {
+        expiresDate != nil || originalTransactionId.map { $0 != transactionId } ?? false
+    }
 
     /// Whether the unsigned part claims production.
     var claimsProduction: Bool {

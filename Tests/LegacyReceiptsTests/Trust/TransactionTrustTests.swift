@@ -216,7 +216,7 @@ struct TransactionTrustTests {
         }
     }
 
-    @Test("The original purchase date does not decide: a restored or renewed purchase was signed at its purchase date")
+    @Test("The original purchase date does not decide")
     func originalPurchaseDate() throws {
         // The early leaf: 2009-06-15 22:05:56 to 2014-06-14 22:05:56.
         let verifier = try pinning(authority.earlyPurchaseReceiptLeaf)
@@ -233,6 +233,31 @@ struct TransactionTrustTests {
         expectRefusal(.certificateNotYetValid) {
             try verifier.verifyTransactionReceipt(signed(before, originally: during))
         }
+    }
+
+    @Test("A restored purchase and a period of a subscription may be signed by a leaf that became valid later")
+    func signedAfterThePurchase() throws {
+        // Version 3 has a leaf from 2015-11-13 to 2023-02-07.
+        let leaf = try authority.leaf(.g1)
+        let verifier = try pinning(leaf)
+        let signature = try ForgedTransactionSignature.version3()
+        let (before, after) = (ForgedInstant(2012, 3, 4, 5, 6, 7), ForgedInstant(2023, 3, 4))
+        let bought = receipt(before)
+        let restored = bought.with { $0.originalTransactionId = "300000099999999" }
+        let period = bought.with { $0.expiresDate = before.adding(months: 1) }
+        for keeping in [restored, period] {
+            let bytes = try signature.signed(keeping)
+            let verified = try verifier.verifyTransactionReceipt(bytes)
+            #expect(verified.payload.purchaseDate == before.milliseconds)
+            #expect(verified.evidence.validationTime == ForgedInstant(2015, 11, 13, 2, 15, 9).milliseconds)
+            let checks = try verifier.inspect(ReceiptContainer(stored: bytes)).checks
+            #expect(checks.first { $0.name == .validity }?.outcome == .passed)
+            let edited = try signature.with { $0.signsInstead = bought }.signed(keeping)
+            expectRefusal(.signatureMismatch) { try verifier.verifyTransactionReceipt(edited) }
+            let late = try signature.signed(keeping.with { $0.purchaseDate = after })
+            expectRefusal(.certificateExpired) { try verifier.verifyTransactionReceipt(late) }
+        }
+        expectRefusal(.certificateNotYetValid) { try verifier.verifyTransactionReceipt(signature.signed(bought)) }
     }
 
     @Test("Extreme purchase dates do not trap", arguments: [Int64.max, .min, .max - 999, .min + 1])
