@@ -62,7 +62,7 @@ struct SandboxReceipts {
         }
     }
 
-    /// The iOS 6 receipt of one transaction: a property list with a signature of version 3.
+    /// The iOS 6 receipt of one transaction: a property list with a signature of version 4.
     func transactionReceipt(of transaction: SandboxTransaction) throws -> [UInt8] {
         let payload = transaction.payload
         let configuration = engine.configuration
@@ -93,7 +93,7 @@ struct SandboxReceipts {
         }
         let leaf = try required(
             SandboxReceiptChain.certificates().first, .notPossible, "the sandbox has no certificate for receipts")
-        return try ForgedTransactionSignature(certificate: leaf, version: 3).signed(receipt)
+        return try ForgedTransactionSignature(certificate: leaf, version: 4).signed(receipt)
     }
 }
 
