@@ -4,7 +4,8 @@
 /// ``TrustPolicy/transactionReceiptIntermediates`` decides which of them are trusted.
 package enum AppleIntermediates {
     static let certificates: [X509Certificate] = [g1, g5, g7, g8].enumerated().compactMap { index, base64 in
-        guard let der = try? Base64.decodeStrictly(Array(base64.utf8).span) else { return nil }
+        let text = Array(base64.utf8)
+        guard let der = try? Base64.decodeStrictly(text.span) else { return nil }
         return try? X509Certificate.parse(der[...], index: index)
     }
 
