@@ -22,6 +22,12 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
     /// Creates a value from eight-byte words in big-endian order, the form of fingerprints in source code.
     package init(_ a: UInt64, _ b: UInt64, _ c: UInt64, _ d: UInt64) { words = (a, b, c, d) }
 
+    /// The hash with these 32 bytes; nil for another number of bytes.
+    package init?(bytes: UnsafeBufferPointer<UInt8>) {
+        guard bytes.count == 32 else { return nil }
+        words = Self.load(UnsafeRawBufferPointer(bytes))
+    }
+
     private static func load(_ bytes: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64, UInt64) {
         func word(_ index: Int) -> UInt64 {
             UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: index * 8, as: UInt64.self))
@@ -40,7 +46,14 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
     /// The 32 bytes of the hash.
     public var bytes: [UInt8] {
-        [words.0, words.1, words.2, words.3].flatMap { word in withUnsafeBytes(of: word.bigEndian, Array.init) }
+        [UInt8](unsafeUninitializedCapacity: 32) { buffer, count in
+            for (index, word) in [words.0, words.1, words.2, words.3].enumerated() {
+                for place in 0..<8 {
+                    buffer[index * 8 + place] = UInt8(truncatingIfNeeded: word >> UInt64(56 - place * 8))
+                }
+            }
+            count = 32
+        }
     }
 
     /// 64 lowercase hexadecimal digits.

@@ -34,9 +34,9 @@ struct CustomerReader {
         ), owned AS MATERIALIZED (
             SELECT place, i.id, i.kind, i.value FROM members JOIN identities AS i USING (customer)
         )
-        SELECT 1::int2, kind, 0::int2, 0::int8, value, ''::bytea, place FROM owned
+        SELECT 1::int2, kind, 0::int2, 0::int8, value, ''::bytea, place, ''::bytea FROM owned
         UNION ALL
-        SELECT 2::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place
+        SELECT 2::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place, t.document
         FROM owned JOIN transactions AS t ON t.purchase = owned.id WHERE owned.kind = 1
         """
     private static let findPurchases = Statement(purchases)
@@ -44,13 +44,13 @@ struct CustomerReader {
         """
         \(purchases)
         UNION ALL
-        SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place
+        SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place, r.document
         FROM owned JOIN renewal_infos AS r ON r.purchase = owned.id WHERE owned.kind = 1
         UNION ALL
-        SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, a.legacy, place
+        SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, a.legacy, place, a.document
         FROM members JOIN app_transactions AS a USING (customer)
         UNION ALL
-        SELECT 5::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place
+        SELECT 5::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place, ''::bytea
         FROM members JOIN receipts AS r USING (customer)
         """)
 
@@ -90,7 +90,7 @@ struct CustomerReader {
     }
 
     private static func add(_ index: Int, of rows: ResultRows, to assembler: inout CustomerAssembler) throws {
-        let row = try rows.head(index, 1)
+        let row = try rows.head(index, 1, document: 7)
         switch Part(rawValue: try rows.integer(index, 0)) {
         case .identity: try assembler.addIdentity(kind: row.kind, value: try rows.text(index, 4))
         case .transaction:

@@ -52,9 +52,9 @@ extension SQLiteTransactionStore {
         try find.forEachRow(scopeId, kind, value) { found in
             switch found.integer(0) {
             case 0: try assembler.addIdentity(kind: found.integer(1), value: found.text(4))
-            case 1: try assembler.addTransaction(row(found, 1), payload: found.bytes(4), legacy: found.bytes(5))
-            case 2: try assembler.addRenewalInfo(row(found, 1), payload: found.bytes(4))
-            case 3: try assembler.addAppTransaction(row(found, 1), payload: found.bytes(4), legacy: found.bytes(5))
+            case 1: try assembler.addTransaction(row(found, 1, 6), payload: found.bytes(4), legacy: found.bytes(5))
+            case 2: try assembler.addRenewalInfo(row(found, 1, 6), payload: found.bytes(4))
+            case 3: try assembler.addAppTransaction(row(found, 1, 6), payload: found.bytes(4), legacy: found.bytes(5))
             default:
                 try assembler.addReceipt(
                     form: found.integer(1), signedDate: found.integer(3), bytes: Array(found.bytes(4)))
@@ -65,10 +65,10 @@ extension SQLiteTransactionStore {
     // CROSS JOIN keeps the order of the tables: from the given identity to all identities of the customer, and from
     // these to their rows.
     private static let purchases = """
-        SELECT 0, o.kind, NULL, NULL, o.value, NULL FROM identities asked CROSS JOIN identities o
+        SELECT 0, o.kind, NULL, NULL, o.value, NULL, NULL FROM identities asked CROSS JOIN identities o
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND o.customer_id = asked.customer_id
         UNION ALL
-        SELECT 1, t.kind, t.source, t.signed_date, t.payload, t.legacy
+        SELECT 1, t.kind, t.source, t.signed_date, t.payload, t.legacy, t.document
         FROM identities asked CROSS JOIN identities i CROSS JOIN transactions t
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND i.customer_id = asked.customer_id
             AND i.kind = 1 AND t.scope_id = i.scope_id AND t.original_transaction_id = i.value
@@ -76,23 +76,26 @@ extension SQLiteTransactionStore {
     private static let everything = """
         \(purchases)
         UNION ALL
-        SELECT 2, r.kind, r.source, r.signed_date, r.payload, NULL
+        SELECT 2, r.kind, r.source, r.signed_date, r.payload, NULL, r.document
         FROM identities asked CROSS JOIN identities i CROSS JOIN renewal_infos r
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND i.customer_id = asked.customer_id
             AND i.kind = 1 AND r.scope_id = i.scope_id AND r.original_transaction_id = i.value
         UNION ALL
-        SELECT 3, a.kind, a.source, a.signed_date, a.payload, a.legacy
+        SELECT 3, a.kind, a.source, a.signed_date, a.payload, a.legacy, a.document
         FROM identities asked CROSS JOIN app_transactions a
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND a.customer_id = asked.customer_id
         UNION ALL
-        SELECT 4, r.form, NULL, r.signed_date, r.bytes, NULL FROM identities asked CROSS JOIN receipts r
+        SELECT 4, r.form, NULL, r.signed_date, r.bytes, NULL, NULL FROM identities asked CROSS JOIN receipts r
         WHERE asked.scope_id = ?1 AND asked.kind = ?2 AND asked.value = ?3 AND r.customer_id = asked.customer_id
         """
 
-    /// - Parameter first: the first of three columns: kind, source, signing date.
-    private static func row(_ row: SQLRow, _ first: Int32 = 0) -> CustomerAssembler.Row {
+    /// - Parameters:
+    ///   - first: the first of three columns: kind, source, signing date.
+    ///   - document: the column with the hash of the document; nil if there is none.
+    private static func row(_ row: SQLRow, _ first: Int32 = 0, _ document: Int32? = nil) -> CustomerAssembler.Row {
         CustomerAssembler.Row(
-            kind: row.integer(first), source: row.integer(first + 1), signedDate: row.integer(first + 2))
+            kind: row.integer(first), source: row.integer(first + 1), signedDate: row.integer(first + 2),
+            document: document.map { Array(row.bytes($0)) } ?? [])
     }
 
     /// The stored facts of one transaction under the given original transaction id.

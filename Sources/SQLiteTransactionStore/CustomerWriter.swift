@@ -7,9 +7,10 @@ struct CustomerWriter {
     static let newerAppTransaction = """
         ON CONFLICT (customer_id, kind) DO UPDATE SET
             source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
-            legacy = excluded.legacy
-        WHERE (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source)
-            > (app_transactions.signed_date, app_transactions.payload, app_transactions.legacy, app_transactions.source)
+            legacy = excluded.legacy, document = excluded.document
+        WHERE (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source, excluded.document)
+            > (app_transactions.signed_date, app_transactions.payload, app_transactions.legacy, app_transactions.source,
+                app_transactions.document)
         """
     static let newerReceipt = """
         ON CONFLICT (customer_id, form) DO UPDATE SET signed_date = excluded.signed_date, bytes = excluded.bytes
@@ -62,8 +63,8 @@ struct CustomerWriter {
         let moveAppTransactions = try SQLStatement(
             db,
             """
-            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy)
-            SELECT ?1, kind, source, signed_date, payload, legacy FROM app_transactions WHERE customer_id = ?2
+            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy, document)
+            SELECT ?1, kind, source, signed_date, payload, legacy, document FROM app_transactions WHERE customer_id = ?2
             \(Self.newerAppTransaction)
             """)
         let moveReceipts = try SQLStatement(

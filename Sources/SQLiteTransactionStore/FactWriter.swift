@@ -30,28 +30,29 @@ final class FactWriter {
             db,
             """
             INSERT INTO transactions
-                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy, document)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
             ON CONFLICT (scope_id, original_transaction_id, transaction_id, kind) DO UPDATE SET
                 source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
-                legacy = excluded.legacy
+                legacy = excluded.legacy, document = excluded.document
             WHERE \(Self.newness(of: "excluded")) > \(Self.newness(of: "transactions"))
             """)
         insertRenewalInfo = try SQLStatement(
             db,
             """
-            INSERT INTO renewal_infos (scope_id, original_transaction_id, kind, source, signed_date, payload)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            INSERT INTO renewal_infos (scope_id, original_transaction_id, kind, source, signed_date, payload, document)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
             ON CONFLICT (scope_id, original_transaction_id, kind) DO UPDATE SET
-                source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload
-            WHERE (excluded.signed_date, excluded.payload, excluded.source)
-                > (renewal_infos.signed_date, renewal_infos.payload, renewal_infos.source)
+                source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
+                document = excluded.document
+            WHERE (excluded.signed_date, excluded.payload, excluded.source, excluded.document)
+                > (renewal_infos.signed_date, renewal_infos.payload, renewal_infos.source, renewal_infos.document)
             """)
         insertAppTransaction = try SQLStatement(
             db,
             """
-            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6) \(CustomerWriter.newerAppTransaction)
+            INSERT INTO app_transactions (customer_id, kind, source, signed_date, payload, legacy, document)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) \(CustomerWriter.newerAppTransaction)
             """)
         insertReceipt = try SQLStatement(
             db,
@@ -70,7 +71,7 @@ final class FactWriter {
             """
         return """
             (\(row).source = \(FactSource.notificationV1.code) AND \(revokes), \(row).signed_date, \(revokes),
-                \(row).payload, \(row).legacy, \(row).source)
+                \(row).payload, \(row).legacy, \(row).source, \(row).document)
             """
     }
 
@@ -183,7 +184,7 @@ final class FactWriter {
         let id = fact.payload.transactionId ?? ""
         let changed = try insertTransaction.run(
             scopeId, original, id, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code,
-            fact.origin.signedDate, encoder.payload.bytes, encoder.legacy.bytes)
+            fact.origin.signedDate, encoder.payload.bytes, encoder.legacy.bytes, fact.origin.documentBytes)
         result.count(changed)
         return changed > 0
     }
@@ -193,7 +194,7 @@ final class FactWriter {
         encoder.encode(fact)
         let changed = try insertRenewalInfo.run(
             scopeId, fact.payload.originalTransactionId ?? "", Int64(fact.origin.source.kind.rawValue),
-            fact.origin.source.code, fact.origin.signedDate, encoder.payload.bytes)
+            fact.origin.source.code, fact.origin.signedDate, encoder.payload.bytes, fact.origin.documentBytes)
         result.count(changed)
         return changed > 0
     }
@@ -203,7 +204,7 @@ final class FactWriter {
         result.count(
             try insertAppTransaction.run(
                 customerId, fact.rowKind.rawValue, fact.origin.source.code, fact.origin.signedDate,
-                encoder.payload.bytes, encoder.legacy.bytes))
+                encoder.payload.bytes, encoder.legacy.bytes, fact.origin.documentBytes))
     }
 
     private func apply(_ receipt: KnownReceipt, _ customerId: Int64, _ result: inout AppliedFacts) throws {

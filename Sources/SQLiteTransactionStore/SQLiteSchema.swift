@@ -46,8 +46,15 @@ enum SQLiteSchema {
             try db.execute(sql: version12)
             try AppTransactionFiller.fill(db)
         }
+        migrator.registerMigration("13") { db in try db.execute(sql: documents) }
         return migrator
     }
+
+    /// Of version 13: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in the rows
+    /// of before, whose documents are no longer known. They are not rewritten.
+    private static let documents = ["transactions", "renewal_infos", "app_transactions"].map {
+        "ALTER TABLE \($0) ADD COLUMN document BLOB NOT NULL DEFAULT X'';"
+    }.joined()
 
     /// The values of an app transaction without a field in the modern model (`LegacyAppTransactionFields`): JSON, or
     /// empty.

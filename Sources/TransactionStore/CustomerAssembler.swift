@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import LegacyReceipts
 public import Purchases
 
 /// Builds a `Customer` from the rows of an engine. The order of the rows does not matter.
@@ -10,15 +11,18 @@ public struct CustomerAssembler {
         package let kind: Int64
         package let source: Int64
         package let signedDate: Int64
+        /// `FactRow.document`. Empty too if the reader needs no hashes.
+        package let document: [UInt8]
 
-        package init(kind: Int64, source: Int64, signedDate: Int64) {
+        package init(kind: Int64, source: Int64, signedDate: Int64, document: [UInt8] = []) {
             self.kind = kind
             self.source = source
             self.signedDate = signedDate
+            self.document = document
         }
 
         fileprivate init(_ row: FactRow) {
-            self.init(kind: row.kind, source: row.source, signedDate: row.signedDate)
+            self.init(kind: row.kind, source: row.source, signedDate: row.signedDate, document: row.document)
         }
 
         fileprivate var origin: FactOrigin {
@@ -47,7 +51,9 @@ public struct CustomerAssembler {
         private var knownOrigin: FactOrigin {
             get throws {
                 guard let source = FactSource(code: source) else { throw StoredObject.corrupt("unknown source") }
-                return FactOrigin(source: source, signedDate: signedDate)
+                return FactOrigin(
+                    source: source, signedDate: signedDate,
+                    document: document.withUnsafeBufferPointer { Fingerprint(bytes: $0) })
             }
         }
     }
@@ -125,7 +131,7 @@ public struct CustomerAssembler {
         let kind = AppTransactionRowKind(origin.source.kind, statesLegacyFields: !legacy.isEmpty)
         let new = FactRow(
             kind: kind.rawValue, source: row.source, signedDate: row.signedDate, payload: Array(payload),
-            legacy: Array(legacy), revokes: false)
+            legacy: Array(legacy), revokes: false, document: row.document)
         // Two rows of a kind occur only if the identities belong to several customers that no document joins.
         if let known = appRows[kind], !new.replaces(known) { return }
         var value = try AppTransaction(stored: payload)

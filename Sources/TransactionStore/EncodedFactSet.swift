@@ -61,6 +61,7 @@ package struct EncodedFactSet: Sendable {
         writer.beginObject()
         writer.member("source", origin.source.code)
         writer.member("signedDate", origin.signedDate)
+        writer.member("document", origin.document?.description)
         writer.key("payload")
         encoder.payload.withBytes { writer.raw($0) }
         let legacy = encoder.legacy.bytes
@@ -175,19 +176,21 @@ private struct EncodedMembers {
         init(_ bytes: UnsafeBufferPointer<UInt8>) throws {
             var source: FactSource?
             var date: Int64?
+            var document: Fingerprint?
             var payload: UnsafeBufferPointer<UInt8>?
             var legacy: UnsafeBufferPointer<UInt8>?
             try EncodedMembers.forEachMember(of: bytes) { name, value in
                 switch name {
                 case "source": source = try JSONValue.parse(value).integer.flatMap { FactSource(code: $0) }
                 case "signedDate": date = try JSONValue.parse(value).integer
+                case "document": document = try JSONValue.parse(value).string.flatMap { Fingerprint(hex: $0) }
                 case "payload": payload = value
                 case "legacy": legacy = value
                 default: break
                 }
             }
             guard let source, let date, let payload else { throw StoredObject.corrupt("unknown source") }
-            origin = FactOrigin(source: source, signedDate: date)
+            origin = FactOrigin(source: source, signedDate: date, document: document)
             self.payload = payload
             self.legacy = legacy
         }

@@ -29,11 +29,6 @@ public struct UnknownMembers: Hashable, Sendable {
     /// Whether there are no members.
     public var isEmpty: Bool { members.isEmpty }
 
-    /// Adds a member, or replaces the one with its name.
-    package mutating func set(_ key: String, _ value: JSONValue) {
-        self = UnknownMembers(members + [JSONObject.Member(key: key, value: value)])
-    }
-
     /// Removes a member and returns its value; nil if there is none.
     package mutating func remove(_ key: String) -> JSONValue? {
         guard let place = members.firstIndex(where: { $0.key == key }) else { return nil }

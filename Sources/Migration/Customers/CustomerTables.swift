@@ -88,8 +88,8 @@ package enum CustomerTables {
     static let documents = Table<CustomerDocument>(
         name: "documents",
         meaning: """
-            One row for each document whose statements count, by date. The store keeps what documents state, and of \
-            documents themselves the newest app receipt and the newest iOS 6 receipt.
+            One row for each document whose statements count, by date. The store keeps what documents state with the \
+            hashes of the documents, and of documents themselves the newest app receipt and the newest iOS 6 receipt.
             """,
         columns: [
             .text("document", "The kind, as in the column `documents` of `transactions`.") { $0.source.rawValue },
@@ -100,11 +100,11 @@ package enum CustomerTables {
             .text(
                 "sha256",
                 """
-                SHA-256 of a receipt that the store keeps, without transport encoding; of a JWS, of its header and \
-                payload with the period between them.
+                SHA-256 of a receipt, without transport encoding; of a JWS or `signedPayload`, of its header and payload \
+                with the period between them; of an unsigned document, of its JSON without white space.
                 """
             ) { $0.digest },
-            .text("form", "The form of that receipt: `app` or `transaction` (iOS 6).") { $0.form },
+            .text("form", "The form of a receipt that the store keeps: `app` or `transaction` (iOS 6).") { $0.form },
             .integer("transactions", "How many transactions rest on it.") { $0.transactions },
             .integer("renewalInfos", "How many renewal infos rest on it.") { $0.renewalInfos },
             .boolean("appTransaction", "Whether the app transaction rests on it.") { $0.hasAppTransaction },
@@ -174,10 +174,10 @@ struct CustomerDocument {
     /// The receipt, if the store has it.
     fileprivate var receipt: KnownReceipt?
 
-    /// The hash that the signature of a JWS signs.
-    private let signingInput: Fingerprint?
+    /// `FactOrigin.document`.
+    private var hash: Fingerprint?
 
-    var digest: String? { receipt?.digest ?? signingInput?.description }
+    var digest: String? { hash?.description }
 
     var form: String? { receipt?.form.name }
 
@@ -186,9 +186,9 @@ struct CustomerDocument {
     static func all(of customer: Customer) -> [CustomerDocument] {
         struct Key: Hashable {
             let origin: FactOrigin
-            let signingInput: Fingerprint?
+            let hash: Fingerprint?
 
-            init(_ origin: FactOrigin) { (self.origin, signingInput) = (origin, origin.signingInput) }
+            init(_ origin: FactOrigin) { (self.origin, hash) = (origin, origin.document) }
         }
         var found: [Key: CustomerDocument] = [:]
         func add(_ origins: [FactOrigin], _ change: (inout CustomerDocument) -> Void) {
@@ -199,12 +199,15 @@ struct CustomerDocument {
         add(customer.appTransaction?.origins ?? []) { $0.hasAppTransaction = true }
         var others: [CustomerDocument] = []
         for receipt in [customer.newestAppReceipt, customer.newestTransactionReceipt].compactMap(\.self) {
-            let origin = Key(FactOrigin(source: .receipt, signedDate: receipt.signedDate))
-            // Two receipts of one date: only one row can have the statements.
-            if let known = found[origin], known.receipt == nil {
-                found[origin]?.receipt = receipt
+            let hash = receipt.hash
+            let stated = found.keys.first { $0.origin.source == .receipt && $0.hash == hash }
+            // Statements from before stores kept hashes: only the date says of which receipt they are.
+            let key = stated ?? Key(FactOrigin(source: .receipt, signedDate: receipt.signedDate))
+            if let known = found[key], known.receipt == nil {
+                found[key]?.receipt = receipt
+                found[key]?.hash = hash
             } else {
-                others.append(CustomerDocument(receipt))
+                others.append(CustomerDocument(receipt, hash))
             }
         }
         return (found.values + others).sorted { $0.order < $1.order }
@@ -215,13 +218,13 @@ struct CustomerDocument {
     private init(_ origin: FactOrigin) {
         source = origin.source
         date = origin.signedDate > 0 ? origin.signedDate : nil
-        signingInput = origin.signingInput
+        hash = origin.document
     }
 
-    private init(_ receipt: KnownReceipt) {
+    private init(_ receipt: KnownReceipt, _ hash: Fingerprint) {
         source = .receipt
         date = receipt.signedDate
-        signingInput = nil
+        self.hash = hash
         self.receipt = receipt
     }
 }

@@ -120,7 +120,11 @@ struct DocumentFiling {
         }
         let userId =
             mapping.isWithoutPurchases ? roles.users.userId(record.carried + document.document.carried) : nil
-        var sets = [FactSet](recorded: mapping, importedAt: date, userId: userId)
+        let rows = document.rows.indices.filter { !contradicted.contains($0) }.map { document.rows[$0].document }
+        var sets = [FactSet](
+            recorded: mapping, importedAt: date, userId: userId,
+            // Columns of the caller's own are no document.
+            document: document.isRowBeside ? nil : document.document.hash, rows: rows.map(\.hash))
         if mapping.isWithoutPurchases, let set = sets.first {
             let agreeing = signedApps.filter { $0.agrees(with: set, of: userId) }
             if agreeing.contains(where: { $0.statesLegacyFields(of: set) }) {

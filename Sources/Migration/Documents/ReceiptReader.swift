@@ -49,9 +49,10 @@ struct ReceiptReader: Sendable {
     }
 
     func map(_ receipt: Verified<LegacyReceipt>, in container: ReceiptContainer) -> VerifiedContent {
-        VerifiedContent(
-            kind: container.kind, mapped: mapper.map(receipt), sha256: Fingerprint(of: container.bytes).description,
-            facts: isForStore ? FactSet(receipt, bytes: container.bytes) : nil, signed: nil)
+        let hash = Fingerprint(of: container.bytes)
+        return VerifiedContent(
+            kind: container.kind, mapped: mapper.map(receipt), sha256: hash.description,
+            facts: isForStore ? FactSet(receipt, bytes: container.bytes, hash: hash) : nil, signed: nil)
     }
 
     /// The content of a receipt that was verified before.

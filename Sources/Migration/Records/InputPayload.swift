@@ -1,4 +1,5 @@
 package import AppStoreModels
+import LegacyReceipts
 
 /// The content of a record (Reference.md C4).
 package enum InputPayload: Sendable, Equatable {
@@ -53,6 +54,9 @@ package struct InputDocument: Sendable, Equatable {
         case .several, .unrecognized: return []
         }
     }
+
+    /// `FactOrigin.document` of what an unsigned document states.
+    var hash: Fingerprint { Fingerprint(of: original) }
 }
 
 extension InputPayload {

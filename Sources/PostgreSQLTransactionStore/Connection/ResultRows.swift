@@ -77,10 +77,12 @@ final class ResultRows {
     }
 
     /// Kind, source and signing date in three columns.
-    func head(_ row: Int, _ column: Int) throws -> CustomerAssembler.Row {
+    /// - Parameter document: the column with the hash of the document; nil if there is none.
+    func head(_ row: Int, _ column: Int, document: Int? = nil) throws -> CustomerAssembler.Row {
         CustomerAssembler.Row(
             kind: Int64(try integer(row, column, as: Int16.self)),
-            source: Int64(try integer(row, column + 1, as: Int16.self)), signedDate: try integer(row, column + 2))
+            source: Int64(try integer(row, column + 1, as: Int16.self)), signedDate: try integer(row, column + 2),
+            document: try document.map { try bytes(row, $0) } ?? [])
     }
 
     /// Each row and the index of the value that it is about, whose number from 1 is in the first column.

@@ -22,6 +22,7 @@ struct Schema: Sendable {
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
         Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
         Migration(version: 12, sql: legacyAppFields), Migration(version: 13, sql: legacyAppFill),
+        Migration(version: 14, sql: documents),
     ]
 
     /// The version that this program reads and writes.
@@ -243,6 +244,25 @@ struct Schema: Sendable {
     /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
     /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them after version 13.
     private static let legacyAppFields = "ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT ''"
+
+    /// Of version 14: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in the rows
+    /// of before, whose documents are no longer known. They are not rewritten, so the lock is short.
+    ///
+    /// An older program that is still connected replaces rows without the column. The trigger then removes the hash of the
+    /// earlier document, which does not state what the row has now.
+    private static let documents =
+        """
+        CREATE FUNCTION remove_document() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN NEW.document := ''; RETURN NEW; END $$;
+        """
+        + ["transactions", "renewal_infos", "app_transactions"].map { table in
+            """
+            ALTER TABLE \(table) ADD COLUMN document bytea NOT NULL DEFAULT '';
+            CREATE TRIGGER remove_document BEFORE UPDATE OF payload ON \(table) FOR EACH ROW
+                WHEN (coalesce(nullif(current_setting('legacy_receipts.schema_version', true), ''), '0')::int4 < 14)
+                EXECUTE FUNCTION remove_document()
+            """
+        }.joined(separator: ";")
 
     /// What `AppTransactionFiller` needs. Some databases of version 12 have the table or the trigger already, because
     /// development builds created them with that version.

@@ -74,10 +74,10 @@ struct Table: Sendable {
         "transactions",
         [
             .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("transaction_id"),
-            .bytea("payload"), .bytea("legacy"),
+            .bytea("payload"), .bytea("legacy"), .bytea("document"),
         ],
         key: ["purchase", "transaction_id", "kind"],
-        newness: [isNotifiedCancellation, "signed_date", revokes, "payload", "legacy", "source"],
+        newness: [isNotifiedCancellation, "signed_date", revokes, "payload", "legacy", "source", "document"],
         returning: ["purchase", "kind", "transaction_id"])
 
     /// `TransactionFact.revokes` of a row.
@@ -89,16 +89,21 @@ struct Table: Sendable {
     private static let isNotifiedCancellation = "(%.source = \(FactSource.notificationV1.code) AND \(revokes))"
 
     static let renewalInfos = Table(
-        "renewal_infos", [.int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload")],
-        key: ["purchase", "kind"], newness: ["signed_date", "payload", "source"], returning: ["purchase", "kind"])
+        "renewal_infos",
+        [
+            .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload"),
+            .bytea("document"),
+        ],
+        key: ["purchase", "kind"], newness: ["signed_date", "payload", "source", "document"],
+        returning: ["purchase", "kind"])
 
     static let appTransactions = Table(
         "app_transactions",
         [
             .int8("customer"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload"),
-            .bytea("legacy"),
+            .bytea("legacy"), .bytea("document"),
         ],
-        key: ["customer", "kind"], newness: ["signed_date", "payload", "legacy", "source"],
+        key: ["customer", "kind"], newness: ["signed_date", "payload", "legacy", "source", "document"],
         returning: ["customer", "kind"])
 
     static let receipts = Table(

@@ -19,16 +19,17 @@ struct CustomerJoiner {
         WITH given AS (SELECT * FROM unnest($1::int8[], $2::int8[]) AS given (from_customer, to_customer)),
         moved AS (
             DELETE FROM app_transactions AS old USING given WHERE old.customer = given.from_customer
-            RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload, old.legacy
+            RETURNING given.to_customer, old.signed_date, old.kind, old.source, old.payload, old.legacy, old.document
         )
-        INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload, legacy)
-        SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload, legacy FROM moved
-        ORDER BY to_customer, kind, signed_date DESC, payload DESC, legacy DESC, source DESC
+        INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload, legacy, document)
+        SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload, legacy, document
+        FROM moved
+        ORDER BY to_customer, kind, signed_date DESC, payload DESC, legacy DESC, source DESC, document DESC
         ON CONFLICT (customer, kind) DO UPDATE
         SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload,
-            legacy = excluded.legacy
-        WHERE (known.signed_date, known.payload, known.legacy, known.source)
-            < (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source)
+            legacy = excluded.legacy, document = excluded.document
+        WHERE (known.signed_date, known.payload, known.legacy, known.source, known.document)
+            < (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source, excluded.document)
         """)
     private static let moveReceipts = Statement(
         """

@@ -42,6 +42,8 @@ final class FactBatch: Sendable {
         let id: Range<Int>
         let payload: Range<Int>
         let legacy: Range<Int>
+        /// The hash of the document; empty if it is not known.
+        let document: Range<Int>
     }
 
     /// The bytes that the ranges refer to.

@@ -76,7 +76,8 @@ struct FactBatchBuilder {
             receipts.append(
                 FactBatch.Row(
                     owner: root, kind: Int16(truncatingIfNeeded: receipt.form.rawValue), source: 0,
-                    signedDate: receipt.signedDate, call: call, id: 0..<0, payload: bytes, legacy: 0..<0))
+                    signedDate: receipt.signedDate, call: call, id: 0..<0, payload: bytes, legacy: 0..<0,
+                    document: 0..<0))
             count += 1
         }
         return count
@@ -89,7 +90,8 @@ struct FactBatchBuilder {
         FactBatch.Row(
             owner: owner, kind: Int16(truncatingIfNeeded: kind ?? Int64(origin.source.kind.rawValue)),
             source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, call: call,
-            id: keep(id.utf8), payload: keep(encoder.payload.bytes), legacy: keep(encoder.legacy.bytes))
+            id: keep(id.utf8), payload: keep(encoder.payload.bytes), legacy: keep(encoder.legacy.bytes),
+            document: keep(origin.documentBytes))
     }
 
     /// Adds some bytes and returns where they are.
@@ -179,7 +181,9 @@ extension FactBatch {
                 let payloads = compare(left.payload, right.payload)
                 if payloads != 0 { return payloads }
                 let legacies = compare(left.legacy, right.legacy)
-                return legacies != 0 ? legacies : Int(left.source) - Int(right.source)
+                if legacies != 0 { return legacies }
+                return left.source != right.source
+                    ? Int(left.source) - Int(right.source) : compare(left.document, right.document)
             }
             rows.sort { left, right in
                 let keys = compareKeys(left, right)

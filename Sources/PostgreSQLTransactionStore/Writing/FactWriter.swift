@@ -285,6 +285,7 @@ struct FactWriter {
             if hasId { rows.bytes(batch.bytes[row.id]) }
             rows.bytes(batch.bytes[row.payload])
             if hasLegacy { rows.bytes(batch.bytes[row.legacy]) }
+            if hasSource { rows.bytes(batch.bytes[row.document]) }
         }
         // By database id, an order that is the same in every program. Two writers then wait for each other in one
         // direction only.

@@ -2,7 +2,7 @@ package import AppStoreModels
 internal import LegacyReceipts
 
 /// Writes facts as the engines store them: Apple's JSON without the bundle id and the environment, which the scope of
-/// the row states, and with the hash of a JWS as one more member (`StoredSigningInput`).
+/// the row states.
 ///
 /// The same fact always gives the same bytes. Engines compare them to decide between two facts of the same date.
 package struct FactEncoder {
@@ -16,13 +16,12 @@ package struct FactEncoder {
     package mutating func encode(_ fact: borrowing TransactionFact) {
         payload.removeAll()
         legacy.removeAll()
-        if fact.payload.bundleId == nil, fact.payload.environment == nil, fact.origin.signingInput == nil {
+        if fact.payload.bundleId == nil, fact.payload.environment == nil {
             fact.payload.write(to: &payload)
         } else {
             var value = fact.payload
             value.bundleId = nil
             value.environment = nil
-            StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
             value.write(to: &payload)
         }
         if let fields = fact.legacy, fields != LegacyTransactionFields() { fields.write(to: &legacy) }
@@ -33,7 +32,6 @@ package struct FactEncoder {
         legacy.removeAll()
         var value = fact.payload
         value.environment = nil
-        StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
         value.write(to: &payload)
     }
 
@@ -43,30 +41,26 @@ package struct FactEncoder {
         var value = fact.payload
         value.bundleId = nil
         value.receiptType = nil
-        StoredSigningInput.add(fact.origin.signingInput, to: &value.unknownMembers)
         value.write(to: &payload)
         if let fields = fact.legacy { fields.write(to: &legacy) }
     }
 }
 
-/// The member of a stored payload with the hash of the JWS that states it (`FactOrigin.signingInput`). Of two facts of one
-/// date, the one without the member has the greater bytes, so a document that arrives again changes no older row.
+/// The member of a stored payload with the hash of the JWS that states it, in rows from before they had a column for it
+/// (`FactRow.document`). Such a row has lesser bytes than a row without the member, which replaces it when the document
+/// arrives again.
 package enum StoredSigningInput {
     private static let member = "signingInputSHA256"
 
-    fileprivate static func add(_ hash: Fingerprint?, to members: inout UnknownMembers) {
-        if let hash { members.set(member, .string(hash.description)) }
-    }
-
-    /// Takes the hash out of the members of a stored payload. Unsigned documents have no hash, even with this
-    /// member.
+    /// Takes the hash out of the members of a stored payload. Unsigned documents never had this member, so theirs is the
+    /// document's own.
     package static func take(from members: inout UnknownMembers, of origin: FactOrigin) -> FactOrigin {
         guard !members.isEmpty, origin.source.kind == .signedTransaction, let value = members.remove(member) else {
             return origin
         }
         return FactOrigin(
             source: origin.source, signedDate: origin.signedDate,
-            signingInput: value.string.flatMap { Fingerprint(hex: $0) })
+            document: origin.document ?? value.string.flatMap { Fingerprint(hex: $0) })
     }
 }
 

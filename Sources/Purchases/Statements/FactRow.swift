@@ -21,15 +21,21 @@ public struct FactRow: Hashable, Sendable {
     public let legacy: [UInt8]
     /// Whether the fact states a refund or an upgrade.
     public let revokes: Bool
+    /// The SHA-256 of the document that states the fact, 32 bytes; empty if it is not known.
+    public let document: [UInt8]
 
     /// A row as it was stored.
-    public init(kind: Int64, source: Int64, signedDate: Int64, payload: [UInt8], legacy: [UInt8], revokes: Bool) {
+    public init(
+        kind: Int64, source: Int64, signedDate: Int64, payload: [UInt8], legacy: [UInt8], revokes: Bool,
+        document: [UInt8]
+    ) {
         self.kind = kind
         self.source = source
         self.signedDate = signedDate
         self.payload = payload
         self.legacy = legacy
         self.revokes = revokes
+        self.document = document
     }
 
     /// The row of a transaction.
@@ -58,22 +64,24 @@ public struct FactRow: Hashable, Sendable {
     ) {
         self.init(
             kind: kind ?? Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
-            payload: encoder.payload.bytes, legacy: legacy, revokes: revokes)
+            payload: encoder.payload.bytes, legacy: legacy, revokes: revokes, document: origin.documentBytes)
     }
 
     /// Whether this row replaces another row with the same key. A cancellation from a notification of version 1 that a
     /// server received wins over every other recorded row: it counts against signed documents, and the absence of a
     /// cancellation in an unsigned row shows little, because stored replies repeat rows of old receipts. A refund that
     /// was reversed is known by the signed transaction. Otherwise the newer row wins. Of two rows of the same date, the
-    /// one that revokes wins; if both or neither do, the one with the greater bytes wins. The order of the documents
-    /// therefore does not matter, and a row never replaces itself.
+    /// one that revokes wins; if both or neither do, the one with the greater bytes wins. If all of this is equal, two
+    /// documents state the same, and the one with the greater hash is named; a hash is greater than none. The order of the
+    /// documents therefore does not matter, and a row never replaces itself.
     public func replaces(_ other: FactRow) -> Bool {
         if isNotifiedCancellation != other.isNotifiedCancellation { return isNotifiedCancellation }
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         if revokes != other.revokes { return revokes }
         if payload != other.payload { return other.payload.lexicographicallyPrecedes(payload) }
         if legacy != other.legacy { return other.legacy.lexicographicallyPrecedes(legacy) }
-        return source > other.source
+        if source != other.source { return source > other.source }
+        return other.document.lexicographicallyPrecedes(document)
     }
 
     private var isNotifiedCancellation: Bool { revokes && source == FactSource.notificationV1.code }

@@ -73,19 +73,32 @@ public struct FactOrigin: Hashable, Sendable {
     /// a transaction receipt, which states no signing date, the later of the purchase and the cancellation; for a JWS,
     /// `signedDate`; for a reply, the request date.
     public let signedDate: Int64
-    /// The SHA-256 that the signature of a JWS signs (`SignatureEvidence`); nil for other documents, and for facts from
-    /// before stores kept it. It names the document, and nothing depends on it.
-    package let signingInput: Fingerprint?
+    /// The SHA-256 of the document, so that people find it again. Only ``FactRow/replaces(_:)`` looks at it, where two
+    /// documents state exactly the same at the same date.
+    ///
+    /// - A receipt: of its canonical bytes (`Verified.canonicalBytes(of:)`), which is `KnownReceipt.digest`.
+    /// - A JWS: of what its signature signs, the header and the payload with the period between them (`SignatureEvidence`).
+    ///   The signature itself has several forms, and anyone can turn one into another. What a notification of version 2
+    ///   contains has the hash of its `signedPayload`, the JWS that Apple sent.
+    /// - An unsigned document: of its UTF-8 JSON as `JSONWriter` writes it, in its order and without white space between
+    ///   the tokens. So the hash does not depend on the file or the column that the document was in. The caller's own
+    ///   members beside Apple's do not count; the shared secret in a notification of version 1 does.
+    ///
+    /// Nil for columns of a table that are read as a row, and for facts from before stores kept it.
+    package let document: Fingerprint?
 
     public init(source: FactSource, signedDate: Int64) {
-        self.init(source: source, signedDate: signedDate, signingInput: nil)
+        self.init(source: source, signedDate: signedDate, document: nil)
     }
 
-    package init(source: FactSource, signedDate: Int64, signingInput: Fingerprint?) {
+    package init(source: FactSource, signedDate: Int64, document: Fingerprint?) {
         self.source = source
         self.signedDate = signedDate
-        self.signingInput = signingInput
+        self.document = document
     }
+
+    /// The 32 bytes of ``document``, as engines store them; empty if it is nil.
+    package var documentBytes: [UInt8] { document?.bytes ?? [] }
 
     /// Origins without and with the hash of one document are the same.
     public static func == (left: FactOrigin, right: FactOrigin) -> Bool {

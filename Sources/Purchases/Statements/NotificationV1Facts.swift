@@ -24,7 +24,12 @@ extension [FactSet] {
             object[$0]?.wholeNumber
         }
         let notBefore = (changes + receipts.compactMap(\.receipt?.signedDate)).max()
-        let recorded = mapping.map { [FactSet](recorded: $0, wasReceived: true, notBefore: notBefore) } ?? []
+        let recorded =
+            mapping.map {
+                [FactSet](
+                    recorded: $0, wasReceived: true, notBefore: notBefore, importedAt: .max, userId: nil,
+                    document: Fingerprint(of: JSONValue.object(object).json), rows: [])
+            } ?? []
         guard let scope = recorded.first?.scope ?? receipts.first?.scope ?? StoreScope(notificationV1: object) else {
             self = []
             return

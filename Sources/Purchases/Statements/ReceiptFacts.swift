@@ -5,16 +5,21 @@ public import LegacyReceipts
 
 extension FactSet {
     /// The facts of a verified receipt of either kind; see the initializers for each.
-    public init?(_ receipt: Verified<LegacyReceipt>, bytes: [UInt8]) {
-        self.init(receipt, canonicalBytes: receipt.canonicalBytes(of: bytes))
+    public init?(_ receipt: Verified<LegacyReceipt>, bytes: [UInt8]) { self.init(receipt, bytes: bytes, hash: nil) }
+
+    /// The same, for a caller that may have computed the SHA-256 of the bytes.
+    package init?(_ receipt: Verified<LegacyReceipt>, bytes: [UInt8], hash: Fingerprint?) {
+        let canonical = receipt.canonicalBytes(of: bytes)
+        self.init(receipt, canonicalBytes: canonical, hash: canonical == bytes ? hash : nil)
     }
 
     /// The same, for a caller that already has the canonical form of the receipt.
-    package init?(_ receipt: Verified<LegacyReceipt>, canonicalBytes: [UInt8]) {
+    /// - Parameter hash: its SHA-256; nil to compute it.
+    package init?(_ receipt: Verified<LegacyReceipt>, canonicalBytes: [UInt8], hash: Fingerprint? = nil) {
         switch receipt.payload {
-        case .app(let app): self.init(receipt.map { _ in app }, canonicalBytes: canonicalBytes)
+        case .app(let app): self.init(receipt.map { _ in app }, canonicalBytes: canonicalBytes, hash)
         case .transaction(let transaction):
-            self.init(receipt.map { _ in transaction }, canonicalBytes: canonicalBytes)
+            self.init(receipt.map { _ in transaction }, canonicalBytes: canonicalBytes, hash)
         }
     }
 
@@ -31,18 +36,19 @@ extension FactSet {
         self.init(receipt.map { LegacyReceipt.app($0) }, bytes: bytes)
     }
 
-    private init?(_ receipt: Verified<AppReceipt>, canonicalBytes: [UInt8]) {
+    private init?(_ receipt: Verified<AppReceipt>, canonicalBytes: [UInt8], _ hash: Fingerprint?) {
         let app = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = app.environment?.stored,
             let scope = StoreScope(storing: environment, app.bundleId), let signedDate = app.receiptCreationDate
         else { return nil }
-        let origin = FactOrigin(source: .receipt, signedDate: signedDate)
+        let kept = KnownReceipt(
+            form: .app, bytes: canonicalBytes, signedDate: signedDate, hash: hash ?? Fingerprint(of: canonicalBytes))
+        let origin = FactOrigin(source: .receipt, signedDate: signedDate, document: kept.hash)
         let facts = app.statements.map {
             TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
         }
         self.init(
-            scope: scope, transactions: facts, appTransaction: AppTransactionFact(app, origin),
-            receipt: KnownReceipt(form: .app, bytes: canonicalBytes, signedDate: signedDate))
+            scope: scope, transactions: facts, appTransaction: AppTransactionFact(app, origin), receipt: kept)
     }
 
     /// The facts of a verified transaction receipt (iOS 6): one purchase. Its date is the purchase date, or the
@@ -57,19 +63,20 @@ extension FactSet {
         self.init(receipt.map { LegacyReceipt.transaction($0) }, bytes: bytes)
     }
 
-    private init?(_ receipt: Verified<TransactionReceipt>, canonicalBytes: [UInt8]) {
+    private init?(_ receipt: Verified<TransactionReceipt>, canonicalBytes: [UInt8], _ hash: Fingerprint?) {
         let payload = receipt.payload
         guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
             let scope = StoreScope(storing: environment, payload.bundleId ?? ""),
             let statedDate = payload.statedDate, let receiptDate = payload.knownReceiptDate,
             CustomerIdentity.isMeaningful(id: payload.transactionId)
         else { return nil }
-        let origin = FactOrigin(source: .receipt, signedDate: statedDate)
+        let kept = KnownReceipt(
+            form: .transaction, bytes: canonicalBytes, signedDate: receiptDate,
+            hash: hash ?? Fingerprint(of: canonicalBytes))
+        let origin = FactOrigin(source: .receipt, signedDate: statedDate, document: kept.hash)
         let statement = payload.statement
         let fact = TransactionFact(payload: statement.payload, legacy: statement.legacy, origin: origin)
-        self.init(
-            scope: scope, transactions: [fact],
-            receipt: KnownReceipt(form: .transaction, bytes: canonicalBytes, signedDate: receiptDate))
+        self.init(scope: scope, transactions: [fact], receipt: kept)
     }
 }
 

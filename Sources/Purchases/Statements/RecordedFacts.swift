@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import LegacyReceipts
+package import LegacyReceipts
 
 extension [FactSet] {
     /// The facts of a recorded document, one set per original transaction id. The document is unsigned, so it cannot
@@ -18,7 +18,19 @@ extension [FactSet] {
     ///   - importedAt: the date of the import, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - userId: the caller's user whose document it is, if that is known.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max, userId: String? = nil) {
-        self.init(recorded: mapping, wasReceived: false, notBefore: nil, importedAt: importedAt, userId: userId)
+        self.init(recorded: mapping, importedAt: importedAt, userId: userId, document: nil)
+    }
+
+    /// - Parameters:
+    ///   - document: the hash of the document (`FactOrigin.document`).
+    ///   - rows: for StoreKit 2 transactions, the hash of the document of each. Empty if all are from one document.
+    package init(
+        recorded mapping: RecordedMapping, importedAt: Int64, userId: String?, document: Fingerprint?,
+        rows: [Fingerprint?] = []
+    ) {
+        self.init(
+            recorded: mapping, wasReceived: false, notBefore: nil, importedAt: importedAt, userId: userId,
+            document: document, rows: rows)
     }
 
     /// - Parameters:
@@ -26,9 +38,11 @@ extension [FactSet] {
     ///   - notBefore: the earliest possible date of the document, in milliseconds since 1970-01-01T00:00:00Z: that of a
     ///     change that it states or of a receipt that it embeds.
     ///   - userId: the caller's user whose document it is, if that is known.
+    ///   - hash: that of the document.
+    ///   - rows: the hash of the document of each transaction.
     init(
-        recorded mapping: RecordedMapping, wasReceived: Bool, notBefore: Int64?, importedAt: Int64 = .max,
-        userId: String? = nil
+        recorded mapping: RecordedMapping, wasReceived: Bool, notBefore: Int64?, importedAt: Int64, userId: String?,
+        document hash: Fingerprint?, rows: [Fingerprint?]
     ) {
         var stated = mapping.asOf?.date ?? 0
         if let notBefore, mapping.asOf?.kind != .recorded { stated = Swift.max(stated, notBefore) }
@@ -39,8 +53,11 @@ extension [FactSet] {
             case .storeKit2: .recordedStoreKit2
             }
         var document = RecordedDocument(
-            origin: FactOrigin(source: source, signedDate: Swift.min(stated, importedAt)), importedAt: importedAt)
-        for statement in mapping.statements { document.add(statement) }
+            origin: FactOrigin(source: source, signedDate: Swift.min(stated, importedAt), document: hash),
+            importedAt: importedAt)
+        for (place, statement) in mapping.statements.enumerated() {
+            document.add(statement, rows.indices.contains(place) ? rows[place] : hash)
+        }
         document.addAppTransaction(of: mapping, userId: userId)
         for info in mapping.renewalInfos { document.add(info, mapping) }
         self = document.sets
@@ -95,9 +112,11 @@ private struct RecordedDocument {
     }
 
     /// Each part of StoreKit 2 JSON has a date of its own; a reply has one.
-    private func origin(_ signedDate: Int64?) -> FactOrigin {
-        guard origin.source == .recordedStoreKit2, let signedDate else { return origin }
-        return FactOrigin(source: origin.source, signedDate: Swift.min(signedDate, importedAt))
+    private func origin(_ signedDate: Int64?, _ document: Fingerprint?) -> FactOrigin {
+        let date = origin.source == .recordedStoreKit2 ? signedDate : nil
+        return FactOrigin(
+            source: origin.source, signedDate: date.map { Swift.min($0, importedAt) } ?? origin.signedDate,
+            document: document)
     }
 
     var sets: [FactSet] { parts.flatMap(\.sets).filter { !$0.identities.isEmpty } }
@@ -112,13 +131,14 @@ private struct RecordedDocument {
         return parts.count - 1
     }
 
-    mutating func add(_ statement: PurchaseStatement) {
+    /// - Parameter document: the hash of the document of the statement.
+    mutating func add(_ statement: PurchaseStatement, _ document: Fingerprint?) {
         let payload = statement.payload
         guard payload.hasDecimalIds,
             let index = index(statement.context.environment, statement.context.bundleId)
         else { return }
         parts[index].transactions.append(
-            TransactionFact(payload: payload, legacy: statement.legacy, origin: origin(payload.signedDate)))
+            TransactionFact(payload: payload, legacy: statement.legacy, origin: origin(payload.signedDate, document)))
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
     }
 
@@ -158,7 +178,7 @@ private struct RecordedDocument {
         }
         guard let index else { return }
         parts[index].renewalInfos.append(
-            RenewalInfoFact(payload: info.payload, origin: origin(info.payload.signedDate)))
+            RenewalInfoFact(payload: info.payload, origin: origin(info.payload.signedDate, origin.document)))
     }
 }
 

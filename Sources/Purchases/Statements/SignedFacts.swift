@@ -23,21 +23,32 @@ extension FactSet {
         renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>] = [], appTransaction: Verified<AppTransaction>? = nil,
         notification: ProcessedNotification? = nil, unclaimedSeatIds: [String] = []
     ) {
+        self.init(
+            scope: scope, source: source, transactions, renewalInfos, appTransaction, notification, unclaimedSeatIds,
+            in: nil)
+    }
+
+    /// - Parameter document: the hash of the JWS that contains the data; nil if each is a document of its own.
+    private init(
+        scope: StoreScope, source: FactSource, _ transactions: [Verified<JWSTransactionDecodedPayload>],
+        _ renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>], _ appTransaction: Verified<AppTransaction>?,
+        _ notification: ProcessedNotification?, _ unclaimedSeatIds: [String], in document: Fingerprint?
+    ) {
         let facts = transactions.lazy.filter {
             $0.payload.bundleId == scope.bundleId && $0.payload.environment == scope.environment
-        }.map { TransactionFact($0.payload, source: source, signingInput: $0.evidence.signingInput) }
+        }.map { TransactionFact($0.payload, source: source, document: document ?? $0.evidence.signingInput) }
         let subscriptions = Set(transactions.lazy.compactMap(\.payload.originalTransactionId))
         let renewals = renewalInfos.lazy.filter {
             guard let id = $0.payload.originalTransactionId, $0.payload.environment == scope.environment else {
                 return false
             }
             return transactions.isEmpty || subscriptions.contains(id)
-        }.map { RenewalInfoFact($0.payload, source: source, signingInput: $0.evidence.signingInput) }
+        }.map { RenewalInfoFact($0.payload, source: source, document: document ?? $0.evidence.signingInput) }
         let app = appTransaction.flatMap { app -> AppTransactionFact? in
             guard app.payload.bundleId == scope.bundleId, app.payload.receiptType == scope.environment else {
                 return nil
             }
-            return AppTransactionFact(app.payload, source: source, signingInput: app.evidence.signingInput)
+            return AppTransactionFact(app.payload, source: source, document: document ?? app.evidence.signingInput)
         }
         self.init(
             scope: scope, transactions: Array(facts), renewalInfos: Array(renewals), appTransaction: app,
@@ -65,9 +76,9 @@ extension FactSet {
             let processed = ProcessedNotification(notification, payload: payload)
         else { return nil }
         self.init(
-            scope: scope, source: .notificationV2, transactions: transaction.map { [$0] } ?? [],
-            renewalInfos: renewalInfo.map { [$0] } ?? [], appTransaction: appTransaction, notification: processed,
-            unclaimedSeatIds: notification.payload.unclaimInfo?.unclaimSeatIds ?? [])
+            scope: scope, source: .notificationV2, transaction.map { [$0] } ?? [], renewalInfo.map { [$0] } ?? [],
+            appTransaction, processed, notification.payload.unclaimInfo?.unclaimSeatIds ?? [],
+            in: notification.evidence.signingInput)
     }
 }
 
@@ -156,27 +167,25 @@ extension ProcessedNotification {
 extension TransactionFact {
     /// A transaction that the App Store signed. Without a signing date, its date is the earliest possible: the later of
     /// the purchase and the revocation that it states.
-    package init(_ payload: JWSTransactionDecodedPayload, source: FactSource, signingInput: Fingerprint? = nil) {
+    package init(_ payload: JWSTransactionDecodedPayload, source: FactSource, document: Fingerprint? = nil) {
         let date = payload.signedDate ?? max(payload.purchaseDate ?? 0, payload.revocationDate ?? 0)
         self.init(
             payload: payload, legacy: nil,
-            origin: FactOrigin(source: source, signedDate: date, signingInput: signingInput))
+            origin: FactOrigin(source: source, signedDate: date, document: document))
     }
 }
 
 extension RenewalInfoFact {
-    package init(_ payload: JWSRenewalInfoDecodedPayload, source: FactSource, signingInput: Fingerprint? = nil) {
+    package init(_ payload: JWSRenewalInfoDecodedPayload, source: FactSource, document: Fingerprint? = nil) {
         let date = payload.signedDate ?? payload.recentSubscriptionStartDate ?? 0
-        self.init(
-            payload: payload, origin: FactOrigin(source: source, signedDate: date, signingInput: signingInput))
+        self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date, document: document))
     }
 }
 
 extension AppTransactionFact {
     /// `receiptCreationDate` is the signing date of an app transaction (Reference.md S5.3).
-    package init(_ payload: AppTransaction, source: FactSource, signingInput: Fingerprint? = nil) {
+    package init(_ payload: AppTransaction, source: FactSource, document: Fingerprint? = nil) {
         let date = payload.receiptCreationDate ?? payload.originalPurchaseDate ?? 0
-        self.init(
-            payload: payload, origin: FactOrigin(source: source, signedDate: date, signingInput: signingInput))
+        self.init(payload: payload, origin: FactOrigin(source: source, signedDate: date, document: document))
     }
 }

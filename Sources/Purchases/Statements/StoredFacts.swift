@@ -1,6 +1,6 @@
 public import AppStoreModels
 internal import Foundation
-internal import LegacyReceipts
+package import LegacyReceipts
 
 /// Values of legacy documents that the modern model has no field for. Each is absent if the document does not have it.
 /// That matters: verifyReceipt shows a flag only if the receipt has the attribute.
@@ -122,15 +122,22 @@ public struct KnownReceipt: Hashable, Sendable {
     /// Attribute 12 of an app receipt; the purchase date of a transaction receipt, plus 1 if it states a cancellation.
     /// Milliseconds since 1970-01-01T00:00:00Z.
     public let signedDate: Int64
+    /// The SHA-256 of the bytes, if the caller had computed it.
+    private let knownHash: Fingerprint?
 
-    package init(form: Form, bytes: [UInt8], signedDate: Int64) {
+    /// - Parameter hash: the SHA-256 of the bytes; nil to compute it when it is needed.
+    package init(form: Form, bytes: [UInt8], signedDate: Int64, hash: Fingerprint? = nil) {
         self.form = form
         self.bytes = bytes
         self.signedDate = signedDate
+        knownHash = hash
     }
 
-    /// SHA-256 of the bytes, 64 hexadecimal digits.
-    package var digest: String { Fingerprint(of: bytes).description }
+    /// The SHA-256 of the bytes.
+    package var hash: Fingerprint { knownHash ?? Fingerprint(of: bytes) }
+
+    /// ``hash`` as 64 hexadecimal digits.
+    package var digest: String { hash.description }
 
     // The compiler's version compares byte by byte, which is many times slower for each receipt that arrives again.
     public static func == (left: KnownReceipt, right: KnownReceipt) -> Bool {
@@ -142,6 +149,12 @@ public struct KnownReceipt: Hashable, Sendable {
                 return memcmp(one, other, right.count) == 0
             }
         }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(form)
+        hasher.combine(signedDate)
+        hasher.combine(bytes)
     }
 }
 

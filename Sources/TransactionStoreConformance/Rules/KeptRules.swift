@@ -4,6 +4,12 @@ import Purchases
 import TransactionStore
 
 extension StoreConformance {
+    /// Two hashes, the lesser one first.
+    private static let hashes: (less: Fingerprint, greater: Fingerprint) = {
+        let (one, other) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
+        return one.bytes.lexicographicallyPrecedes(other.bytes) ? (one, other) : (other, one)
+    }()
+
     static let kept: [StoreRule] = [
         StoreRule(opened: "the newest receipt of each form is stored, in any order") { store in
             let receipts = [
@@ -22,12 +28,12 @@ extension StoreConformance {
             }
             try await expect(store.counts().receipts, equals: 4)
         },
-        StoreRule(opened: "the hash of a JWS stays with what it states, and is no member of it") { store in
-            let (first, second) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
-            // A store from before the hash was kept takes it with the next document of another date.
+        StoreRule(opened: "the hash of a document stays with what it states, and is no member of it") { store in
+            let (less, greater) = hashes
+            // A row from before the hash was kept takes it when the document arrives again.
             let steps: [(hash: Fingerprint?, date: Int64, changed: Int, kept: Fingerprint?)] = [
-                (nil, 1, 3, nil), (first, 1, 0, nil), (first, 2, 3, first), (second, 3, 3, second),
-                (second, 3, 0, second),
+                (nil, 1, 3, nil), (less, 1, 3, less), (nil, 1, 0, less), (greater, 1, 3, greater),
+                (less, 1, 0, greater), (less, 2, 3, less), (less, 2, 0, less),
             ]
             for step in steps {
                 let result = try await store.apply([FactSupport.answer(step.hash, signedAt: step.date)])
@@ -37,12 +43,67 @@ extension StoreConformance {
                 let info = try require(customer.renewalInfos.first)
                 let app = try require(customer.appTransaction)
                 for origins in [transaction.origins, info.origins, app.origins] {
-                    try expect(origins.map(\.signingInput), equals: [step.kept])
+                    try expect(origins.map(\.document), equals: [step.kept], "\(step)")
                 }
                 try expect(
                     transaction.payload.unknownMembers.isEmpty && info.payload.unknownMembers.isEmpty
                         && app.payload.unknownMembers.isEmpty)
             }
+        },
+        StoreRule(opened: "two documents that state the same at one date name the same one, in any order") { store in
+            let (less, greater) = hashes
+            let documents = [nil, less, greater].map { FactSupport.answer($0, signedAt: 1) }
+            for (number, order) in permutations(documents).enumerated() {
+                for together in [true, false] {
+                    let scope = StoreScope(environment: .production, bundleId: "app\(number)\(together)")
+                    let sets = order.map { moved($0, to: scope) }
+                    if together { _ = try await store.apply(sets) }
+                    for set in sets where !together { try await store.add(set) }
+                    let customer = try require(try await store.customer(original: "1", in: scope))
+                    let origins =
+                        customer.transactions.map(\.origins) + customer.renewalInfos.map(\.origins)
+                        + [customer.appTransaction?.origins ?? []]
+                    try expect(origins.map { $0.map(\.document) }, equals: Array(repeating: [greater], count: 3))
+                }
+            }
+        },
+        StoreRule(opened: "two customers who become one have the app transaction of the same document, in any order") {
+            store in
+            let (less, greater) = hashes
+            for (number, order) in [[less, greater], [greater, less]].enumerated() {
+                let scope = StoreScope(environment: .production, bundleId: "app\(number)")
+                for (place, hash) in order.enumerated() {
+                    let origin = FactOrigin(source: .receipt, signedDate: 1, document: hash)
+                    let app = AppTransactionFact(payload: Samples.app("1").payload, origin: origin)
+                    try await store.add(
+                        Samples.set(scope: scope, identities: [Samples.original("\(place + 1)")], app: app))
+                }
+                try await store.add(Samples.set(Samples.fact("1"), Samples.fact("2"), scope: scope))
+                let app = try require(try await store.customer(original: "1", in: scope)?.appTransaction)
+                try expect(app.origins.map(\.document), equals: [greater])
+            }
+        },
+        StoreRule(opened: "what two documents state decides which one is kept, not their hashes") { store in
+            let (less, greater) = hashes
+            func fact(_ hash: Fingerprint, isTrialPeriod: Bool) -> TransactionFact {
+                TransactionFact(
+                    payload: Samples.payload("1"), legacy: LegacyTransactionFields(isTrialPeriod: isTrialPeriod),
+                    origin: FactOrigin(source: .receipt, signedDate: 1, document: hash))
+            }
+            var kept: Set<Bool?> = []
+            var number = 0
+            for hashes in [(less, greater), (greater, less)] {
+                for order in permutations([(hashes.0, true), (hashes.1, false)]) {
+                    number += 1
+                    let scope = StoreScope(environment: .production, bundleId: "app\(number)")
+                    for (hash, isTrial) in order {
+                        try await store.add(fact(hash, isTrialPeriod: isTrial), scope: scope)
+                    }
+                    let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
+                    kept.insert(transaction?.legacy.isTrialPeriod)
+                }
+            }
+            try expect(kept.count == 1 && !kept.contains(nil))
         },
         StoreRule(opened: "what a receipt states beside the modern app transaction stays with it") { store in
             let none = LegacyAppTransactionFields()

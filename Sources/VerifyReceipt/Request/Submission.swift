@@ -56,7 +56,7 @@ struct SubmissionReader: Sendable {
             let again = try decoded(canonical)
             (receipt, bytes) = (try verified(again, at: endpoint), canonical)
         }
-        let facts = hasStore ? FactSet(receipt, canonicalBytes: bytes) : nil
+        let facts = hasStore ? FactSet(receipt, canonicalBytes: bytes, hash: name) : nil
         let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, bytes: bytes)
         cache.insert(entry, name)
         return Submission(entry: entry, text: submitted)

@@ -216,6 +216,35 @@ struct CustomerReportTests {
         }
     }
 
+    @Test("documents has the hash of each document: of receipts that a newer one replaced, and of unsigned ones too")
+    func hashesOfAll() async throws {
+        func set(_ id: String, _ source: FactSource, _ hash: Fingerprint?, _ receipt: KnownReceipt?) -> FactSet {
+            let date = receipt?.signedDate ?? Samples.june
+            let fact = TransactionFact(
+                payload: StoreSamples.payload(id, original: "1"), legacy: nil,
+                origin: FactOrigin(source: source, signedDate: date, document: hash))
+            return StoreSamples.set([fact], receipt: receipt)
+        }
+        let old = StoreSamples.receipt("old", at: Samples.june)
+        let new = StoreSamples.receipt("new", at: Samples.june + 1)
+        let reply = Fingerprint(of: [7])
+        let sets = [
+            set("1", .receipt, old.hash, old), set("2", .receipt, new.hash, new), set("2", .recordedReply, reply, nil),
+            set("3", .recordedReply, nil, nil),
+        ]
+        for sets in [sets, sets.reversed()] {
+            try await Samples.withStore(sets) { store in
+                let rows = try rows(try #require(try await reports("1", store, nil).first), "documents")
+                #expect(
+                    rows.map { $0["document"]?.string } == ["receipt", "recordedReply", "recordedReply", "receipt"])
+                #expect(rows.map { $0["sha256"]?.string } == [old.digest, nil, reply.description, new.digest])
+                // The store has only the newer receipt itself.
+                #expect(rows.map { $0["form"]?.string } == [nil, nil, nil, "app"])
+                #expect(rows.map { $0["transactions"]?.integer } == [1, 1, 1, 1])
+            }
+        }
+    }
+
     @Test("documents has the hash of the signed part of each JWS")
     func hashesOfJWS() async throws {
         let (old, new) = (Fingerprint(of: [1]), Fingerprint(of: [2]))

@@ -388,6 +388,53 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("name each document by its hash: a reply has the same one in a file, a column and a line with other members")
+    func hashes() async throws {
+        let folder = try TemporaryFolder()
+        let reply = """
+            {"status":0,"environment":"Production","receipt":{"receipt_type":"Production","bundle_id":"com.example.app",\
+            "request_date_ms":"1600000000000","in_app":[{"quantity":"1","product_id":"coins","transaction_id":"5",\
+            "original_transaction_id":"5","purchase_date_ms":"1590000000000"}]}}
+            """
+        let spaced = reply.replacing(",", with: " ,\n\t")
+        let quoted = reply.replacing("\"", with: "\"\"")
+        let forms = [
+            ("reply.json", spaced), ("table.csv", "user_id,reply\nu1,\"\(quoted)\"\n"),
+            ("lines.ndjson", "{\"user_id\":\"u1\",\(reply.dropFirst())\n"),
+        ]
+        for (name, text) in forms {
+            let store = try Self.open(folder, name)
+            let path = try folder.write(name, text)
+            let summary = try await StoreMigration(options: try Self.options()).run(inputs: [path], into: store)
+            #expect(summary.records.migrated == 1, "\(name)")
+            let scope = StoreScope(environment: .production, bundleId: "com.example.app")
+            let customer = try await store.customer([CustomerIdentity(.originalTransactionId, "5")], in: scope)
+            let hashes = customer?.transactions.flatMap(\.origins).map(\.document)
+            #expect(hashes == [Fingerprint(of: Array(reply.utf8))], "\(name)")
+            try await store.close()
+        }
+        // A receipt has the hash that the kept receipt has; columns beside it that are read as a row have none.
+        let receipt = try Self.receipt("auto-renewable")
+        let row = "530009000000001,com.example.orchard.coins,1700000000000"
+        let path = try folder.write(
+            "row.csv", "transaction_id,product_id,purchase_date_ms,receipt\n\(row),\(receipt)\n")
+        let store = try Self.open(folder, "row")
+        _ = try await StoreMigration(options: try Self.options()).run(inputs: [path], into: store)
+        var found: [FactSource: Set<Fingerprint?>] = [:]
+        var kept: Set<Fingerprint?> = []
+        for scope in try await store.scopes() {
+            for customer in try await store.customers(in: scope, after: nil, limit: 100) {
+                for origin in customer.transactions.flatMap(\.origins) {
+                    found[origin.source, default: []].insert(origin.document)
+                }
+                if let receipt = customer.newestAppReceipt { kept.insert(receipt.hash) }
+            }
+        }
+        #expect(found == [.receipt: kept, .recordedReply: [nil]])
+        #expect(kept.count == 1)
+        try await store.close()
+    }
+
     @Test("verify a receipt once, however many records it stands in")
     func once() async throws {
         let folder = try TemporaryFolder()

@@ -28,6 +28,22 @@ struct ReceiptFactTests {
         #expect(set.appTransaction?.payload.originalApplicationVersion == "1")
     }
 
+    @Test("What a receipt states has the hash of the receipt that is kept, computed once")
+    func hash() throws {
+        let receipt = FactSupport.receipt([FactSupport.purchase()])
+        let set = try #require(FactSet(receipt, bytes: bytes))
+        let hash = Fingerprint(of: bytes)
+        #expect(set.receipt?.hash == hash && set.receipt?.digest == hash.description)
+        #expect(set.transactions.map(\.origin.document) == [hash])
+        #expect(set.appTransaction?.origin.document == hash)
+        // The hash of the caller is taken, not checked.
+        let given = Fingerprint(of: [9])
+        let known = try #require(FactSet(receipt.map { LegacyReceipt.app($0) }, bytes: bytes, hash: given))
+        #expect(known.receipt?.hash == given && known.transactions.map(\.origin.document) == [given])
+        // It does not make two receipts with the same bytes different.
+        #expect(known.receipt == set.receipt && Set([known.receipt, set.receipt]).count == 1)
+    }
+
     @Test func conclusionsAreNotStored() throws {
         // The mapping concludes ownership (before 2021), reason, and here that the period was upgraded.
         let upgrade = InAppPurchase(

@@ -1,4 +1,5 @@
 import AppStoreModels
+import LegacyReceipts
 import Purchases
 import Testing
 import TransactionStore
@@ -184,5 +185,18 @@ struct RecordedFactTests {
         let received = [FactSet](
             notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [])
         #expect(received.first?.transactions.first?.origin.source == .notificationV1)
+        // That of its JSON without white space, as for a stored one.
+        #expect(
+            received.first?.transactions.first?.origin.document == Fingerprint(of: JSONValue.object(object).json))
+    }
+
+    @Test("What a reply states has the hash of the reply")
+    func hash() throws {
+        let hash = Fingerprint(of: [1])
+        let sets = [FactSet](
+            recorded: try FactSupport.recorded(Self.reply), importedAt: .max, userId: nil, document: hash)
+        #expect(sets.flatMap(\.transactions).map(\.origin.document) == [hash])
+        #expect(sets.flatMap(\.renewalInfos).map(\.origin.document) == [hash])
+        #expect(sets.map { $0.appTransaction?.origin.document } == [hash])
     }
 }

@@ -61,14 +61,32 @@ import TransactionStoreConformance
         #expect(undated.transactions.first?.origin.signedDate == 5_000)
     }
 
-    @Test("A spool keeps the hash of a JWS with what it states")
+    @Test("What a notification contains has the hash of its signedPayload")
+    func notificationHash() throws {
+        let (outer, inner) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
+        let content = ResponseBodyV2DecodedPayload {
+            $0.notificationType = .didRenew
+            $0.notificationUUID = "b2158121-7af9-49d4-9561-1f588205523e"
+            $0.data = NotificationData {
+                $0.environment = .production
+                $0.bundleId = "com.example.app"
+            }
+        }
+        let set = try #require(
+            FactSet(
+                notification: FactSupport.verified(content, signingInput: outer), payload: [],
+                transaction: FactSupport.verified(Self.transaction("1").payload, signingInput: inner)))
+        #expect(set.transactions.map(\.origin.document) == [outer])
+    }
+
+    @Test("A spool keeps the hash of a document with what it states")
     func spooledHash() throws {
         let hash = Fingerprint(of: [1])
         let encoded = try EncodedFactSet(FactSupport.answer(hash, signedAt: 1))
         let read = try FactSet(encoded: encoded.facts, receipt: encoded.receipt)
-        #expect(read.transactions.map(\.origin.signingInput) == [hash])
-        #expect(read.renewalInfos.map(\.origin.signingInput) == [hash])
-        #expect(read.appTransaction?.origin.signingInput == hash)
+        #expect(read.transactions.map(\.origin.document) == [hash])
+        #expect(read.renewalInfos.map(\.origin.document) == [hash])
+        #expect(read.appTransaction?.origin.document == hash)
         #expect(read.transactions.first?.payload.unknownMembers.isEmpty == true)
     }
 

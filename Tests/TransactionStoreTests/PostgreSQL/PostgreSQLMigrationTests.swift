@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import LegacyReceipts
 import PostgreSQLTransactionStore
 import Purchases
 import TestDatabase
@@ -23,8 +24,8 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 12 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...12)
+        "A database of schema 1 to 13 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...13)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -60,7 +61,7 @@ struct PostgreSQLMigrationTests {
             #expect(erased.transactions == 2 && erased.leftHashes == 1)
             #expect(try await new.apply([Samples.set(Samples.fact("1"))]).erased == 1)
             try await new.close()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "13")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "14")
         }
     }
 
@@ -76,8 +77,8 @@ struct PostgreSQLMigrationTests {
             let customer = try await new.customer(set.identities, in: set.scope)
             #expect(customer?.appTransaction?.legacy == VolumePurchase.legacy)
             #expect(try await new.customer(original: "1")?.appTransaction?.legacy == LegacyAppTransactionFields())
-            // Nothing changes when the receipt comes again.
-            #expect(try await new.apply([set]).changed == 0)
+            // When the receipt comes again, only its hash is added.
+            #expect(try await [new.apply([set]).changed, new.apply([set]).changed] == [1, 0])
             try await new.close()
         }
     }
@@ -98,6 +99,7 @@ struct PostgreSQLMigrationTests {
             let old = try await schema.open()
             _ = try await old.apply([set])
             try await old.close()
+            try schema.downgrade(to: 13)
             try schema.server.sql(
                 """
                 SET search_path TO \(schema.name); \(difference)
@@ -118,6 +120,51 @@ struct PostgreSQLMigrationTests {
                 WHERE tgrelid = '\(schema.name).app_transactions'::regclass AND tgname = 'remove_legacy'
                 """
             #expect(try schema.server.sql(triggers) == "1")
+        }
+    }
+
+    @Test("An upgraded database knows no hashes of documents until they come again")
+    func documents() async throws {
+        try await TestSchema.with { schema in
+            let hash = Fingerprint(of: [1])
+            let set = FactSupport.answer(hash, signedAt: 1)
+            let old = try await schema.open()
+            _ = try await old.apply([set])
+            try await old.close()
+            try schema.downgrade(to: 13)
+            let new = try await schema.open()
+            #expect(try await new.customer(original: "1")?.transactions.first?.origins.map(\.document) == [nil])
+            #expect(try await [new.apply([set]).changed, new.apply([set]).changed] == [3, 0])
+            let customer = try #require(try await new.customer(original: "1"))
+            #expect(customer.transactions.first?.origins.map(\.document) == [hash])
+            #expect(customer.renewalInfos.first?.origins.map(\.document) == [hash])
+            #expect(customer.appTransaction?.origins.map(\.document) == [hash])
+            try await new.close()
+        }
+    }
+
+    @Test("What an older program that is still connected writes has no hash of an earlier document")
+    func writtenWithoutHash() async throws {
+        try await TestSchema.with { schema in
+            let store = try await schema.open()
+            _ = try await store.apply([FactSupport.answer(Fingerprint(of: [1]), signedAt: 1)])
+            for table in ["transactions", "renewal_infos", "app_transactions"] {
+                // A program of version 13 states its version.
+                try schema.server.sql(
+                    """
+                    SET search_path TO \(schema.name); SET legacy_receipts.schema_version TO 13;
+                    UPDATE \(table) SET signed_date = 2, payload = payload
+                    """)
+            }
+            let customer = try #require(try await store.customer(original: "1"))
+            #expect(customer.transactions.first?.origins.map(\.document) == [nil])
+            #expect(customer.renewalInfos.first?.origins.map(\.document) == [nil])
+            #expect(customer.appTransaction?.origins.map(\.document) == [nil])
+            let again = Fingerprint(of: [2])
+            _ = try await store.apply([FactSupport.answer(again, signedAt: 3)])
+            let newer = try await store.customer(original: "1")
+            #expect(newer?.transactions.first?.origins.map(\.document) == [again])
+            try await store.close()
         }
     }
 
@@ -157,7 +204,7 @@ struct PostgreSQLMigrationTests {
             try await Self.makeOlder(
                 schema, volumePurchases: (1001...1250).map { "\($0)" }, trigger: Self.rejecting)
             let store = try await schema.open()
-            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "13")
+            #expect(try schema.server.sql("SELECT max(version) FROM \(schema.name).schema_migrations") == "14")
             #expect(try Self.filled(schema) == "200")
             #expect(try await store.apply([Samples.set(Samples.fact("2"))]).changed == 1)
             try await store.close()

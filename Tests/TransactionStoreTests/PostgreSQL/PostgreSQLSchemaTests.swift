@@ -20,7 +20,7 @@ struct PostgreSQLSchemaTests {
                 }
                 try await group.waitForAll()
             }
-            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).schema_migrations") == "13")
+            #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).schema_migrations") == "14")
             #expect(try schema.server.sql("SELECT count(*) FROM \(schema.name).transactions") == "12")
         }
     }

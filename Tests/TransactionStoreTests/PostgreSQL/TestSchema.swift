@@ -30,7 +30,7 @@ struct TestSchema: Sendable {
         try await PostgreSQLTransactionStore.open(url: server.url, options: options())
     }
 
-    /// Turns the current schema into an older one, 1 to 12. Data that only newer schemas have is lost.
+    /// Turns the current schema into an older one, 1 to 13. Data that only newer schemas have is lost.
     func downgrade(to version: Int) throws {
         let newer = [
             "DROP TABLE ledger, ledger_consumers; DROP SEQUENCE ledger_positions;",
@@ -51,10 +51,14 @@ struct TestSchema: Sendable {
             DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();
             DROP TABLE app_transaction_fill;
             """,
+            """
+            DROP FUNCTION remove_document() CASCADE; ALTER TABLE transactions DROP COLUMN document;
+            ALTER TABLE renewal_infos DROP COLUMN document; ALTER TABLE app_transactions DROP COLUMN document;
+            """,
         ]
         try server.sql(
             """
-            SET search_path TO \(name); \(newer.dropFirst(version - 1).joined(separator: " "))
+            SET client_min_messages TO error; SET search_path TO \(name); \(newer.dropFirst(version - 1).joined(separator: " "))
             DELETE FROM schema_migrations WHERE version > \(version)
             """)
     }

@@ -1,5 +1,7 @@
+import AppStoreModels
 import Foundation
 import GRDB
+import LegacyReceipts
 import ProductCatalog
 import Purchases
 import SQLiteTransactionStore
@@ -245,9 +247,15 @@ struct SQLiteUpgradeTests {
         INSERT INTO grdb_migrations VALUES ('11');
         """
 
+    /// As version 12 upgraded a file of version 11.
+    private static let schema12 = """
+        ALTER TABLE app_transactions ADD COLUMN legacy BLOB NOT NULL DEFAULT X'';
+        INSERT INTO grdb_migrations VALUES ('12');
+        """
+
     /// What upgraded a file of version 1, in order.
     private static let upgrades = [
-        schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11,
+        schema2, schema3, schema4, schema5, schema6, schema7, schema8, schema9, schema10, schema11, schema12,
     ]
 
     private static let contents = """
@@ -330,8 +338,8 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 11 is upgraded: it keeps what it holds, and takes everything that newer ones have",
-        arguments: 1...11)
+        "A file of schema 1 to 12 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        arguments: 1...12)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -376,6 +384,39 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
+    @Test("An upgraded file knows the hashes of the JWS that it has, and no others until the documents come again")
+    func documents() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let (jws, receipt) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
+        // A row of a program of version 12: the hash is a member of the payload.
+        let payload = "{\"originalTransactionId\":\"20\",\"transactionId\":\"20\",\"signingInputSHA256\":\"\(jws)\"}"
+        try await makeFile(
+            path,
+            and: Self.upgrades.joined() + """
+                INSERT INTO identities VALUES (1, 1, '20', 20);
+                INSERT INTO transactions
+                    (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+                VALUES (1, '20', '20', 2, 3, 2000, CAST('\(payload)' AS BLOB), x'');
+                """)
+        let store = try SQLiteTransactionStore.open(path: path)
+        let transaction = try #require(try await store.customer(original: "20")?.transactions.first)
+        #expect(transaction.origins.map(\.document) == [jws])
+        #expect(transaction.payload.unknownMembers.isEmpty)
+        #expect(try await store.customer(original: "3")?.transactions.first?.origins.map(\.document) == [nil])
+        let stated = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "3"
+            $0.transactionId = "3"
+        }
+        let again = StoreSamples.set(
+            TransactionFact(
+                payload: stated, legacy: nil,
+                origin: FactOrigin(source: .recordedReply, signedDate: 1000, document: receipt)))
+        #expect(try await [store.apply([again]).changed, store.apply([again]).changed] == [1, 0])
+        #expect(try await store.customer(original: "3")?.transactions.first?.origins.map(\.document) == [receipt])
+        try await store.close()
+    }
+
     @Test("An upgraded file knows when what it holds ends, and does not look at what ended long ago")
     func endings() async throws {
         let folder = try TemporaryFolder()
@@ -403,7 +444,7 @@ struct SQLiteUpgradeTests {
     func receiptTypes() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
-        try await makeFile(path, and: Self.upgrades.joined())
+        try await makeFile(path, and: Self.upgrades.dropLast().joined())
         let set = try VolumePurchase.set()
         let row = FactRow(try #require(set.appTransaction))
         let receipt = try #require(set.receipt)
@@ -430,8 +471,8 @@ struct SQLiteUpgradeTests {
         let store = try SQLiteTransactionStore.open(path: path)
         let customer = try await store.customer([identity], in: StoreSamples.scope)
         #expect(customer?.appTransaction?.legacy == VolumePurchase.legacy)
-        // Nothing changes when the receipt comes again.
-        #expect(try await store.apply([set]).changed == 0)
+        // When the receipt comes again, only its hash is added.
+        #expect(try await [store.apply([set]).changed, store.apply([set]).changed] == [1, 0])
         try await store.close()
         let upgraded = try DatabaseQueue(path: path)
         let filled = try await upgraded.read { db in

@@ -54,7 +54,8 @@ actor MemoryStore: TransactionStore {
         var encoder = FactEncoder()
         func row(_ origin: FactOrigin) -> CustomerAssembler.Row {
             CustomerAssembler.Row(
-                kind: Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate)
+                kind: Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
+                document: origin.documentBytes)
         }
         for identity in sets.flatMap(\.identities) {
             try assembler.addIdentity(kind: Int64(identity.kind.rawValue), value: identity.value)
