@@ -71,6 +71,16 @@ struct Erasure {
         ) AS t
         WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
         """)
+    private static let clearEarlierPurchases = Statement(
+        """
+        UPDATE ledger AS l SET earlier_before = NULL
+        FROM (
+            SELECT DISTINCT t.purchase, t.transaction_id
+            FROM identities AS i JOIN transactions AS t ON t.purchase = i.id WHERE i.customer = $1::int8 AND i.kind = 1
+        ) AS t
+        WHERE l.transaction_id = t.transaction_id AND l.scope = $2::int4 AND l.purchase = t.purchase
+            AND l.earlier_before IS NOT NULL
+        """)
     private static let deleteTransactions = erasing("transactions", by: "purchase")
     private static let deleteRenewalInfos = erasing("renewal_infos", by: "purchase")
     private static let deleteEndings = erasing("ledger_endings", by: "purchase")
@@ -172,7 +182,11 @@ struct Erasure {
     /// Removes the ids of purchases, the receipts that may contain them, and app transactions.
     private func removeDocuments(of customer: Int64, naming erased: Set<CustomerIdentity>) throws {
         let purchases = erased.filter { $0.kind == .originalTransactionId }.sorted()
-        if !purchases.isEmpty { _ = try delete(Self.deleteReceipts, [.int8s([customer])]) }
+        if !purchases.isEmpty {
+            _ = try delete(Self.deleteReceipts, [.int8s([customer])])
+            // They can name an erased purchase.
+            try session.run(Self.clearEarlierPurchases, [.int8(customer), .int4(scopeId)])
+        }
         let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
         let rows = try session.run(Self.listAppTransactions, [.int8(customer)])
         let kinds = try (0..<rows.count).filter { mentioned.areNamed(in: try rows.bytes($0, 1)) }

@@ -28,7 +28,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     SELECT FROM ledger AS u
                     WHERE u.transaction_id = l.transaction_id AND u.scope = l.scope AND u.event IN (2, 3))::int4,
                 coalesce(l.seat_claim_id, ''::bytea), l.recorded_at,
-                \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope"))::int2
+                \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope"))::int2, coalesce(l.earlier_before, ''::bytea)
             FROM (\(entries)) AS l
             JOIN scopes AS s ON s.id = l.scope
             JOIN transactions AS t ON t.purchase = l.purchase AND t.transaction_id = l.transaction_id
@@ -115,6 +115,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                     eventBefore: .init(rawValue: Int64(try rows.integer(start, 14, as: Int16.self))), scope: scope,
                     transactionId: id, transaction: transaction,
                     seatClaimId: event == .seatUnclaimed ? try rows.text(start, 12) : nil,
+                    earlierPurchasesBefore: EarlierPurchases.decode(try rows.bytes(start, 15)),
                     recordedDate: try rows.integer(start, 13)))
             start = end
         }

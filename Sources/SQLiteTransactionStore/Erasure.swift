@@ -103,7 +103,19 @@ struct Erasure {
     /// Removes the ids of purchases, the receipts that may contain them, and app transactions.
     private func removeDocuments(of customer: Int64, naming erased: Set<CustomerIdentity>) throws {
         let purchases = erased.filter { $0.kind == .originalTransactionId }
-        if !purchases.isEmpty { _ = try delete(from: "receipts", customer) }
+        if !purchases.isEmpty {
+            _ = try delete(from: "receipts", customer)
+            // They can name an erased purchase.
+            let clear = try SQLStatement(
+                db,
+                """
+                UPDATE ledger SET earlier_before = NULL
+                WHERE earlier_before IS NOT NULL AND scope_id = ?1 AND transaction_id IN (
+                    SELECT t.transaction_id FROM identities i CROSS JOIN transactions t
+                    WHERE i.customer_id = ?2 AND i.kind = 1 AND t.scope_id = ?1 AND t.original_transaction_id = i.value)
+                """)
+            try clear.run(scopeId, customer)
+        }
         let list = try SQLStatement(db, "SELECT kind, payload FROM app_transactions WHERE customer_id = ?1")
         let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
         var kinds: [Int64] = []

@@ -16,6 +16,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
         let recordedDate: Int64
         /// The raw value of the event that decided the state before the entry; 0 if there is none.
         let eventBefore: Int64
+        /// `EarlierPurchases` of the entry.
+        let earlierBefore: [UInt8]
     }
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
@@ -87,7 +89,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
             return LedgerEntry(
                 position: row.position, event: event, eventBefore: .init(rawValue: row.eventBefore), scope: row.scope,
                 transactionId: row.id, transaction: transaction,
-                seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil, recordedDate: row.recordedDate)
+                seatClaimId: event == .seatUnclaimed ? row.seatClaimId : nil,
+                earlierPurchasesBefore: EarlierPurchases.decode(row.earlierBefore), recordedDate: row.recordedDate)
         }
     }
 
@@ -103,7 +106,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                     SELECT 1 FROM ledger u
                     WHERE u.scope_id = l.scope_id AND u.transaction_id = l.transaction_id AND u.event IN (2, 3)),
                 l.seat_claim_id, l.recorded_at,
-                \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope_id"))
+                \(LedgerEntry.Event.sqlOfEventBefore(scope: "scope_id")), l.earlier_before
             FROM \(tables)
             """)
         try bind(list)
@@ -111,7 +114,8 @@ extension SQLiteTransactionStore: DeliveryLedger {
             Row(
                 position: $0.integer(0), event: $0.integer(1), scope: $0.scope(2), scopeId: $0.integer(4),
                 original: $0.text(5), id: $0.text(6), mayDepend: $0.integer(7) != 0,
-                seatClaimId: $0.text(8), recordedDate: $0.integer(9), eventBefore: $0.integer(10))
+                seatClaimId: $0.text(8), recordedDate: $0.integer(9), eventBefore: $0.integer(10),
+                earlierBefore: Array($0.bytes(11)))
         }
     }
 

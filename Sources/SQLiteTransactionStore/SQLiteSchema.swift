@@ -46,9 +46,15 @@ enum SQLiteSchema {
             try db.execute(sql: version12)
             try AppTransactionFiller.fill(db)
         }
-        migrator.registerMigration("13") { db in try db.execute(sql: documents) }
+        migrator.registerMigration("13") { db in
+            try db.execute(sql: documents)
+            try db.execute(sql: earlierPurchases)
+        }
         return migrator
     }
+
+    /// Of version 13: what the term of an entry `termMoved` rested on before (`EarlierPurchases`). Older entries have no value.
+    private static let earlierPurchases = "ALTER TABLE ledger ADD COLUMN earlier_before BLOB"
 
     /// Of version 13: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in the rows
     /// of before, whose documents are no longer known. They are not rewritten.

@@ -68,9 +68,16 @@ struct TermWriter {
         }
         guard !changes.moved.isEmpty else { return }
         // Not prepared before: the ledger of a schema before 6 has no dates, and no terms move there.
-        let append = try SQLStatement(db, SQLiteTransactionStore.appendEvent)
+        let append = try SQLStatement(
+            db,
+            """
+            INSERT INTO ledger
+                (scope_id, transaction_id, number, event, original_transaction_id, earlier_before, recorded_at)
+            SELECT ?1, ?2, MAX(number) + 1, \(LedgerEntry.Event.termMoved.rawValue), ?3, ?4, \(SQLiteTransactionStore.now)
+            FROM ledger WHERE scope_id = ?1 AND transaction_id = ?2 GROUP BY transaction_id
+            """)
         for id in changes.moved {
-            try append.run(scopeId, id, LedgerEntry.Event.termMoved.rawValue, transactions[id]?.original ?? id)
+            try append.run(scopeId, id, transactions[id]?.original ?? id, changes.earlierPurchases[id])
         }
     }
 

@@ -18,6 +18,7 @@ package enum LedgerAudit {
         let seats = entries.compactMap { entry in entry.seatClaimId.map { [entry.scope.bundleId, $0] } }
         try expect(Set(seats).count, equals: seats.count, "a seat was unclaimed twice")
         try expect(entries.allSatisfy { ($0.event == .seatUnclaimed) == ($0.seatClaimId != nil) })
+        try expect(entries.allSatisfy { $0.event == .termMoved || $0.earlierPurchasesBefore == nil })
         for (key, all) in Dictionary(grouping: entries, by: Key.init) {
             var decidingEvent: LedgerEntry.Event?
             for entry in all {

@@ -157,6 +157,11 @@ struct LedgerTests {
                 return "\(entry["event"] ?? "") \(entry["termStart"] ?? "") \(transaction?["expiresDate"] ?? "")"
             }
         }
+        func formerTerms() async throws -> [[Int64?]] {
+            try entries(try await ledger("read", "--catalog", "products.yaml", in: folder)).map { entry in
+                ["termStartBefore", "expiresDateBefore"].map { entry[$0] as? Int64 }
+            }
+        }
         // Three calendar months in UTC, one after the other.
         let day = StoredPurchases.day
         let (start, end) = (StoredPurchases.month(0), StoredPurchases.month(0) + 90 * day)
@@ -172,6 +177,10 @@ struct LedgerTests {
                 "started \(start) \(end)", "started \(moved) \(moved + 89 * day)", "refunded \(start) \(end)",
                 "termMoved \(moved) \(moved + 89 * day)",
             ])
+        // Only the entry of the moved term has the one of before.
+        #expect(try await formerTerms() == [[nil, nil], [nil, nil], [nil, nil], [end, end + 91 * day]])
+        let withoutCatalog = try entries(try await ledger("read", in: folder))
+        #expect(withoutCatalog.allSatisfy { $0["expiresDateBefore"] == nil })
     }
 
     @Test("An entry has the term of its purchase also if only another transaction of the purchase states the type")

@@ -40,6 +40,7 @@ actor MemoryPlace {
         let filing: Filing
         let id: String
         var seatClaimId: String?
+        var earlierPurchasesBefore: [String]?
         let date = MemoryPlace.now
         /// Keeps its position, and no reader gets it.
         var isErased = false
@@ -218,7 +219,8 @@ actor MemoryPlace {
         for id in changes.moved {
             guard let transaction = transactions.first(where: { $0.payload.transactionId == id }) else { continue }
             let filing = Filing(scope: scope, original: transaction.payload.originalTransactionId ?? id)
-            try append(Entry(event: .termMoved, filing: filing, id: id))
+            let earlier = changes.earlierPurchases[id].flatMap(EarlierPurchases.decode)
+            try append(Entry(event: .termMoved, filing: filing, id: id, earlierPurchasesBefore: earlier))
         }
     }
 
@@ -394,6 +396,11 @@ actor MemoryPlace {
             for id in (transactions[filing] ?? [:]).keys { terms[customer]?[id] = nil }
             customers[named] = nil
             identities[customer]?.removeAll { $0 == named }
+            // The entries of the other purchases can name this one.
+            let kept = Set(others.map(\.value))
+            for place in ledger.indices where ledger[place].filing.scope == hash.scope {
+                if kept.contains(ledger[place].filing.original) { ledger[place].earlierPurchasesBefore = nil }
+            }
         }
         _ = delete([named.identity], [], in: hash.scope)
     }
@@ -605,7 +612,7 @@ actor MemoryPlace {
                 position: Int64(place + 1), event: entry.event, eventBefore: before,
                 scope: entry.filing.scope,
                 transactionId: entry.id, transaction: transaction, seatClaimId: entry.seatClaimId,
-                recordedDate: entry.date)
+                earlierPurchasesBefore: entry.earlierPurchasesBefore, recordedDate: entry.date)
         }
     }
 

@@ -96,6 +96,9 @@ public struct CustomerData: Sendable {
             writer.member("recordedDate", entry.recordedDate)
             writer.member("transactionId", entry.transactionId)
             writer.member("seatClaimId", entry.seatClaimId)
+            if let earlier = entry.earlierPurchasesBefore {
+                writer.array("earlierPurchasesBefore", earlier) { writer, id in writer.string(id) }
+            }
         }
         writer.objects("notifications", part.notifications) { writer, notification in
             writer.member("notificationUUID", notification.notificationUUID)

@@ -22,7 +22,7 @@ struct Schema: Sendable {
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
         Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
         Migration(version: 12, sql: legacyAppFields), Migration(version: 13, sql: legacyAppFill),
-        Migration(version: 14, sql: documents),
+        Migration(version: 14, sql: [documents, earlierPurchases].joined(separator: ";")),
     ]
 
     /// The version that this program reads and writes.
@@ -244,6 +244,9 @@ struct Schema: Sendable {
     /// The values of app transactions that the modern model has no field for (`LegacyAppTransactionFields`): JSON, or empty.
     /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them after version 13.
     private static let legacyAppFields = "ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT ''"
+
+    /// Of version 14: what the term of an entry `termMoved` rested on before (`EarlierPurchases`). Older entries have no value.
+    private static let earlierPurchases = "ALTER TABLE ledger ADD COLUMN earlier_before bytea"
 
     /// Of version 14: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in the rows
     /// of before, whose documents are no longer known. They are not rewritten, so the lock is short.

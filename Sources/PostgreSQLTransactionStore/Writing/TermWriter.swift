@@ -43,10 +43,11 @@ struct TermWriter {
         """)
     private static let append = Statement(
         """
-        INSERT INTO ledger (purchase, scope, number, event, transaction_id)
-        SELECT given.purchase, given.scope, last.number + 1, \(LedgerEntry.Event.termMoved.rawValue), given.id
-        FROM unnest($1::int8[], $2::int4[], $3::bytea[])
-            WITH ORDINALITY AS given (purchase, scope, id, place)
+        INSERT INTO ledger (purchase, scope, number, event, transaction_id, earlier_before)
+        SELECT given.purchase, given.scope, last.number + 1, \(LedgerEntry.Event.termMoved.rawValue), given.id,
+            given.earlier
+        FROM unnest($1::int8[], $2::int4[], $3::bytea[], $4::bytea[])
+            WITH ORDINALITY AS given (purchase, scope, id, earlier, place)
         CROSS JOIN LATERAL (
             SELECT max(number) AS number FROM ledger WHERE transaction_id = given.id AND scope = given.scope
         ) AS last
@@ -101,7 +102,9 @@ struct TermWriter {
                 }
             }
             for (id, basis) in changes.bases where old[id] != basis { new.add(id, transactions[id]?.purchase, basis) }
-            for id in changes.moved { moved.add(id, transactions[id]?.purchase, 0) }
+            for id in changes.moved {
+                moved.add(id, transactions[id]?.purchase, 0, earlier: changes.earlierPurchases[id] ?? [])
+            }
         }
         guard !new.ids.isEmpty || !outdated.ids.isEmpty else { return }
         try session.run(Self.delete, [.int8s(outdated.purchases), .byteStrings(outdated.ids)])
@@ -112,7 +115,11 @@ struct TermWriter {
             try session.run(Self.insertWithoutScopes, rows)
         }
         guard announces, !moved.ids.isEmpty else { return }
-        try session.run(Self.append, [.int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids)])
+        try session.run(
+            Self.append,
+            [
+                .int8s(moved.purchases), .int4s(moved.scopes), .byteStrings(moved.ids), .byteStrings(moved.earlier),
+            ])
     }
 
     /// The purchases of customers that have terms in the table.
@@ -140,13 +147,16 @@ struct TermWriter {
         var scopes: [Int32] = []
         var ids: [[UInt8]] = []
         var bases: [Int64] = []
+        /// `TermChanges.earlierPurchases` of entries.
+        var earlier: [[UInt8]] = []
 
-        mutating func add(_ id: String, _ purchase: Purchase?, _ basis: Int64) {
+        mutating func add(_ id: String, _ purchase: Purchase?, _ basis: Int64, earlier: [UInt8] = []) {
             guard let purchase else { return }
             purchases.append(purchase.id)
             scopes.append(purchase.scope)
             ids.append(Array(id.utf8))
             bases.append(basis)
+            self.earlier.append(earlier)
         }
     }
 

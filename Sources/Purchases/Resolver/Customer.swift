@@ -173,11 +173,46 @@ extension Customer {
     /// A document that is stored later can move terms: a refund of an earlier purchase, or an earlier purchase that was
     /// unknown.
     public func nonRenewingTerms(_ catalog: ProductCatalog) -> [String: NonRenewingTerm] {
+        nonRenewingTerms(catalog) { $0.payload }
+    }
+
+    /// The term that a purchase of a non-renewing subscription has if exactly these purchases came before it and none of
+    /// them is refunded: its former term, for an entry of the ledger that states that it moved.
+    /// - Parameters:
+    ///   - transactionId: a transaction of the purchase.
+    ///   - earlier: original transaction ids of signed purchases of the customer.
+    ///   - catalog: states the lengths.
+    /// - Returns: nil if the catalog states no length of the purchase, or if one of the purchases is not in the store.
+    public func nonRenewingTerm(
+        of transactionId: String, after earlier: [String], _ catalog: ProductCatalog
+    ) -> NonRenewingTerm? {
+        func purchase(_ transaction: StoredTransaction) -> String? {
+            transaction.payload.originalTransactionId ?? transaction.payload.transactionId
+        }
+        let known = Set(transactions.lazy.filter(\.isSigned).compactMap(purchase))
+        guard let own = transactions.first(where: { $0.payload.transactionId == transactionId }).flatMap(purchase),
+            known.isSuperset(of: earlier)
+        else { return nil }
+        let counting = Set(earlier + [own])
+        return nonRenewingTerms(catalog) { transaction in
+            guard transaction.isSigned, purchase(transaction).map(counting.contains) == true else { return nil }
+            var payload = transaction.payload
+            payload.revocationDate = nil
+            return payload
+        }[transactionId]
+    }
+
+    /// - Parameter payload: what counts of a transaction; nil if it does not count.
+    private func nonRenewingTerms(
+        _ catalog: ProductCatalog, _ payload: (StoredTransaction) -> JWSTransactionDecodedPayload?
+    ) -> [String: NonRenewingTerm] {
         let transactions = transactionsWithTypes(from: catalog)
         let types = KnownTypes(transactions, catalog)
-        let purchases = transactions.map {
-            NonRenewingTermRule.Purchase(
-                $0.payload, type: types.type(of: $0), isSigned: $0.isSigned, catalog: catalog)
+        let purchases = transactions.map { transaction in
+            payload(transaction).flatMap {
+                NonRenewingTermRule.Purchase(
+                    $0, type: types.type(of: transaction), isSigned: transaction.isSigned, catalog: catalog)
+            }
         }
         var terms: [String: NonRenewingTerm] = [:]
         for (transaction, term) in zip(transactions, NonRenewingTermRule.terms(of: purchases)) {

@@ -162,6 +162,11 @@ public struct LedgerEntry: Sendable {
     /// The seat claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An app and
     /// environment has at most one entry per claim.
     public let seatClaimId: String?
+    /// The purchases that this one followed before the entry, the oldest first: the original transaction ids of the granted
+    /// non-renewing subscriptions that the customer had bought before it. With a catalog they give the former term
+    /// (`Customer.nonRenewingTerm(of:after:_:)`). Nil without ``Event/termMoved``, for more than 100 purchases, if one of
+    /// them was erased, and for entries from before schema version 13 (SQLite) or 14 (PostgreSQL).
+    public let earlierPurchasesBefore: [String]?
     /// When the entry was written, in milliseconds since 1970, by the store's clock. Entries from before schema version
     /// 6 have the time of the migration to that version.
     public let recordedDate: Int64
@@ -176,12 +181,14 @@ public struct LedgerEntry: Sendable {
     ///   - transactionId: the id of the transaction.
     ///   - transaction: the transaction that ``CustomerAssembler`` builds from the rows that the engine has now.
     ///   - seatClaimId: the claim that ended; only with ``Event/seatUnclaimed``.
+    ///   - earlierPurchasesBefore: the result of ``EarlierPurchases/decode(_:)``; only with ``Event/termMoved``.
     ///   - recordedDate: when the entry was written, in milliseconds since 1970.
     public init(
         position: Int64, event: Event, eventBefore: Event?, scope: StoreScope, transactionId: String,
         transaction: StoredTransaction,
-        seatClaimId: String? = nil, recordedDate: Int64
+        seatClaimId: String? = nil, earlierPurchasesBefore: [String]? = nil, recordedDate: Int64
     ) {
+        self.earlierPurchasesBefore = earlierPurchasesBefore
         self.recordedDate = recordedDate
         self.seatClaimId = seatClaimId
         self.position = position

@@ -1,3 +1,4 @@
+internal import AppStoreModels
 public import Purchases
 
 /// Which terms of a customer's non-renewing subscriptions a document can have moved.
@@ -15,6 +16,9 @@ public struct TermChanges: Sendable {
     public let bases: [String: Int64]
     /// The transaction ids that get an entry `termMoved`, in the order of the purchases.
     public let moved: [String]
+    /// For the ids in ``moved``, ``LedgerEntry/earlierPurchasesBefore``, as an engine stores it in the entry. An id without
+    /// a value gets an empty one.
+    public let earlierPurchases: [String: [UInt8]]
 
     /// - Parameters:
     ///   - transactions: those of the customer, or the non-renewing subscriptions among them.
@@ -32,11 +36,50 @@ public struct TermChanges: Sendable {
         }
         self.bases = bases
         self.moved = moved
+        let former = moved.isEmpty ? nil : FormerOrder(of: transactions, known: known)
+        var earlier: [String: [UInt8]] = [:]
+        for id in moved {
+            let purchases = known[id].flatMap { former?.purchases(before: $0) }
+            earlier[id] = purchases.map { EarlierPurchases.encode($0) }
+        }
+        earlierPurchases = earlier
+    }
+
+    /// The order of the granted purchases before the document, from the bases alone: a basis and the purchase with it give
+    /// the basis of the next purchase. After a merge of customers it is the order of each of them.
+    private struct FormerOrder {
+        /// By the basis that a purchase gives.
+        private var steps: [Int64: (purchase: String, basis: Int64)] = [:]
+
+        init(of transactions: [StoredTransaction], known: [String: Int64]) {
+            for transaction in transactions {
+                guard let id = transaction.payload.transactionId, let before = known[id] else { continue }
+                let unit = transaction.payload.originalTransactionId ?? id
+                var basis = Basis(value: before)
+                basis.add(unit)
+                steps[basis.value] = (unit, before)
+            }
+        }
+
+        /// The purchases that a basis rests on, the oldest first; nil if there are too many to keep, or if one of them was
+        /// erased.
+        func purchases(before basis: Int64) -> [String]? {
+            var found: [String] = []
+            var basis = basis
+            while basis != Basis().value {
+                guard found.count < EarlierPurchases.maximum, let step = steps[basis] else { return nil }
+                found.append(step.purchase)
+                basis = step.basis
+            }
+            return Array(found.reversed())
+        }
     }
 
     /// FNV-1a, 64 bits, over the original transaction ids.
     private struct Basis {
-        private(set) var value: Int64 = -3_750_763_034_362_895_579
+        private(set) var value: Int64
+
+        init(value: Int64 = -3_750_763_034_362_895_579) { self.value = value }
 
         mutating func add(_ id: String) {
             // The zero separates the ids, because no id contains one.
@@ -44,6 +87,21 @@ public struct TermChanges: Sendable {
                 value = (value ^ Int64(byte)) &* 1_099_511_628_211
             }
         }
+    }
+}
+
+/// ``LedgerEntry/earlierPurchasesBefore`` as one value of a table: a JSON array of texts; empty bytes if it is not known.
+public enum EarlierPurchases {
+    /// Of more purchases, an entry has none. The entries of a customer with thousands of terms would be large.
+    static let maximum = 100
+
+    static func encode(_ originalTransactionIds: [String]) -> [UInt8] {
+        JSONValue.array(originalTransactionIds.map { .string($0) }).json
+    }
+
+    /// The value for an entry; nil for empty or damaged bytes, because the consumer must get the entry also without it.
+    public static func decode(_ stored: [UInt8]) -> [String]? {
+        (try? JSONValue.parse(stored))?.array?.compactMap(\.string)
     }
 }
 

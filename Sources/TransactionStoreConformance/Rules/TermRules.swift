@@ -24,6 +24,13 @@ extension StoreConformance {
         Samples.set(identities: ids.map { Samples.original($0) })
     }
 
+    /// The entries of terms that moved, each with the purchases that came before it, for example `3: 1 2`.
+    private static func earlier(_ store: any CompleteTransactionStore) async throws -> [String] {
+        try await store.changes(after: 0, limit: 10_000).filter { $0.event == .termMoved }.map {
+            "\($0.transactionId): \($0.earlierPurchasesBefore?.joined(separator: " ") ?? "-")"
+        }
+    }
+
     static let terms: [StoreRule] = [
         StoreRule(opened: "an earlier non-renewing purchase found late moves the terms after it, and no others") {
             store in
@@ -106,6 +113,45 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(restored)])
             try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased")
         },
+        StoreRule(opened: "an entry of a term that moved names the purchases that came before it until then") { store in
+            let all = (Int64(1)...4).map { purchase("\($0)", day: $0, token: token) }
+            _ = try await store.apply([Samples.set(all)])
+            for (date, isRefunded) in [(Int64(1), true), (2, false)] {
+                let refund = purchase("2", day: 2, at: Samples.june + date, refunded: isRefunded, token: token)
+                _ = try await store.apply([Samples.set(refund)])
+            }
+            try await expect(earlier(store), equals: ["3: 1 2", "4: 1 2 3", "3: 1", "4: 1 3"])
+            _ = try await LedgerAudit.check(store)
+        },
+        StoreRule(opened: "after a merge, an entry of a term that moved names the purchases of its former customer") {
+            store in
+            _ = try await store.apply([
+                Samples.set(purchase("1", day: 1), purchase("3", day: 3), identities: [Samples.original("9")]),
+                Samples.set(purchase("2", day: 2), purchase("4", day: 4), identities: [Samples.original("8")]),
+            ])
+            _ = try await store.apply([joining("8", "9")])
+            try await expect(earlier(store), equals: ["2: ", "3: 1", "4: 2"])
+        },
+        StoreRule(opened: "an entry of a term that moved names at most 100 purchases, and otherwise none") { store in
+            let all = (Int64(101)...202).map { purchase("\($0)", day: $0, token: token) }
+            _ = try await store.apply([Samples.set(all)])
+            _ = try await store.apply([Samples.set(purchase("7", day: 100, token: token))])
+            let found = try await earlier(store)
+            try expect(found.count, equals: 102)
+            let ids = (101...200).map(String.init).joined(separator: " ")
+            try expect(Array(found.suffix(2)), equals: ["201: \(ids)", "202: -"])
+        },
+        StoreRule(opened: "what is left of a customer names no erased purchase in the ledger") { store in
+            let all = (Int64(1)...4).map { purchase("\($0)", day: $0, token: token) }
+            _ = try await store.apply([Samples.set(all)])
+            let refund = purchase("2", day: 2, at: Samples.june + 1, refunded: true, token: token)
+            _ = try await store.apply([Samples.set(refund)])
+            try await expect(earlier(store), equals: ["3: 1 2", "4: 1 2 3"])
+            let hashes = LeftHash.hashes(
+                of: [Samples.original("1")], in: Samples.scope, secret: LeftHash.makeSecret())
+            _ = try await store.apply(MigrationStep(leftHashes: hashes))
+            try await expect(earlier(store), equals: ["3: -", "4: -"])
+        },
         StoreRule(opened: "a term that moves after its purchased entry gets a termMoved entry, in any order") {
             store in
             let documents = [
@@ -122,6 +168,10 @@ extension StoreConformance {
                     _ = try await store.apply([moved(set, to: scope)])
                     let entries = try await store.changes(after: last, limit: 100)
                     last = entries.last?.position ?? last
+                    for entry in entries where entry.event == .termMoved {
+                        let before = heard[entry.transactionId]
+                        try expect(entry.earlierPurchasesBefore, equals: before, "\(number): \(entry.transactionId)")
+                    }
                     let customer = try require(
                         try await store.customer([CustomerIdentity(.appAccountToken, token)], in: scope))
                     let granted = customer.transactions.filter { $0.payload.revocationDate == nil }

@@ -41,7 +41,8 @@ struct LedgerReadCommand: AsyncParsableCommand {
 
             With --catalog, the entry of a non-renewing subscription has termStart, and the end of the term as \
             expiresDate of the transaction. The term is the one at the time of reading. When a later document, such as a \
-            refund, can have moved the term, the transaction gets an entry termMoved.
+            refund, can have moved the term, the transaction gets an entry termMoved. That has the former term as \
+            termStartBefore and expiresDateBefore.
 
             An entry seatUnclaimed has seatClaimId: the App Store ended the claim of that seat.
 

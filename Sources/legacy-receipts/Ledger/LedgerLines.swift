@@ -46,7 +46,8 @@ enum LedgerLines {
         var terms = LedgerTerms(catalog: catalog)
         for entry in entries {
             let term = try await terms.term(of: entry, in: store)
-            write(entry, term, renewalPrice: try await renewalPrice(of: entry, in: store), to: &lines)
+            let former = try await terms.formerTerm(of: entry, in: store)
+            write(entry, term, former, renewalPrice: try await renewalPrice(of: entry, in: store), to: &lines)
         }
         return lines.bytes
     }
@@ -66,7 +67,8 @@ enum LedgerLines {
     }
 
     private static func write(
-        _ entry: LedgerEntry, _ term: NonRenewingTerm?, renewalPrice: Int64?, to writer: inout JSONWriter
+        _ entry: LedgerEntry, _ term: NonRenewingTerm?, _ former: NonRenewingTerm?, renewalPrice: Int64?,
+        to writer: inout JSONWriter
     ) {
         var transaction = entry.transaction.payload
         if let term { transaction.expiresDate = term.end }
@@ -82,6 +84,8 @@ enum LedgerLines {
         writer.member("transactionId", entry.transactionId)
         writer.member("transaction", transaction)
         writer.member("termStart", term?.start)
+        writer.member("termStartBefore", former?.start)
+        writer.member("expiresDateBefore", former?.end)
         writer.member("renewalPrice", renewalPrice)
         writer.member("seatClaimId", entry.seatClaimId)
         writer.endObject()
@@ -118,6 +122,8 @@ private struct LedgerTerms {
     private let catalog: ProductCatalog?
     private var terms: [Key: NonRenewingTerm] = [:]
     private var lookedUp: Set<Key> = []
+    /// The customer of the last look-up. The terms of a customer often move together.
+    private var last: Customer?
 
     init(catalog: ProductCatalog?) { self.catalog = catalog }
 
@@ -128,9 +134,7 @@ private struct LedgerTerms {
         guard let catalog, payload.productId.flatMap({ catalog.product($0) })?.duration != nil else { return nil }
         let key = Key(scope: entry.scope, transactionId: entry.transactionId)
         if lookedUp.insert(key).inserted {
-            let identity = CustomerIdentity(
-                .originalTransactionId, payload.originalTransactionId ?? entry.transactionId)
-            let customer = try await store.customer([identity], in: entry.scope)
+            let customer = try await customer(of: entry, in: store)
             for (id, term) in customer?.nonRenewingTerms(catalog) ?? [:] {
                 let key = Key(scope: entry.scope, transactionId: id)
                 lookedUp.insert(key)
@@ -138,5 +142,21 @@ private struct LedgerTerms {
             }
         }
         return terms[key]
+    }
+
+    /// The term before an entry `termMoved`; nil for other entries, and if the entry does not have what it rested on.
+    /// - Throws: `TransactionStoreError`.
+    mutating func formerTerm(of entry: LedgerEntry, in store: any TransactionStore) async throws -> NonRenewingTerm? {
+        guard let catalog, let earlier = entry.earlierPurchasesBefore else { return nil }
+        let customer = try await customer(of: entry, in: store)
+        return customer?.nonRenewingTerm(of: entry.transactionId, after: earlier, catalog)
+    }
+
+    private mutating func customer(of entry: LedgerEntry, in store: any TransactionStore) async throws -> Customer? {
+        let identity = CustomerIdentity(
+            .originalTransactionId, entry.transaction.payload.originalTransactionId ?? entry.transactionId)
+        if let last, last.scope == entry.scope, last.identities.contains(identity) { return last }
+        last = try await store.customer([identity], in: entry.scope)
+        return last
     }
 }

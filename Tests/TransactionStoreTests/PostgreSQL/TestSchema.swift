@@ -54,6 +54,7 @@ struct TestSchema: Sendable {
             """
             DROP FUNCTION remove_document() CASCADE; ALTER TABLE transactions DROP COLUMN document;
             ALTER TABLE renewal_infos DROP COLUMN document; ALTER TABLE app_transactions DROP COLUMN document;
+            ALTER TABLE IF EXISTS ledger DROP COLUMN earlier_before;
             """,
         ]
         try server.sql(

@@ -334,6 +334,7 @@ struct SQLiteUpgradeTests {
         let rest = try await store.changes(after: entries.last?.position ?? 0, limit: 10)
         // 12 was bought before, 10 after it.
         #expect(LedgerAudit.text(rest) == "11 revoked, 10 termMoved")
+        #expect(rest.last?.earlierPurchasesBefore == ["12", "11"])
         try await store.close()
     }
 
