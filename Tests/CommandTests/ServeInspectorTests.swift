@@ -257,7 +257,7 @@ struct ServeInspectorTests {
         #expect(html.contains(#"role="region" aria-label="entitlements""#) && !html.contains(#"aria-label="Table""#))
         #expect(html.contains("<title>Customer – Inspector</title>"))
         // The store has no receipt of the customer.
-        #expect(!html.contains("The verifyReceipt reply"))
+        #expect(!html.contains("The verifyReceipt reply") && html.contains("The store has no receipt of this customer"))
         let nobody = try folder.text("nobody")
         #expect(nobody.contains("No customer has the id nobody."))
         // Browsers keep titles in their history, so the id is not in it.
@@ -296,17 +296,46 @@ struct ServeInspectorTests {
         #expect(html.components(separatedBy: type).count == 3, "\(html)")
     }
 
-    @Test("The page of a customer shows the reply to a stored receipt, with the other facts in the store")
+    @Test("The page of a customer shows every check of a stored receipt, as inspect does, and the reply to it")
     func customerWithReceipt() async throws {
         let folder = try Folder.withRoot()
         let receipt = try Self.receipt()
+        try folder.write("receipt", receipt.utf8)
         try folder.write("records.ndjson", #"{"user":"u-1","receipt":"\#(receipt)"}"#.utf8)
         let migrated = try await folder.migrate("records.ndjson", "--into", "sqlite:store.sqlite")
         #expect(migrated.status == 0, "\(migrated)")
-        _ = try await Self.serve("form --data id=530000000000001 >page", in: folder)
+        _ = try await Self.serve(
+            """
+            form --data id=530000000000001 >page
+            form --data-urlencode document@receipt >document
+            """, in: folder)
         let html = try folder.text("page")
         #expect(html.contains("The verifyReceipt reply to the stored app receipt"), "\(html)")
         #expect(html.contains("Status 0 at /verifyReceipt") && html.contains("&quot;latest_receipt_info&quot;"))
         #expect(html.contains("&quot;transactionId&quot; : &quot;530000000000001&quot;"))
+        #expect(html.contains("<h2>The stored app receipt</h2>") && !html.contains("No stored receipt"))
+        let (stored, pasted) = (Self.checks(html), Self.checks(try folder.text("document")))
+        #expect(stored.count == 1 && stored == pasted && stored.first?.contains("<td>signature</td>") == true)
+    }
+
+    /// The tables of checks on a page.
+    private static func checks(_ html: String) -> [Substring] {
+        html.matches(of: /<caption>Every check<\/caption>.*?<\/table>/.dotMatchesNewlines()).map { $0.output }
+    }
+
+    @Test(
+        "A stored receipt is checked again with the certificates that the server trusts now", arguments: [true, false])
+    func customerWithTransactionReceipt(isTrusted: Bool) async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("tunes.der", TestCertificateAuthority.iTunesStoreIntermediateDER)
+        try folder.write("in/ios6", Forged.named("ios6-v2-production").bytes)
+        let migrated = try await folder.migrate("in", "--into", "sqlite:store.sqlite", "--intermediate", "tunes.der")
+        #expect(migrated.status == 0, "\(migrated)")
+        _ = try await Self.serve(
+            "form --data id=350000535213977 >page", isTrusted ? "--set trust.intermediates=tunes.der" : "", in: folder)
+        let html = try folder.text("page")
+        #expect(html.contains("<h2>The stored transaction receipt</h2>"), "\(html)")
+        #expect(html.contains("Every check") && html.contains("Genuine: signed by Apple") == isTrusted, "\(html)")
+        #expect(html.contains("Not genuine.") != isTrusted)
     }
 }

@@ -314,6 +314,7 @@ def main():
             server.wait(timeout=PATIENCE)
         assert b"Genuine" in pages["document"][1] and b"<svg" in pages["document"][1]
         assert b"Found by" in pages["customer"][1]
+        assert b"The stored app receipt" in pages["customer"][1] and b"Every check" in pages["customer"][1]
 
         class Again(http.server.BaseHTTPRequestHandler):
             def do_GET(self):

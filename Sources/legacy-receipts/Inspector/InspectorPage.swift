@@ -70,10 +70,10 @@ struct InspectorPage {
     private static let maximumDocuments = 50
 
     /// What a document is, from the JSON of `inspect`.
-    mutating func add(inspection json: [UInt8]) {
+    mutating func add(inspection json: [UInt8], heading: String = "The document") {
         guard let object = try? JSONValue.parse(json).object else { return }
         var rest = Self.maximumDocuments
-        add(inspection: object, "The document", &rest)
+        add(inspection: object, heading, &rest)
     }
 
     private mutating func add(inspection object: JSONObject, _ heading: String, _ rest: inout Int) {

@@ -70,12 +70,20 @@ struct StoreLookUp: LookUpAnswers {
                 page.add(
                     folded: "The modern transactions",
                     json: InspectorPage.pretty(Self.transactions(match.customer, catalog)))
-                for receipt in [match.customer.newestAppReceipt, match.customer.newestTransactionReceipt] {
-                    guard let receipt, replies < Self.maximumReplies else { continue }
+                let receipts = [match.customer.newestAppReceipt, match.customer.newestTransactionReceipt]
+                    .compactMap(\.self)
+                if receipts.isEmpty {
+                    page.add(
+                        heading: "No stored receipt",
+                        "The store has no receipt of this customer, so there are no checks to repeat, and no reply.")
+                }
+                for receipt in receipts.prefix(Self.maximumReplies - replies) {
                     replies += 1
-                    let name = receipt.form == .app ? "app receipt" : "transaction receipt"
+                    let name = "stored " + (receipt.form == .app ? "app receipt" : "transaction receipt")
+                    page.add(
+                        inspection: try await inspection(of: receipt.bytes, endpoint), heading: "The \(name)")
                     try await show(
-                        replyTo: .receipt(receipt.bytes), named: "the stored \(name)", at: date, endpoint, on: &page)
+                        replyTo: .receipt(receipt.bytes), named: "the \(name)", at: date, endpoint, on: &page)
                 }
             }
         case .document(let document): try await show(document, at: date, endpoint, on: &page)
@@ -106,7 +114,7 @@ struct StoreLookUp: LookUpAnswers {
         }
     }
 
-    /// How many replies a page shows: each of them reads the store.
+    /// How many replies a page shows: each of them reads the store. Also how many stored receipts it checks again.
     private static let maximumReplies = 10
     /// The member of a request, which the reply to a pasted request heeds.
     private static let exclusion = "exclude-old-transactions"
