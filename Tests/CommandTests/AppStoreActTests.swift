@@ -194,6 +194,26 @@ struct AppStoreActTests {
         #expect(done.contains("99999,\(Self.token),4040005"))
     }
 
+    @Test("With a store, set-account-token takes its permits from the budget that the programs of the store share")
+    func sharedLimit() async throws {
+        let folder = try Folder()
+        for name in ["rows.sqlite", "one.sqlite"] { try await StoredPurchases.makeStore(in: folder, name) }
+        let outcome = try await AppStoreShell.run(
+            """
+            printf 'originalTransactionId,appAccountToken\\n%s,%s\\n' $ada \(Self.token) > tokens.csv
+            app set-account-token --csv tokens.csv --store sqlite:rows.sqlite
+            app set-account-token $ada \(Self.token) --store sqlite:one.sqlite
+            app set-account-token --csv tokens.csv --store sqlite:missing.sqlite
+            """, in: folder)
+        let set = "Purchases: 1; tokens set: 1, refused: 0, failed: 0, left: 0; known from earlier runs: 0\nstatus 0\n"
+        #expect(outcome.output.hasPrefix(set) && outcome.output.hasSuffix("status 0\nstatus 2\n"), "\(outcome)")
+        #expect(outcome.error.contains("There is no file missing.sqlite"), "\(outcome.error)")
+        for name in ["rows.sqlite", "one.sqlite"] {
+            #expect(
+                try await SharedLimits.used(in: folder.file(name)) == ["Sandbox com.example.app setAppAccountToken"])
+        }
+    }
+
     @Test("A token that was replaced since is sent again")
     func tokenAgain() async throws {
         let folder = try Folder()

@@ -2,6 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import ArgumentParser
 import Foundation
+import TransactionStore
 
 struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,9 +14,10 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
 
             --csv reads a file with the header originalTransactionId,appAccountToken. The whole file is checked before the \
             first call. Each answer is appended to FILE.production.done or FILE.sandbox.done: after an interruption, run the \
-            same command again, and it goes on with the other rows. The calls stay within Apple's rate limits. To ask \
-            again about a refused row, remove its line from that file. If Apple does not accept the app or the key, the run \
-            stops at the first answer, and the rows stay open.
+            same command again, and it goes on with the other rows. The calls stay within Apple's rate limits. With --store, \
+            this command and the others on the store stay within them together. To ask again about a \
+            refused row, remove its line from that file. If Apple does not accept the app or the key, the run stops at the \
+            first answer, and the rows stay open.
 
             EXIT STATUS:
               0  every token is set
@@ -26,7 +28,8 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
               legacy-receipts app-store set-account-token 1000000831360853 \\
                 68753a44-4d6f-1226-9c60-0050e4c00067 \\
             \(AppStoreCommand.keyArguments)
-              legacy-receipts app-store set-account-token --csv tokens.csv --share 0.5 \\
+              legacy-receipts app-store set-account-token --csv tokens.csv \\
+                --store sqlite:purchases.sqlite \\
             \(AppStoreCommand.keyArguments)
             """)
 
@@ -43,9 +46,15 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The share of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to serve.",
+            "The most of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to other programs.",
             valueName: "part"))
     var share = 1.0
+
+    @Option(
+        help: ArgumentHelp(
+            "The store through which programs share Apple's rate limits: sqlite:PATH or postgres://…",
+            valueName: "url"))
+    var store: String?
 
     @OptionGroup var options: AppStoreActionOptions
 
@@ -60,9 +69,14 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let csv { return try await run(csv) }
+        guard let store else { return try await run(sharedThrough: nil) }
+        try await StoreOpener.withExisting(store) { try await run(sharedThrough: $0) }
+    }
+
+    private func run(sharedThrough store: (any RequestBudgets)?) async throws {
+        if let csv { return try await run(csv, sharedThrough: store) }
         guard let row = AccountTokenRow(id ?? "", token ?? "") else { return }
-        try await options.run { session, answer in
+        try await options.run(sharedThrough: store) { session, answer in
             try await session.client.setAppAccountToken(
                 row.id, UpdateAppAccountTokenRequest(appAccountToken: row.token))
             answer.add("originalTransactionId", .string(row.id))
@@ -70,8 +84,8 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
         }
     }
 
-    private func run(_ path: String) async throws {
-        let session = try await options.session(share: share)
+    private func run(_ path: String, sharedThrough store: (any RequestBudgets)?) async throws {
+        let session = try await options.session(share: share, sharedThrough: store)
         let environment = options.server.environment
         let rows = try AccountTokenFile.rows(path)
         let done = try AccountTokenLog(
