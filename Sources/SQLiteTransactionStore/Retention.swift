@@ -10,9 +10,35 @@ extension SQLiteTransactionStore: StoreRetention {
         try await removeRows(of: "receipts", signedBefore: date)
     }
 
+    public func newestSignedDate(orFrom date: Int64) async throws -> Int64? {
+        var newest: Int64?
+        for table in ["notifications", "receipts"] {
+            // The rows that were stored last are the newest ones in most cases.
+            var end = try await lastRow(of: table)
+            while end > 0, newest ?? .min < date {
+                let last = end
+                let found = try await read { db in
+                    let select = try SQLStatement(
+                        db,
+                        """
+                        SELECT signed_date FROM \(table) WHERE rowid > ?1 AND rowid <= ?2 ORDER BY signed_date DESC LIMIT 1
+                        """)
+                    return try select.integer(last - Self.rowsAtOnce, last)
+                }
+                if let found { newest = max(newest ?? found, found) }
+                end -= Self.rowsAtOnce
+            }
+        }
+        return newest
+    }
+
+    private func lastRow(of table: String) async throws -> Int64 {
+        try await read { try SQLStatement($0, "SELECT MAX(rowid) FROM \(table)").integer() ?? 0 }
+    }
+
     /// The bytes are overwritten.
     private func removeRows(of table: String, signedBefore date: Int64) async throws -> Int64 {
-        let end = try await read { try SQLStatement($0, "SELECT MAX(rowid) FROM \(table)").integer() ?? 0 }
+        let end = try await lastRow(of: table)
         return try await writeInBatches(of: Self.rowsAtOnce, upTo: end) { db, start, end in
             try db.execute(sql: "PRAGMA secure_delete = ON")
             defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }

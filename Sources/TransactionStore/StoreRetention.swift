@@ -18,6 +18,15 @@ public protocol StoreRetention: Sendable {
     /// - Parameter date: in milliseconds since 1970-01-01T00:00:00Z.
     /// - Throws: ``TransactionStoreError``. What was removed before the error stays removed.
     func removeReceipts(signedBefore date: Int64) async throws -> Int64
+
+    /// The newest date at which a stored notification was signed or a stored receipt was created; nil if there is neither.
+    ///
+    /// These dates are of the App Store's clock. A program that removes by its own clock compares the two, because its
+    /// clock may be ahead.
+    /// - Parameter date: a date that is new enough: if one from this date on is found, it is returned, also if another is
+    ///   newer. In milliseconds since 1970-01-01T00:00:00Z.
+    /// - Throws: ``TransactionStoreError``.
+    func newestSignedDate(orFrom date: Int64) async throws -> Int64?
 }
 
 /// The limits of ``StoreRetention`` for programs that remove regularly.

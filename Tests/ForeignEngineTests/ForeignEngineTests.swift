@@ -66,6 +66,9 @@ struct ForeignEngineTests {
         func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
             try await store.removeReceipts(signedBefore: date)
         }
+        func newestSignedDate(orFrom date: Int64) async throws -> Int64? {
+            try await store.newestSignedDate(orFrom: date)
+        }
         func erase(
             _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
         ) async throws -> ErasedRows {

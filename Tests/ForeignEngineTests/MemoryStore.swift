@@ -469,6 +469,11 @@ actor MemoryPlace {
         return Int64(count - receipts.values.reduce(0) { $0 + $1.count })
     }
 
+    func newestSignedDate() -> Int64? {
+        let signed = notifications.values.map { $0.date }
+        return (signed + receipts.values.flatMap { $0.values.map(\.signedDate) }).max()
+    }
+
     // MARK: Reading
 
     func customer(_ asked: [CustomerIdentity], in scope: StoreScope) throws -> Customer? {
@@ -890,6 +895,8 @@ actor MemoryStore: CompleteTransactionStore {
     func removeReceipts(signedBefore date: Int64) async throws -> Int64 {
         try await opened.removeReceipts(signedBefore: date)
     }
+
+    func newestSignedDate(orFrom date: Int64) async throws -> Int64? { try await opened.newestSignedDate() }
 
     func erase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool

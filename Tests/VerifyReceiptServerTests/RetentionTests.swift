@@ -30,6 +30,14 @@ struct RetentionTests {
                 notificationUUID: "a", notificationType: "ONE_TIME_CHARGE", subtype: nil, signedDate: now, body: []))
     }
 
+    /// A document that shows the store that this date has come.
+    private static func document(of date: Int64) -> FactSet {
+        FactSet(
+            scope: StoreScope(environment: .production, bundleId: "com.example.app"),
+            notification: ProcessedNotification(
+                notificationUUID: "of \(date)", notificationType: "TEST", subtype: nil, signedDate: date, body: []))
+    }
+
     private static func run(
         _ retention: VerifyReceiptServerConfiguration.Retention, at date: Int64, _ store: SQLiteTransactionStore,
         until condition: @escaping @Sendable (TestServer) async throws -> Bool
@@ -61,6 +69,7 @@ struct RetentionTests {
         _ = try await store.apply([Self.purchase])
         let removed = "retention_removed_total"
         // The receipt is too old, and nothing else.
+        _ = try await store.apply([Self.document(of: Self.now + 40 * Self.day)])
         var retention = VerifyReceiptServerConfiguration.Retention(
             notificationDays: 200, receiptDays: 30, ledgerDays: 60)
         try await Self.run(retention, at: Self.now + 40 * Self.day, store) { server in
@@ -71,6 +80,7 @@ struct RetentionTests {
         let isRemoved = await Self.isRemovedFromLedger(store)
         #expect(!isRemoved)
         retention.receiptDays = 0
+        _ = try await store.apply([Self.document(of: Self.now + 201 * Self.day)])
         try await Self.run(retention, at: Self.now + 201 * Self.day, store) { server in
             let notifications: Int? = server.metric(removed + #"{kind="notifications"}"#)
             let isRemoved = await Self.isRemovedFromLedger(store)
@@ -88,7 +98,7 @@ struct RetentionTests {
     func kept() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
-        _ = try await store.apply([Self.purchase])
+        _ = try await store.apply([Self.purchase, Self.document(of: Self.now + 9_000 * Self.day)])
         _ = try await store.lease("shop", to: "process", for: 60_000)
         let log = "consumers keep old entries of the ledger"
         try await Self.run(.init(ledgerDays: 60), at: Self.now + 9_000 * Self.day, store) { server in
@@ -98,6 +108,43 @@ struct RetentionTests {
         #expect(!isRemoved)
         #expect(try await store.hasProcessed(notificationUUID: "a"))
         #expect(try await store.removeReceipts(signedBefore: .max) == 1)
+        try await store.close()
+    }
+
+    @Test("With a clock that is ahead, only what is too old for the newest document is removed, and a line says so")
+    func wrongClock() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let old = Self.now - 210 * Self.day
+        _ = try await store.apply([Self.purchase, Self.document(of: old)])
+        let limits = VerifyReceiptServerConfiguration.Retention(notificationDays: 200, receiptDays: 30, ledgerDays: 60)
+        let log = "old data is kept: no document in the store is as new as the clock of the server"
+        try await Self.run(limits, at: Self.now + 9_000 * Self.day, store) { server in
+            // The second line shows that the first round is over.
+            let rounds = server.log.text.components(separatedBy: log).count - 1
+            let removed: Int? = server.metric(#"retention_removed_total{kind="notifications"}"#)
+            let delay: Int? = server.metric("retention_delay_seconds")
+            return rounds > 1 && removed == 1 && delay == 8_999 * 86_400
+        }
+        #expect(try await store.hasProcessed(notificationUUID: "of \(old)") == false)
+        #expect(try await store.hasProcessed(notificationUUID: "a"))
+        #expect(try await store.counts().receipts == 1)
+        let isRemoved = await Self.isRemovedFromLedger(store)
+        #expect(!isRemoved)
+        try await store.close()
+    }
+
+    @Test("A store without any document is left alone")
+    func withoutDocuments() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        let purchase = Self.purchase
+        _ = try await store.apply([FactSet(scope: purchase.scope, transactions: purchase.transactions)])
+        try await Self.run(.init(ledgerDays: 60), at: Self.now + 9_000 * Self.day, store) { server in
+            server.log.text.components(separatedBy: "old data is kept").count > 2
+        }
+        let isRemoved = await Self.isRemovedFromLedger(store)
+        #expect(!isRemoved)
         try await store.close()
     }
 }

@@ -34,5 +34,21 @@ extension StoreConformance {
             try await expect(store.counts().receipts, equals: 3)
             try await expect(LedgerAudit.check(store).count, equals: 4)
         },
+        StoreRule(opened: "the newest signed date is that of the newest notification or receipt") { store in
+            try await expect(store.newestSignedDate(orFrom: .max), equals: nil)
+            try await store.add(
+                Samples.set(
+                    Samples.fact("1"),
+                    receipt: Samples.receipt("transaction", form: .transaction, at: Samples.june + 5)))
+            try await store.add(Samples.set(Samples.fact("1"), receipt: Samples.receipt("app", at: Samples.june + 4)))
+            try await expect(store.newestSignedDate(orFrom: .max), equals: Samples.june + 5)
+            _ = try await store.apply(
+                [7, 9, 8].map { notification("uuid-\($0)", at: Samples.june + Int64($0)) })
+            try await expect(store.newestSignedDate(orFrom: .max), equals: Samples.june + 9)
+            let enough = try await store.newestSignedDate(orFrom: Samples.june + 7)
+            try expect(enough.map { $0 >= Samples.june + 7 } == true)
+            try await expect(store.removeNotifications(signedBefore: .max), equals: 3)
+            try await expect(store.newestSignedDate(orFrom: Samples.june), equals: Samples.june + 5)
+        },
     ]
 }

@@ -34,6 +34,8 @@ final class ServerMetrics: Sendable {
     let ledgerEndings: LabeledCounter
     /// By kind.
     let retentionRemoved: LabeledCounter
+    /// In seconds.
+    let retentionDelay: Gauge
     /// By kind of difference.
     private let shadowFields: LabeledCounter
     /// By which reply grants access.
@@ -111,6 +113,10 @@ final class ServerMetrics: Sendable {
             prefix + "retention_removed_total",
             "Rows that the limits of retention removed, by kind: notifications, receipts; and removals that failed.",
             labels: "kind")
+        retentionDelay = registry.gauge(
+            prefix + "retention_delay_seconds",
+            "How far before the server's clock the limits of retention count from: more than 0 if no document in the store "
+                + "is as new as the clock.")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")

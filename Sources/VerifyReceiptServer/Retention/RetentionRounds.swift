@@ -5,6 +5,9 @@ import TransactionStore
 
 /// Removes once a day what is older than the limits of the configuration, as `store prune` and `ledger prune` do.
 ///
+/// What is removed is gone, and the server's clock may be ahead. So a limit counts from a day after the newest document in
+/// the store, if the clock is later. The dates of documents are of the App Store's clock.
+///
 /// Several servers on one store need no lease: what one has removed, another does not find. A lease would be a consumer of the
 /// ledger, and keep its entries.
 final class RetentionRounds: Sendable {
@@ -41,8 +44,8 @@ final class RetentionRounds: Sendable {
     }
 
     private func round() async {
-        let now = clock()
-        func limit(_ days: Int) -> Int64 { now.subtractingSaturated(Int64(days) * Self.day) }
+        guard let date = await end() else { return }
+        func limit(_ days: Int) -> Int64 { date.subtractingSaturated(Int64(days) * Self.day) }
         if settings.notificationDays > 0 {
             await remove("notifications") {
                 try await store.removeNotifications(signedBefore: limit(settings.notificationDays))
@@ -64,6 +67,26 @@ final class RetentionRounds: Sendable {
         }
     }
 
+    /// The time from which the limits count; nil if the store does not show it.
+    private func end() async -> Int64? {
+        let now = clock()
+        let newest: Int64?
+        do {
+            newest = try await store.newestSignedDate(orFrom: now.subtractingSaturated(Self.day))
+        } catch {
+            failed("newest document", error)
+            return nil
+        }
+        let date = newest.map { min(now, $0.addingSaturated(Self.day)) }
+        metrics.retentionDelay.record((now - (date ?? 0)) / 1_000)
+        if date != now {
+            logger.warning(
+                "old data is kept: no document in the store is as new as the clock of the server",
+                metadata: ["newestDocument": .stringConvertible(newest ?? 0), "clock": .stringConvertible(now)])
+        }
+        return date
+    }
+
     /// - Parameter body: returns the number of removed rows; nil if it is not known.
     private func remove(_ kind: String, _ body: () async throws -> Int64?) async {
         do {
@@ -72,11 +95,15 @@ final class RetentionRounds: Sendable {
             logger.notice(
                 "old data is removed", metadata: ["kind": "\(kind)", "rows": .stringConvertible(count)])
         } catch {
-            guard !Task.isCancelled else { return }
-            metrics.retentionRemoved.add("failed")
-            logger.error(
-                "old data is not removed; the next round tries again",
-                metadata: ["kind": "\(kind)", "error": "\(error)"])
+            failed(kind, error)
         }
+    }
+
+    private func failed(_ kind: String, _ error: any Error) {
+        guard !Task.isCancelled else { return }
+        metrics.retentionRemoved.add("failed")
+        logger.error(
+            "old data is not removed; the next round tries again",
+            metadata: ["kind": "\(kind)", "error": "\(error)"])
     }
 }
