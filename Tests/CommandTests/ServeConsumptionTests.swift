@@ -174,7 +174,7 @@ struct ServeConsumptionTests {
         try await file.write { database in
             try database.execute(
                 sql: """
-                    CREATE TRIGGER never BEFORE UPDATE ON consumption_requests
+                    CREATE TRIGGER never BEFORE UPDATE OF outcome ON consumption_requests
                     BEGIN SELECT RAISE(ABORT, 'nothing is closed'); END
                     """)
         }
@@ -194,6 +194,46 @@ struct ServeConsumptionTests {
         let log = try folder.text("log")
         #expect(outcome.output == "1\n0\n", "\(outcome) \(log)")
         #expect(log.contains("nothing is closed"), "\(log)")
+    }
+
+    @Test("While the store cannot be written, an answer is sent in the last 2 hours before its deadline, and once")
+    func withoutClaim() async throws {
+        let folder = try Folder()
+        try Self.writeRules(in: folder)
+        try await StoredPurchases.makeStore([], in: folder)
+        let file = try DatabaseQueue(path: folder.file("store.sqlite"))
+        try await file.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER never BEFORE UPDATE ON consumption_requests
+                    BEGIN SELECT RAISE(ABORT, 'nothing is written'); END
+                    """)
+        }
+        try file.close()
+        let outcome = try await AppStoreShell.run(
+            """
+            \(Self.serve(keyFile: "key.p8", options: "--test-clock-from $address"))
+            \(Self.waitingForMetrics)
+            fails() {
+                tries=0
+                until [ "$(metric 'total{outcome="failed"}')" -ge $1 ] || [ $tries -ge 1200 ]; do
+                    sleep 0.1; tries=$((tries + 1))
+                done 2> /dev/null
+            }
+            sent() { curl -sf $address/sandbox/v1/transactions/$coins | grep -c consumptionInformation || true; }
+            fails 3
+            sent
+            metric open
+            # 11 hours
+            shop clock '{"advance": 39600000}' > /dev/null
+            waits 'total{outcome="answered"}' 1
+            sent
+            fails $(($(metric 'total{outcome="failed"}') + 3))
+            metric 'total{outcome="answered"}'
+            """, in: folder)
+        let log = try folder.text("log")
+        #expect(outcome.output == "0\n1\n1\n1\n", "\(outcome) \(log)")
+        #expect(log.contains("nothing is written"), "\(log)")
     }
 
     @Test("Of two servers on one store, one sends the answer to a request")

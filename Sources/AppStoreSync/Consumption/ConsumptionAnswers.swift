@@ -12,6 +12,9 @@ package struct ConsumptionAnswers: Sendable {
         case undecided(String)
         /// The App Store refused the answer, or did not answer.
         case appStore(AppStoreServerAPIError)
+        /// The store cannot be written, so another program may be sending the answer. It waits until ``unclaimedTime`` before
+        /// its deadline.
+        case unclaimed(TransactionStoreError)
     }
 
     /// The result of a run.
@@ -53,6 +56,9 @@ package struct ConsumptionAnswers: Sendable {
     /// How long a claim lasts, in milliseconds: an attempt and a slow store take less. Another program sends the answer of a killed one
     /// after this time.
     private static let claimTime: Int64 = 60_000
+    /// How long before its deadline an answer is sent without a claim, in milliseconds. The same answer from two programs is better
+    /// than none. Longer than the longest pause between two rounds of a server.
+    package static let unclaimedTime: Int64 = 2 * 3_600_000
     /// The runs at the same time. Each app has its own rate limits.
     package static let concurrency = 8
 
@@ -173,6 +179,9 @@ package struct ConsumptionAnswers: Sendable {
             } catch let missed as Missed {
                 if missed.isMaybeAnswered { maybeAnswered.insert(id) }
                 noteMissed(open.count, about: id)
+            } catch let error as NoClaim {
+                if error.isMaybeAnswered { maybeAnswered.insert(id) }
+                note(.unclaimed(error.storeError), about: id)
             } catch is OutOfTime {
                 outcome.isOutOfTime = true
                 leave(from: place)
@@ -210,14 +219,18 @@ package struct ConsumptionAnswers: Sendable {
     ///
     /// - Parameter now: the current time.
     /// - Throws: `AppStoreServerAPIError`; ``ConsumptionProblem`` if another program is sending an answer about the transaction;
-    ///   `TransactionStoreError` if the requests cannot be read, before anything is sent.
+    ///   `TransactionStoreError` if the requests cannot be read or claimed, before anything is sent.
     package static func send(
         _ request: ConsumptionRequest, about id: String, in scope: StoreScope, _ client: AppStoreServerAPIClient,
         closingRequestsIn store: any ConsumptionTasks, now: Int64
     ) async throws -> Sent {
         let clock = Self.clock(from: now)
         let tasks = try await store.allOpenConsumptionTasks().filter { $0.scope == scope && $0.transactionId == id }
-        return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
+        do {
+            return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
+        } catch let error as NoClaim {
+            throw error.storeError
+        }
     }
 
     /// What is known about an answer that is being sent.
@@ -236,7 +249,7 @@ package struct ConsumptionAnswers: Sendable {
     ///   - tasks: the requests about the transaction.
     ///   - onlyInTime: sends nothing once all deadlines are over, or if the requests are closed. The rate limit can make an
     ///     answer wait for long.
-    /// - Throws: ``Missed`` if nothing is sent in time; ``ConsumptionProblem`` if another program has the requests;
+    /// - Throws: ``Missed`` if nothing is sent in time; ``ConsumptionProblem`` if another program has the requests; ``NoClaim``;
     ///   `AppStoreServerAPIError`, `CancellationError`.
     private static func send(
         _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient,
@@ -247,7 +260,8 @@ package struct ConsumptionAnswers: Sendable {
         do {
             try await client.sendConsumptionInformation(id, request) { failure in
                 let now = clock()
-                let uuids = tasks.filter { $0.deadline > now }.map(\.notificationUUID)
+                let inTime = tasks.filter { $0.deadline > now }
+                let uuids = inTime.map(\.notificationUUID)
                 let before = state.withLock { state in
                     if let failure, failure.mayBeProcessed { state.isMaybeAnswered = true }
                     state.inTime = uuids
@@ -260,9 +274,11 @@ package struct ConsumptionAnswers: Sendable {
                 let granted: ConsumptionClaim?
                 do {
                     granted = try await store.claimConsumptionTasks(uuids, for: Self.claimTime, renewing: before.claim)
-                } catch is TransactionStoreError {
+                } catch let error as TransactionStoreError {
                     // A store that cannot be written must not make a request miss its deadline.
-                    return
+                    let last = now.addingSaturated(Self.unclaimedTime)
+                    if inTime.contains(where: { $0.deadline <= last }) { return }
+                    throw NoClaim(storeError: error, isMaybeAnswered: before.isMaybeAnswered)
                 }
                 guard let claim = granted, !claim.notificationUUIDs.isEmpty || !onlyInTime else {
                     throw ConsumptionProblem(
@@ -305,6 +321,13 @@ package struct ConsumptionAnswers: Sendable {
 
     /// All deadlines were over before the answer could be sent.
     private struct Missed: Error {
+        /// Whether an earlier attempt may have arrived.
+        let isMaybeAnswered: Bool
+    }
+
+    /// The store cannot be written, and the deadlines are not near.
+    private struct NoClaim: Error {
+        let storeError: TransactionStoreError
         /// Whether an earlier attempt may have arrived.
         let isMaybeAnswered: Bool
     }

@@ -39,7 +39,8 @@ public struct ConsumptionRound: Hashable, Sendable {
     /// Why requests are left, a sentence for each app.
     public var problem: String?
     /// A sentence that says why the round failed. Either the settings or their files cannot be used, and nothing was
-    /// answered; or the store cannot close the answered requests. The numbers are valid in both cases.
+    /// answered; or the store cannot be written, so that answers wait, or answered requests are still open in it. The numbers
+    /// are valid in all cases.
     public var failure: String?
 
     public init() {}

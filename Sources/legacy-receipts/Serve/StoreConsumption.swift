@@ -85,6 +85,7 @@ final class StoreConsumption: ConsumptionAnswering {
             if outcome.isOutOfTime {
                 problems.append("\(app): The App Store was too slow; the next round goes on.")
             }
+            for case .unclaimed(let error) in outcome.problems.map(\.problem) { round.failure = "\(error)" }
             if let error = outcome.storeError {
                 round.failure = "\(error)"
                 // It is unknown which of them the store has closed. Closing a request twice does no harm.

@@ -353,6 +353,38 @@ import TransactionStore
         #expect(outcome.storeError?.code == .unavailable)
     }
 
+    @Test("While the store cannot be written, an answer is sent only in the last 2 hours before its deadline")
+    func withoutClaim() async throws {
+        let (api, tasks) = (API(), Tasks(isFull: true))
+        let limit = ConsumptionAnswers.unclaimedTime
+        let cases = try [Self.open("88", deadline: limit), Self.open("87", deadline: limit + 1)]
+        let outcome = try await Self.answers(api, tasks).answer(cases)
+        #expect(limit == 7_200_000 && api.sent.withLock { $0 } == ["88"])
+        #expect(outcome.answered.map(\.transactionId) == ["88"] && outcome.problems.map(\.transactionId) == ["87"])
+        #expect(outcome.unansweredRequests == 1 && outcome.stopped == nil)
+        if case .unclaimed(let error)? = outcome.problems.first?.problem {
+            #expect(error.code == .unavailable)
+        } else {
+            Issue.record("\(outcome.problems)")
+        }
+        api.time.withLock { $0 += 1 }
+        let later = try await Self.answers(api, tasks).answer([cases[1]])
+        #expect(later.answered.map(\.transactionId) == ["87"] && later.problems.isEmpty)
+    }
+
+    @Test("A single answer is not sent either while the store cannot be written")
+    func singleWithoutClaim() async throws {
+        let (api, tasks) = (API(), Tasks(isFull: true))
+        _ = try Self.open("89", deadline: 4 * 3_600_000)
+        await #expect(throws: TransactionStoreError.self) {
+            _ = try await ConsumptionAnswers.send(
+                ConsumptionRequest(customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: false),
+                about: "89", in: Self.scope, Self.client(api, APIClientConfiguration(retryPolicy: .never)),
+                closingRequestsIn: tasks, now: Self.now)
+        }
+        #expect(api.sent.withLock { $0.isEmpty })
+    }
+
     @Test("An App Store that hangs ends the run after three requests, because other apps wait for their turn")
     func silence() async throws {
         let (api, tasks) = (API(isSilent: true), Tasks())

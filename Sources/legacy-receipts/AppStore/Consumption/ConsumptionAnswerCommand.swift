@@ -87,6 +87,9 @@ extension ConsumptionAnswers.Problem {
         switch self {
         case .undecided(let message): message
         case .appStore(let error): AppStoreErrorText.text(error)
+        case .unclaimed(let error):
+            "Nothing was sent, because another program may be sending the answer: the store cannot be written. "
+                + "It is sent anyway in the last 2 hours before its deadline. \(error)"
         }
     }
 }
