@@ -153,7 +153,7 @@ public final class VerifyReceiptServer: Service {
     ) -> (responder: LookUpResponder, channel: HTTP1Channel) {
         let responder = LookUpResponder(
             answers, tokens: listener.tokens, credentials: configuration.appStore,
-            maximumBody: configuration.limits.bodyBytes, state: state)
+            signedDataTrust: configuration.signedDataTrust, maximumBody: configuration.limits.bodyBytes, state: state)
         let channel = HTTP1Channel(
             responder: { request, writer, channel in try await responder.respond(request, writer, channel) },
             configuration: .init(
@@ -342,7 +342,9 @@ extension VerifyReceiptServer {
             let certificates = ListenerMatching(from: configuration.listeners, to: new.listeners).certificates
             let prepared = try certificates.map { (channels[$0.index], try TLSSetup.configuration($0.tls)) }
             for (channel, tls) in prepared { try channel.replace(tls) }
-            if let lookUp, let tokens = new.lookUp?.tokens { lookUp.responder.replace(tokens, new.appStore) }
+            if let lookUp, let tokens = new.lookUp?.tokens {
+                lookUp.responder.replace(tokens, new.appStore, signedDataTrust: new.signedDataTrust)
+            }
             consumption?.replace(new.appStore)
             state.replace(
                 with: .init(endpoint: endpoint, sandboxHosts: new.sandboxHosts, notifications: notifications))

@@ -10,14 +10,16 @@ struct ServeInspectorTests {
     private static let hostile = #"<script>alert(1)</script>{{x}}"'&"#
 
     /// Runs commands while a server listens. `form` posts a form as a browser would; `$page` is the page.
-    private static func serve(_ commands: String, _ options: String = "", in folder: Folder) async throws -> Outcome {
+    private static func serve(
+        _ commands: String, _ options: String = "", roots: String = "root.der", in folder: Folder
+    ) async throws -> Outcome {
         try folder.write("token", String(repeating: "k", count: 40).utf8)
         let outcome = try await Command.shell(
             """
             : >log
             "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
                 --set look-up.port=0 --set timeouts.drain=0 --set look-up.token-files=token \\
-                --set trust.roots=root.der \(options) 2>log &
+                --set trust.roots=\(roots) \(options) 2>log &
             server=$!
             tries=0
             until grep -q '"look-up"' log; do
@@ -175,6 +177,61 @@ struct ServeInspectorTests {
         return try TestSignedDataAuthority.standard.sign(payload: Array(json.utf8))
     }
 
+    /// A version 2 notification about a month of a subscription.
+    private static func notification() throws -> String {
+        let authority = TestSignedDataAuthority.standard
+        let transaction = try authority.sign(
+            payload: Array(
+                """
+                {"transactionId":"530000000000010","originalTransactionId":"530000000000010",\
+                "bundleId":"com.example.orchard","productId":"com.example.monthly","subscriptionGroupIdentifier":"21400000",\
+                "purchaseDate":1748735995000,"originalPurchaseDate":1748735995000,"expiresDate":1751327995000,"quantity":1,\
+                "type":"Auto-Renewable Subscription","inAppOwnershipType":"PURCHASED","signedDate":1748736000000,\
+                "environment":"Production"}
+                """.utf8))
+        let payload = """
+            {"notificationType":"SUBSCRIBED","subtype":"INITIAL_BUY","notificationUUID":"002e14d5-51f5-4503-b5a8-c3a1af68eb20",\
+            "version":"2.0","signedDate":1748736000000,"data":{"bundleId":"com.example.orchard","environment":"Production",\
+            "signedTransactionInfo":"\(transaction)"}}
+            """
+        return try authority.sign(payload: Array(payload.utf8))
+    }
+
+    @Test("A pasted notification: every check, also of the JWS in it, its purchases, a timeline, modern transactions")
+    func notificationPage() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write("jws.der", TestSignedDataAuthority.standard.rootCertificate)
+        try folder.write("document", #"{"signedPayload":"\#(Self.notification())"}"#.utf8)
+        _ = try await Self.serve(
+            "form --data-urlencode document@document >page", "--set trust.signed-data-roots=jws.der", in: folder)
+        let html = try folder.text("page")
+        #expect(html.components(separatedBy: "Genuine: signed by Apple").count == 3, "\(html)")
+        #expect(Self.checks(html).count == 2 && html.contains("<td>nestedData</td>"))
+        #expect(html.contains("What it states") && html.contains("<svg") && html.contains("com.example.monthly"))
+        #expect(html.contains("&quot;transactionId&quot; : &quot;530000000000010&quot;"))
+    }
+
+    @Test(
+        "A JWS is genuine by the roots that the server trusts for JWS, not by those for receipts",
+        arguments: [true, false])
+    func rootsOfSignedData(isForSignedData: Bool) async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        try folder.write("jws.der", TestSignedDataAuthority.standard.rootCertificate)
+        try folder.write("document", Self.signedTransaction().utf8)
+        _ = try await Self.serve(
+            """
+            form --data-urlencode document@document >page
+            curl -sS -H "Authorization: Bearer $(cat token)" --data-binary @document "${page}v1/inspect" >json
+            """, isForSignedData ? "--set trust.signed-data-roots=jws.der" : "",
+            roots: isForSignedData ? "root.der" : "root.der,jws.der", in: folder)
+        let html = try folder.text("page")
+        #expect(html.contains("Genuine: signed by Apple") == isForSignedData, "\(html)")
+        #expect(html.contains("What it states") == isForSignedData)
+        #expect(try folder.object("json")["verdict"] as? String == (isForSignedData ? "genuine" : "notGenuine"))
+    }
+
     @Test("A signed transaction gets a reply if the server answers signed transactions")
     func signedTransactionReply() async throws {
         let folder = try Folder.withRoot()
@@ -185,7 +242,7 @@ struct ServeInspectorTests {
             "form --data-urlencode document@document >page",
             "--set endpoint.answer-signed-transactions=true --set trust.signed-data-roots=jws.der", in: folder)
         let html = try folder.text("page")
-        #expect(html.contains("Status 0 at /verifyReceipt"), "\(html)")
+        #expect(html.contains("Status 0 at /verifyReceipt") && html.contains("What it states"), "\(html)")
     }
 
     @Test("The reply to a request omits old transactions if the request says so")

@@ -1,3 +1,4 @@
+import AppStoreServer
 import AppStoreSync
 import AppStoreTrust
 import Foundation
@@ -30,11 +31,14 @@ private final class EchoedLookUp: LookUpAnswers {
     func entitlements(
         ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> [UInt8]? { try await answer("entitlements \(id) \(date)") }
-    func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8] {
+    func inspection(
+        of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
+    ) async throws -> [UInt8] {
         try await answer("inspection \(String(decoding: document, as: UTF8.self))")
     }
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration,
+        signedData trust: SignedDataTrust
     ) async throws -> InspectorAnswer {
         if case .failure(let reason) = question {
             return InspectorAnswer(html: Array("failure \(reason)".utf8), contentSecurityPolicy: "default-src 'none'")

@@ -298,7 +298,8 @@ def main():
             server = subprocess.Popen(
                 [binary, "serve", "--port", "0", "--store", store, "--set", "admin.enabled=false",
                  "--set", "look-up.enabled=true", "--set", "look-up.port=0", "--set", f"look-up.token-files={work}/token",
-                 "--set", f"trust.roots=LegacyFixtures/trust/root.der,{work}/roots.pem"], stderr=log)
+                 "--set", f"trust.roots=LegacyFixtures/trust/root.der,{work}/roots.pem",
+                 "--set", f"trust.signed-data-roots={work}/roots.pem"], stderr=log)
         try:
             port = look_up_port(os.path.join(work, "log"), server)
             check_files(port, token, paths, work)

@@ -21,11 +21,10 @@ struct SignedDataReader: Sendable {
     private let acceptsXcode: Bool
     private let verifier: StoredSignedDataVerifier
 
-    /// - Parameter trust: the policy for receipts; its roots and its setting for Xcode apply to JWS too.
     /// - Throws: `SignedDataError` for a root that cannot be read.
-    init(_ trust: TrustPolicy) throws {
-        acceptsXcode = trust.acceptsXcodeReceipts
-        verifier = try StoredSignedDataVerifier(trust: SignedDataTrust(trust))
+    init(_ trust: SignedDataTrust) throws {
+        acceptsXcode = trust.acceptsXcode
+        verifier = try StoredSignedDataVerifier(trust: trust)
     }
 
     /// Verifies a compact JWS for the time of its signature.

@@ -67,12 +67,13 @@ package struct DocumentInspector: Sendable {
     private let bundleId: String?
 
     /// - Parameters:
-    ///   - trust: the policy for receipts; its roots and its setting for Xcode apply to JWS too.
+    ///   - trust: the policy for receipts.
+    ///   - signedData: the trust anchors for JWS; nil for the roots of `trust`, with its setting for Xcode.
     ///   - bundleId: the app that a JWS must have; nil for any app.
     /// - Throws: `ReceiptError` or `SignedDataError` for a certificate that cannot be read.
-    package init(trust: TrustPolicy, bundleId: String? = nil) throws {
+    package init(trust: TrustPolicy, signedData: SignedDataTrust? = nil, bundleId: String? = nil) throws {
         receipts = try ReceiptVerifier(trust: trust)
-        signedData = try StoredSignedDataVerifier(trust: SignedDataTrust(trust))
+        self.signedData = try StoredSignedDataVerifier(trust: signedData ?? SignedDataTrust(trust))
         self.bundleId = bundleId
     }
 

@@ -1,4 +1,5 @@
 import AppStoreModels
+package import AppStoreServer
 package import LegacyReceipts
 package import Purchases
 
@@ -7,12 +8,15 @@ package struct DocumentStatements: Sendable {
     private let migrator: RecordMigrator
 
     /// - Parameters:
-    ///   - trust: the trust anchors.
+    ///   - trust: the trust anchors for receipts.
+    ///   - signedData: the trust anchors for JWS.
     ///   - date: the current time, in milliseconds since 1970-01-01T00:00:00Z. No recorded document is newer.
     /// - Throws: ``MigrationError`` for a certificate that cannot be read.
-    package init(trust: TrustPolicy, date: Int64) throws(MigrationError) {
+    package init(trust: TrustPolicy, signedData: SignedDataTrust, date: Int64) throws(MigrationError) {
+        var options = MigrationOptions(trust: trust)
+        options.signedDataTrust = signedData
         migrator = try RecordMigrator(
-            MigrationOptions(trust: trust),
+            options,
             filing: RecordMigrator.Filing(
                 users: UserColumns(user: nil, carried: []), verified: VerifiedReceipts(trust: trust), date: date))
     }

@@ -1,4 +1,5 @@
 public import AppStoreModels
+package import AppStoreServer
 public import LegacyReceipts
 public import ProductCatalog
 
@@ -40,6 +41,8 @@ public struct MigrationOptions: Sendable {
     public var maximumRecords: Int?
     /// How many records there must be; nil if any number will do. A pipe that was cut off looks complete otherwise.
     public var expectedRecords: Int?
+    /// The trust anchors for JWS; nil for the roots of ``trust``, with its setting for Xcode.
+    package var signedDataTrust: SignedDataTrust?
     /// Longer records are not read whole, in bytes, unless ``limits`` allow larger receipts.
     package var recordSize = InputLimits.recordSize
 

@@ -40,7 +40,7 @@ struct RecordMigrator: Sendable {
         filter = RecordFilter(options)
         do {
             receiptReader = try ReceiptReader(options, mapper, isForStore: isForStore)
-            signedDataReader = try SignedDataReader(options.trust)
+            signedDataReader = try SignedDataReader(options.signedDataTrust ?? SignedDataTrust(options.trust))
         } catch {
             let message = (error as? ReceiptError)?.message ?? (error as? SignedDataError)?.message ?? "\(error)"
             throw MigrationError(.trust, path: "", message)

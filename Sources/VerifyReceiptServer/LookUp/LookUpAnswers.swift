@@ -1,3 +1,4 @@
+public import AppStoreServer
 public import AppStoreSync
 public import VerifyReceipt
 
@@ -21,18 +22,23 @@ public protocol LookUpAnswers: Sendable {
     /// What a document is, and the result of each check.
     /// - Parameters:
     ///   - document: a receipt, a JWS, a notification, a request or a reply, in any form.
-    ///   - endpoint: has the trust policy.
-    /// - Throws: what the trust policy's certificates throw.
-    func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8]
+    ///   - endpoint: has the trust policy for receipts.
+    ///   - trust: the trust anchors for JWS.
+    /// - Throws: what the certificates to trust throw.
+    func inspection(
+        of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
+    ) async throws -> [UInt8]
 
     /// The page of the inspector.
     /// - Parameters:
     ///   - question: what it shows.
     ///   - date: the moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
-    ///   - endpoint: has the trust policy, and the options of replies.
-    /// - Throws: `TransactionStoreError`, and what the trust policy's certificates throw.
+    ///   - endpoint: has the trust policy for receipts, and the options of replies.
+    ///   - trust: the trust anchors for JWS.
+    /// - Throws: `TransactionStoreError`, and what the certificates to trust throw.
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration,
+        signedData trust: SignedDataTrust
     ) async throws -> InspectorAnswer
 
     /// Signs for an app.

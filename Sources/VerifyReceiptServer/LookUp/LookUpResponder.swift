@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import AppStoreSync
 import AppStoreTrust
 import CoreMetrics
@@ -32,12 +33,13 @@ final class LookUpResponder: Sendable {
 
     private let answers: any LookUpAnswers
     /// What a reload replaces.
-    private struct Secrets {
-        var tokens: [SharedSecret]
-        var credentials: [AppStoreCredentials]
+    private struct Settings {
+        let tokens: [SharedSecret]
+        let credentials: [AppStoreCredentials]
+        let signedDataTrust: SignedDataTrust
     }
 
-    private let secrets: Mutex<Secrets>
+    private let settings: Mutex<Settings>
     private let maximumBody: Int
     private let questions = Mutex<[Source: Int]>([:])
     private let responses: LabeledCounter
@@ -45,20 +47,24 @@ final class LookUpResponder: Sendable {
     private let state: ServerState
 
     init(
-        _ answers: any LookUpAnswers, tokens: [SharedSecret], credentials: [AppStoreCredentials], maximumBody: Int,
-        state: ServerState
+        _ answers: any LookUpAnswers, tokens: [SharedSecret], credentials: [AppStoreCredentials],
+        signedDataTrust: SignedDataTrust, maximumBody: Int, state: ServerState
     ) {
         self.answers = answers
-        secrets = Mutex(Secrets(tokens: tokens, credentials: credentials))
+        settings = Mutex(Settings(tokens: tokens, credentials: credentials, signedDataTrust: signedDataTrust))
         self.maximumBody = maximumBody
         responses = state.metrics.lookUps
         logger = state.logger
         self.state = state
     }
 
-    /// Accepts these tokens and signs with these keys from now on.
-    func replace(_ tokens: [SharedSecret], _ credentials: [AppStoreCredentials]) {
-        secrets.withLock { $0 = Secrets(tokens: tokens, credentials: credentials) }
+    /// Accepts these tokens, signs with these keys and trusts these roots from now on.
+    func replace(
+        _ tokens: [SharedSecret], _ credentials: [AppStoreCredentials], signedDataTrust: SignedDataTrust
+    ) {
+        settings.withLock {
+            $0 = Settings(tokens: tokens, credentials: credentials, signedDataTrust: signedDataTrust)
+        }
     }
 
     private enum Question {
@@ -158,7 +164,9 @@ final class LookUpResponder: Sendable {
         var answer = Answer(body: Self.json(refusal), fields: refusal.fields)
         guard Self.route(request) == "page", refusal.isOnPage else { return answer }
         let endpoint = state.current.endpoint.configuration
-        if let page = try? await answers.page(.failure(refusal.reason), at: state.clock(), endpoint) {
+        let trust = settings.withLock { $0.signedDataTrust }
+        if let page = try? await answers.page(.failure(refusal.reason), at: state.clock(), endpoint, signedData: trust)
+        {
             answer = Self.answer(page)
             for field in refusal.fields { answer.fields.append(field) }
         }
@@ -181,7 +189,7 @@ final class LookUpResponder: Sendable {
     /// The token is compared in constant time, and before anything else is read.
     private func checkToken(_ request: Request) throws(Refusal) {
         let given = request.headers[.authorization] ?? ""
-        let known = secrets.withLock { $0.tokens }
+        let known = settings.withLock { $0.tokens }
         guard let token = Self.token(given), SharedSecret.matches(token, anyOf: [known]) else {
             let bearer = given.isEmpty ? "Bearer" : #"Bearer error="invalid_token""#
             let challenge =
@@ -360,7 +368,7 @@ final class LookUpResponder: Sendable {
         }
         guard isTaken else { throw Self.unavailable("too many questions at once") }
         let endpoint = state.current.endpoint.configuration
-        let credentials = secrets.withLock { $0.credentials }
+        let settings = settings.withLock { $0 }
         let task = Task { [answers, self] () -> Result<Answer?, any Error> in
             defer { questions.withLock { $0[source, default: 0] -= 1 } }
             do {
@@ -371,11 +379,15 @@ final class LookUpResponder: Sendable {
                     let body = try await answers.entitlements(ofCustomersWith: id, at: date, endpoint)
                     return .success(body.map { Answer(body: $0) })
                 case .inspection(let document):
-                    return .success(Answer(body: try await answers.inspection(of: document, endpoint)))
+                    let body = try await answers.inspection(
+                        of: document, endpoint, signedData: settings.signedDataTrust)
+                    return .success(Answer(body: body))
                 case .signature(let kind, let body):
-                    return .success(Answer(body: try await answers.sign(kind, body, endpoint, credentials)))
+                    return .success(Answer(body: try await answers.sign(kind, body, endpoint, settings.credentials)))
                 case .page(let question, let date):
-                    return .success(Self.answer(try await answers.page(question, at: date, endpoint)))
+                    let page = try await answers.page(
+                        question, at: date, endpoint, signedData: settings.signedDataTrust)
+                    return .success(Self.answer(page))
                 }
             } catch {
                 return .failure(error)

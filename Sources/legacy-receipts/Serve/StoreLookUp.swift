@@ -1,4 +1,5 @@
 import AppStoreModels
+import AppStoreServer
 import AppStoreSync
 import Foundation
 import LegacyReceipts
@@ -35,8 +36,10 @@ struct StoreLookUp: LookUpAnswers {
         return json(search, reports)
     }
 
-    func inspection(of document: [UInt8], _ endpoint: EndpointConfiguration) async throws -> [UInt8] {
-        let documents = try DocumentInspector(trust: endpoint.trust).documents(in: document)
+    func inspection(
+        of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
+    ) async throws -> [UInt8] {
+        let documents = try DocumentInspector(trust: endpoint.trust, signedData: trust).documents(in: document)
         guard documents.isEmpty else { return Array((DocumentInspectionJSON.text(documents) + "\n").utf8) }
         let text: String
         do throws(ReceiptError) {
@@ -49,7 +52,8 @@ struct StoreLookUp: LookUpAnswers {
     }
 
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration,
+        signedData trust: SignedDataTrust
     ) async throws -> InspectorAnswer {
         var page = InspectorPage()
         switch question {
@@ -80,22 +84,24 @@ struct StoreLookUp: LookUpAnswers {
                 for receipt in receipts.prefix(Self.maximumReplies - replies) {
                     replies += 1
                     let name = "stored " + (receipt.form == .app ? "app receipt" : "transaction receipt")
-                    page.add(
-                        inspection: try await inspection(of: receipt.bytes, endpoint), heading: "The \(name)")
+                    let checked = try await inspection(of: receipt.bytes, endpoint, signedData: trust)
+                    page.add(inspection: checked, heading: "The \(name)")
                     try await show(
                         replyTo: .receipt(receipt.bytes), named: "the \(name)", at: date, endpoint, on: &page)
                 }
             }
-        case .document(let document): try await show(document, at: date, endpoint, on: &page)
+        case .document(let document): try await show(document, at: date, endpoint, signedData: trust, on: &page)
         }
         return InspectorAnswer(html: try page.html(), contentSecurityPolicy: InspectorPage.contentSecurityPolicy)
     }
 
     private func show(
-        _ document: [UInt8], at date: Int64, _ endpoint: EndpointConfiguration, on page: inout InspectorPage
+        _ document: [UInt8], at date: Int64, _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust,
+        on page: inout InspectorPage
     ) async throws {
-        page.add(inspection: try await inspection(of: document, endpoint))
-        let customers = try DocumentStatements(trust: endpoint.trust, date: date).customers(in: document)
+        page.add(inspection: try await inspection(of: document, endpoint, signedData: trust))
+        let statements = try DocumentStatements(trust: endpoint.trust, signedData: trust, date: date)
+        let customers = statements.customers(in: document)
         for customer in customers {
             let catalog = endpoint.catalog(of: customer)
             page.add(
@@ -104,7 +110,8 @@ struct StoreLookUp: LookUpAnswers {
             page.add(
                 folded: "The modern transactions", json: InspectorPage.pretty(Self.transactions(customer, catalog)))
         }
-        let submittable = try DocumentInspector(trust: endpoint.trust).submittable(in: document).filter {
+        let inspector = try DocumentInspector(trust: endpoint.trust, signedData: trust)
+        let submittable = inspector.submittable(in: document).filter {
             if case .signedTransaction = $0.content { endpoint.answersSignedTransactions } else { true }
         }
         let excludes = (try? JSONValue.parse(document).object)?[Self.exclusion]
