@@ -159,6 +159,74 @@ struct LedgerFollowKillTests {
         }
     }
 
+    @Test("Several consumers follow at once, and the death of one changes nothing for the others: SQLite")
+    func severalConsumersOnSQLite() async throws {
+        let folder = try Folder()
+        let path = folder.file("store.sqlite")
+        try await checkSeveralConsumers("sqlite:\(path)", in: folder) { try SQLiteTransactionStore.open(path: path) }
+    }
+
+    @Test(
+        "Several consumers follow at once, and the death of one changes nothing for the others: PostgreSQL",
+        .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
+    func severalConsumersOnPostgreSQL() async throws {
+        let folder = try Folder()
+        try await PostgreSQLServer.with { server in
+            try await checkSeveralConsumers(server.url, in: folder) {
+                try await PostgreSQLTransactionStore.open(url: server.url)
+            }
+        }
+    }
+
+    @inline(never)
+    private func checkSeveralConsumers(
+        _ address: String, in folder: Folder, _ open: () async throws -> any CompleteTransactionStore
+    ) async throws {
+        let store = try await open()
+        let first = try await last(adding: 1_000..<1_010, to: store)
+        var processes: [String: Following] = [:]
+        for consumer in ["shop", "mail", "job"] {
+            processes[consumer] = try follow(consumer, in: folder, address)
+            try await eventually("\(consumer) has all") { try await store.acknowledgedPosition(of: consumer) == first }
+        }
+        let killed = try unwrap(processes["shop"])
+        #expect(try await killed.end(SIGKILL) == 128 + SIGKILL)
+        let second = try await last(adding: 1_010..<1_020, to: store)
+        for consumer in ["mail", "job"] {
+            try await eventually("\(consumer) goes on") { try await store.acknowledgedPosition(of: consumer) == second }
+        }
+        #expect(try await store.acknowledgedPosition(of: "shop") == first)
+        processes["shop"] = try follow("shop", in: folder, address)
+        try await eventually("shop goes on") { try await store.acknowledgedPosition(of: "shop") == second }
+        for process in processes.values { #expect(try await process.end(SIGTERM) == 0) }
+        try await store.close()
+        for consumer in ["shop", "mail", "job"] {
+            var seen: Set<String> = []
+            let ids = try folder.lines("got.\(consumer)").compactMap { $0["transactionId"] as? String }.filter {
+                seen.insert($0).inserted
+            }
+            #expect(ids == (1_000..<1_020).map(String.init), "\(consumer)")
+        }
+    }
+
+    /// The position of the last entry after the purchases of new customers.
+    @inline(never)
+    private func last(adding ids: Range<Int>, to store: any CompleteTransactionStore) async throws -> Int64 {
+        _ = try await store.apply(
+            ids.map { StoredPurchases.set([StoredPurchases.fact("\($0)", original: "\($0)", 0, 1)]) })
+        return try unwrap(try await store.changes(after: 0, limit: 100).last).position
+    }
+
+    /// Follows as a consumer. Waits for the lease of a killed process.
+    @inline(never)
+    private func follow(_ consumer: String, in folder: Folder, _ address: String) throws -> Following {
+        try Following(
+            [
+                "--store", address, "--consumer", consumer, "--batch", "3", "--poll-seconds", "0.05", "--lease-seconds",
+                "4", "--standby", "--acknowledge-on-exit-0", "cat >>got.\(consumer)",
+            ], in: folder, suffix: ".\(consumer)")
+    }
+
     /// The transactions in the order of their first delivery, and how often each was delivered.
     @inline(never)
     private func delivered(in folder: Folder) throws -> (firsts: [String], counts: [String: Int]) {
