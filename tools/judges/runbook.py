@@ -701,12 +701,18 @@ def restore(scene, page):
 def restore_database(scene, page, receipt):
     # The commands of the page, with the database of this scene.
     database = scene.keep(PostgreSQL())
-    server = scene.serve(name="database", store={"url": database.url})
+    server = scene.serve(
+        name="database", store={"url": database.url}, endpoint={"when-store-fails": "receipt-only"})
     wait_for("an answer", lambda: server.ask(receipt)["status"] == 0)
     dump = os.path.join(scene.folder, "backup.dump")
     scene.run("store", "backup", "--store", database.url, "--to", dump)
     before = scene.run("store", "check", "--store", database.url)
+    # A receipt waits in the spool, which is kept.
+    database.control("stop")
+    expect(server.ask(scene.shop.receipt())["status"] == 0, "answered from the receipt")
+    server.shows(["legacy_receipts_spool_entries > 0"], [])
     server.stop()
+    database.control("resume")
     drop = re.search(r"psql \S+ -c '([^']*)'", page.text).group(1)
     database.query(drop)
     restore = re.search(r"`pg_restore (.*) postgres://\S+ backup\.dump`", page.text).group(1).split()
@@ -715,6 +721,8 @@ def restore_database(scene, page, receipt):
     server = scene.serve(name="database-restored", store={"url": database.url})
     expect(server.ask(receipt)["status"] == 0, "answered after the restore")
     server.shows(*page.normal)
+    server.shows(["legacy_receipts_spool_entries == 0"], [])
+    expect(scene.run("store", "check", "--store", database.url) != before, "the receipt in the spool is stored")
 
 
 def consumption_requests_open(scene, page):
