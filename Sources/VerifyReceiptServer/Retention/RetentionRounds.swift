@@ -44,7 +44,7 @@ final class RetentionRounds: Sendable {
     }
 
     private func round() async {
-        guard let date = await end() else { return }
+        guard let date = await dateToCountFrom() else { return }
         func limit(_ days: Int) -> Int64 { date.subtractingSaturated(Int64(days) * Self.day) }
         if settings.notificationDays > 0 {
             await remove("notifications") {
@@ -68,7 +68,7 @@ final class RetentionRounds: Sendable {
     }
 
     /// The time from which the limits count; nil if the store does not show it.
-    private func end() async -> Int64? {
+    private func dateToCountFrom() async -> Int64? {
         let now = clock()
         let newest: Int64?
         do {
