@@ -6,7 +6,7 @@ internal import TransactionStore
 /// The purchases of a validation: those of `latest_receipt_info` in the reply to the same receipt, by product.
 ///
 /// Consumables disappear when they are finished, as they do from receipts. Unknown values are left out: the App Store
-/// has nothing like `isAcknowledged`, no document states `renewalIntentChangeDate`, and only the app knows what it
+/// has nothing like `isAcknowledged`, no signed document states `renewalIntentChangeDate`, and only the app knows what it
 /// delivered (`isConsumed`).
 struct ValidatedPurchases {
     private let products: [ProductStanding]
