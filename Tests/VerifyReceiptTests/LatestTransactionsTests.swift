@@ -296,4 +296,36 @@ import VerifyReceipt
         #expect(reply.latest("530001234500001")?["subscription_group_identifier"] == nil)
         #expect(!reply.inApp.contains { $0["subscription_group_identifier"] != nil })
     }
+
+    /// The tables of an export have it for both products, with and without a catalog.
+    @Test(arguments: [false, true])
+    func aTransactionGivesTheGroupToAllProductsOfItsSubscription(_ hasCatalog: Bool) async throws {
+        let payload = JWSTransactionDecodedPayload {
+            $0.originalTransactionId = "530001234567000"
+            $0.transactionId = "530001234580000"
+            $0.productId = "com.example.orchard.premium.yearly"
+            $0.subscriptionGroupIdentifier = "20662382"
+            $0.purchaseDate = created.adding(days: 40).milliseconds
+            $0.expiresDate = created.adding(days: 405).milliseconds
+            $0.type = .autoRenewableSubscription
+        }
+        let origin = FactOrigin(source: .appStoreServerAPI, signedDate: created.adding(days: 50).milliseconds)
+        let store = MemoryStore()
+        _ = try await store.apply([
+            FactSet(
+                scope: StoreTests.scope,
+                transactions: [TransactionFact(payload: payload, legacy: nil, origin: origin)])
+        ])
+        let entry = CatalogEntry(
+            subject: .productId("com.example.orchard.other"), source: CatalogSource(file: "test"))
+        let endpoint = try testEndpoint(store: store) {
+            guard hasCatalog else { return }
+            $0.apps = [AppConfiguration(bundleId: bundleId, catalog: try ProductCatalog(entries: [entry]))]
+        }
+        let reply = try await endpoint.ask(body(appReceipt([month(0), nonConsumable])))
+        for id in ["530001234567000", "530001234580000"] {
+            #expect(reply.latest(id)?.text("subscription_group_identifier") == "20662382")
+        }
+        #expect(reply.latest("530001234500001")?["subscription_group_identifier"] == nil)
+    }
 }

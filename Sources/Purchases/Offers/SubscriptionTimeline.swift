@@ -312,42 +312,15 @@ extension PurchaseHistory {
         return ids
     }
 
-    /// The subscription group of each product, by a transaction of the product, by ``groups``, or by another product of the same
-    /// subscription.
+    /// The subscription group of each product (`SubscriptionGroups`), where ``groups`` states what the catalog does.
     package var knownGroups: [String: String] {
-        var known = groups
         let subscriptions = SubscriptionTimeline.newest(entries).filter { $0.transaction.isSubscription }
-        for entry in subscriptions {
-            guard let product = entry.transaction.productId, let group = entry.transaction.subscriptionGroupIdentifier
-            else { continue }
-            // A product belongs to one group forever (App Store Connect Help, subscription groups).
-            known[product] = group
-        }
-        let isOpen = subscriptions.contains { entry in
-            entry.transaction.productId.map { known[$0] == nil } ?? false
-        }
-        guard isOpen, !known.isEmpty else { return known }
-        // A subscription stays in its group when its product changes, so all of its products are in that group.
-        var products: [String: Set<String>] = [:]
-        var ids: [String: Set<String>] = [:]
-        for entry in subscriptions {
-            guard let id = entry.subscriptionId, let product = entry.transaction.productId else { continue }
-            products[id, default: []].insert(product)
-            ids[product, default: []].insert(id)
-        }
-        var queue = ids.keys.filter { known[$0] != nil }.sorted()
-        var place = 0
-        while place < queue.count {
-            let product = queue[place]
-            place += 1
-            for id in (ids[product] ?? []).sorted() {
-                for other in (products.removeValue(forKey: id) ?? []).sorted() where known[other] == nil {
-                    known[other] = known[product]
-                    queue.append(other)
-                }
-            }
-        }
-        return known
+        return SubscriptionGroups.ofProducts(
+            subscriptions.map { entry in
+                SubscriptionGroups.Statement(
+                    productId: entry.transaction.productId, subscriptionId: entry.subscriptionId,
+                    group: entry.transaction.subscriptionGroupIdentifier)
+            }, catalog: groups)
     }
 }
 

@@ -11,7 +11,7 @@ internal import TransactionStore
 /// - Consumables (according to the documents or the catalog) disappear from receipts when they are finished. A
 ///   consumable that is not in the submitted receipt is shown only if the newest known app receipt contains it.
 /// - Transactions from recorded documents alone are shown as ``EndpointConfiguration/RecordedFacts`` states.
-/// - `subscription_group_identifier` comes from the documents, or else from the catalog.
+/// - `subscription_group_identifier` is that of the product (`SubscriptionGroups`) if no document states it.
 struct LatestTransactions {
     /// In the order of the reply.
     private(set) var entries: [TransactionEntry]
@@ -73,19 +73,21 @@ struct LatestTransactions {
     }
 
     private mutating func complete(from catalog: ProductCatalog?) {
-        guard let catalog, !catalog.isEmpty else { return }
-        // Apple's group of the product first, as everywhere: a catalog for tests has groups of its own.
-        var stated: [String: String] = [:]
-        for entry in entries {
-            guard let productId = entry.productId, let group = entry.subscriptionGroupIdentifier else { continue }
-            stated[productId] = group
+        let open = entries.indices.filter {
+            entries[$0].isAutoRenewable && entries[$0].subscriptionGroupIdentifier == nil
         }
-        for index in entries.indices {
-            guard entries[index].isAutoRenewable, entries[index].subscriptionGroupIdentifier == nil,
-                let productId = entries[index].productId
-            else { continue }
-            entries[index].subscriptionGroupIdentifier =
-                stated[productId] ?? catalog.product(productId)?.subscriptionGroupIdentifier
+        let hasCatalog = catalog.map { !$0.isEmpty } ?? false
+        guard !open.isEmpty, hasCatalog || entries.contains(where: { $0.subscriptionGroupIdentifier != nil }) else {
+            return
+        }
+        var catalogGroups: [String: String] = [:]
+        for productId in Set(open.compactMap { entries[$0].productId }) {
+            catalogGroups[productId] = catalog?.product(productId)?.subscriptionGroupIdentifier
+        }
+        let statements = entries.compactMap { $0.isAutoRenewable ? $0.groupStatement : nil }
+        let groups = SubscriptionGroups.ofProducts(statements, catalog: catalogGroups)
+        for index in open {
+            entries[index].subscriptionGroupIdentifier = entries[index].productId.flatMap { groups[$0] }
         }
     }
 

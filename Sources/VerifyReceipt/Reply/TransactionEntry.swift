@@ -38,6 +38,12 @@ struct TransactionEntry {
     /// The id that a subscription keeps through renewals, upgrades and downgrades.
     var subscriptionId: String? { originalTransactionId ?? transactionId }
 
+    /// For the rule about groups.
+    var groupStatement: SubscriptionGroups.Statement {
+        SubscriptionGroups.Statement(
+            productId: productId, subscriptionId: subscriptionId, group: subscriptionGroupIdentifier)
+    }
+
     /// For the rules about periods.
     var period: LegacyPeriod {
         LegacyPeriod(

@@ -1,0 +1,31 @@
+import Purchases
+import Testing
+
+@Suite("Subscription groups of products")
+struct SubscriptionGroupTests {
+    private func statement(_ product: String?, of subscription: String?, group: String? = nil)
+        -> SubscriptionGroups.Statement
+    {
+        SubscriptionGroups.Statement(productId: product, subscriptionId: subscription, group: group)
+    }
+
+    @Test("A transaction of the product comes before the catalog, and that before other products of its subscription")
+    func order() {
+        let statements = [
+            statement("month", of: "1", group: "apple"), statement("year", of: "1"), statement("week", of: "1"),
+            statement("other", of: "2"), statement(nil, of: "1"),
+        ]
+        let groups = SubscriptionGroups.ofProducts(statements, catalog: ["month": "catalog", "year": "catalog"])
+        #expect(groups == ["month": "apple", "year": "catalog", "week": "apple"])
+    }
+
+    @Test("A group reaches all products that subscriptions connect")
+    func connected() {
+        let statements = [
+            statement("a", of: "1"), statement("b", of: "1"), statement("b", of: "2"),
+            statement("c", of: "2", group: "20"), statement("d", of: "3"),
+        ]
+        #expect(SubscriptionGroups.ofProducts(statements, catalog: [:]) == ["a": "20", "b": "20", "c": "20"])
+        #expect(SubscriptionGroups.ofProducts(Array(statements.prefix(2)), catalog: [:]).isEmpty)
+    }
+}
