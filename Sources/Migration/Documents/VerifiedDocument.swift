@@ -17,9 +17,8 @@ struct VerifiedDocument {
             carried: carried, bundleId: content.bundleId, environment: content.environment, path: document?.path)
     }
 
-    /// A total order.
     static func isNewer(_ left: VerifiedDocument, _ right: VerifiedDocument) -> Bool {
-        (left.content.date, left.content.sha256) > (right.content.date, right.content.sha256)
+        left.content.record.isNewer(than: right.content.record)
     }
 }
 
@@ -42,13 +41,8 @@ struct VerifiedContent {
         mapped.appTransaction?.payload.bundleId ?? mapped.transactions.first?.payload.bundleId
     }
 
-    /// The date of the receipt, in milliseconds since 1970-01-01T00:00:00Z; the newer of two receipts counts.
-    var date: Int64 { mapped.asOf?.date ?? mapped.evidence.validationTime }
+    var reference: SignedReference { record.reference }
 
-    var reference: SignedReference { SignedReference(sha256: sha256, asOf: mapped.asOf) }
-
-    /// For comparison with the rows of the record.
-    var record: SignedRecord {
-        SignedRecord(reference: reference, receipt: mapped, date: date)
-    }
+    /// For comparison with the rows and the other documents of the record.
+    var record: SignedRecord { SignedRecord(sha256: sha256, receipt: mapped) }
 }

@@ -17,8 +17,9 @@ struct RecordLines: Sendable {
 
     /// Writes what the documents of a record state, resolved together.
     func write(_ read: RecordDocuments, of record: InputRecord, into output: inout BatchOutput) {
-        let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
-        let parts = SignedParts(read.verified)
+        let records = read.verified.map(\.content.record)
+        let signed = SignedTransactions(records, mapper)
+        let parts = SignedParts(records)
         var confirmed: Set<PurchaseIdentity> = []
         var lines = TransactionLines()
         for recorded in read.recorded {
@@ -75,7 +76,8 @@ struct RecordLines: Sendable {
         for info in mapping.renewalInfos where recorded.kind != .storeKit2JSON || !beside.state(info) {
             plain.write(info, into: &output)
         }
-        if !beside.stateApp(of: recorded.kind), let app = mapping.appTransaction { plain.write(app, into: &output) }
+        let addsApp = !beside.stateApp(ofStoreKit2: recorded.kind == .storeKit2JSON)
+        if addsApp, let app = mapping.appTransaction { plain.write(app, into: &output) }
         return confirmed
     }
 
@@ -133,32 +135,4 @@ private struct TransactionLines {
         mapper.addTerms(&purchases) { sources[places[$0]].isConfirmed }
         for (place, purchase) in zip(places, purchases) { transactions[place] = purchase }
     }
-}
-
-/// The renewal infos and app transactions that the signed documents of a record state.
-private struct SignedParts {
-    private let isEmpty: Bool
-    private let hasAppTransaction: Bool
-    /// The newest signing date of the renewal info of each subscription.
-    private var renewals: [String: Int64] = [:]
-
-    init(_ receipts: [VerifiedDocument]) {
-        isEmpty = receipts.isEmpty
-        hasAppTransaction = receipts.contains { $0.content.mapped.appTransaction != nil }
-        for receipt in receipts {
-            for info in receipt.content.mapped.renewalInfos {
-                guard let id = info.payload.originalTransactionId else { continue }
-                renewals[id] = max(renewals[id] ?? .min, info.payload.signedDate ?? .min)
-            }
-        }
-    }
-
-    /// Whether a signed document states the same or a newer state of the renewal info.
-    func state(_ info: MappedRenewalInfo) -> Bool {
-        guard let date = info.payload.originalTransactionId.flatMap({ renewals[$0] }) else { return false }
-        return date >= info.payload.signedDate ?? .min
-    }
-
-    /// Whether the app transaction of a recorded document needs no line, because a signed document states it.
-    func stateApp(of kind: RecordKind) -> Bool { kind == .storeKit2JSON ? hasAppTransaction : !isEmpty }
 }

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import LegacyReceipts
 
 /// A verified receipt or signed StoreKit 2 data in a record, to compare the record's unsigned rows with.
 package struct SignedRecord {
@@ -7,10 +8,16 @@ package struct SignedRecord {
     /// When it was signed, in milliseconds since 1970-01-01T00:00:00Z.
     package let date: Int64
 
-    package init(reference: SignedReference, receipt: MappedReceipt, date: Int64) {
-        self.reference = reference
+    package init(sha256: String, receipt: MappedReceipt) {
+        reference = SignedReference(sha256: sha256, asOf: receipt.asOf)
         self.receipt = receipt
-        self.date = date
+        date = receipt.asOf?.date ?? receipt.evidence.validationTime
+    }
+
+    /// The order of the signed documents of a record: the newer one counts. It is total, so that their order in the record
+    /// changes nothing.
+    package func isNewer(than other: SignedRecord) -> Bool {
+        (date, reference.sha256) > (other.date, other.reference.sha256)
     }
 }
 
@@ -60,7 +67,7 @@ package struct SignedTransactions {
     private var placesByOriginal: [String: [Int]] = [:]
 
     /// - Parameters:
-    ///   - verified: the signed documents, the newest first. If two documents of one kind state a purchase, the newer
+    ///   - verified: the signed documents, the newest first (``SignedRecord/isNewer(than:)``). If two documents of one kind state a purchase, the newer
     ///     one counts; of two with the same date, the one in which the purchase is canceled or upgraded.
     ///   - mapper: contains the catalog.
     package init(_ verified: [SignedRecord], _ mapper: ReceiptMapper) {
