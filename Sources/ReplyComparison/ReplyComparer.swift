@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Purchases
 internal import VerifyReceipt
 
 /// The place of a member.
@@ -272,9 +273,7 @@ extension ReplyComparer {
     }
 
     private var hasAutoRenewable: Bool {
-        if let facts { return facts.hasAutoRenewable }
-        let purchases = apples["receipt"]?["in_app"]?.array ?? []
-        return purchases.contains { $0["expires_date"] != nil || $0["expires_date_ms"] != nil }
+        facts?.hasAutoRenewable ?? ReplyPurchases.receiptHasAutoRenewable(apples)
     }
 
     func compareLatestReceipt(_ key: String) {

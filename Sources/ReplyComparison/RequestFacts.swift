@@ -29,18 +29,17 @@ package struct RequestFacts: Sendable {
         guard let receipt = try? ReceiptDecoder(limits: limits).decode(container).payload else { return nil }
         bundleId = receipt.bundleId
         environment = receipt.environment
+        hasAutoRenewable = receipt.hasAutoRenewable
         switch receipt {
         case .app(let app):
             carriedCreationDate = app.carriedCreationDate
             var stated: [String: Set<String>] = [:]
             for purchase in app.inAppPurchases { stated[purchase.transactionId] = Self.stated(purchase) }
             self.stated = stated
-            hasAutoRenewable = app.inAppPurchases.contains(where: \.hasSubscriptionAttributes)
         case .transaction(let transaction):
             carriedCreationDate = nil
             let keys = transaction.purchaseInfo.map { $0.key.replacing("-", with: "_") }
             stated = [transaction.transactionId: Set(keys)]
-            hasAutoRenewable = transaction.isAutoRenewable
         }
     }
 

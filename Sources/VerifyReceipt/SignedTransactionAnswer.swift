@@ -32,7 +32,7 @@ extension VerifyReceiptEndpoint {
         let app = try configuredApp(payload.bundleId, appleId: nil)
         let password = PasswordCheck(
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
-        try password.check(hasAutoRenewable: payload.type == .autoRenewableSubscription)
+        try password.check(hasAutoRenewable: payload.isSubscription)
         let fact = TransactionFact(payload, source: .signedTransaction)
         let origin = fact.origin
         let facts = Self.facts(fact)

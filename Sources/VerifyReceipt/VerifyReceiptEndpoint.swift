@@ -139,7 +139,7 @@ public final class VerifyReceiptEndpoint: Sendable {
             receipt.bundleId, appleId: exchange.environment == .production ? receipt.appItemId : nil)
         let password = PasswordCheck(
             password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
-        try password.check(hasAutoRenewable: receipt.inAppPurchases.contains { TransactionEntry($0).isAutoRenewable })
+        try password.check(hasAutoRenewable: receipt.hasAutoRenewable)
         let knowledge = try await currentKnowledge(of: submission.facts, app, exchange)
         let reply = AppReceiptReply(
             receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,

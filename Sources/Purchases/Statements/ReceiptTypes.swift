@@ -28,12 +28,29 @@ extension ReceiptOwnershipType {
 }
 
 extension InAppPurchase {
-    /// Whether the purchase has an attribute that only auto-renewable subscriptions have, an end or an order line. Its type is
-    /// not considered.
-    package var hasSubscriptionAttributes: Bool { expiresDate != nil || (webOrderLineItemId ?? 0) != 0 }
+    /// Whether the purchase is of an auto-renewable subscription, as in the resolved transaction (`isSubscription`).
+    package var isAutoRenewable: Bool {
+        JWSTransactionDecodedPayload.isSubscription(productType?.modern, expiresDate: expiresDate)
+    }
 }
 
 extension TransactionReceipt {
     /// In this kind of receipt only auto-renewables have an end or an order line (Reference.md V4).
     package var isAutoRenewable: Bool { expiresDate != nil }
+}
+
+extension LegacyReceipt {
+    /// Whether the receipt states a purchase of an auto-renewable subscription. Apple asks for the password of such receipts, and
+    /// has always listed their latest transactions.
+    package var hasAutoRenewable: Bool {
+        switch self {
+        case .app(let receipt): receipt.hasAutoRenewable
+        case .transaction(let receipt): receipt.isAutoRenewable
+        }
+    }
+}
+
+extension AppReceipt {
+    /// See ``LegacyReceipt/hasAutoRenewable``.
+    package var hasAutoRenewable: Bool { inAppPurchases.contains(where: \.isAutoRenewable) }
 }
