@@ -228,13 +228,8 @@ extension RecordDocuments {
     /// The ids of these transactions.
     var transactionIds: Set<String> { Set(transactions.compactMap(\.payload.transactionId)) }
 
-    /// The products of the subscription periods in these transactions.
-    var subscriptionProducts: Set<String> {
-        // The catalog gives non-renewing subscriptions an end too.
-        Set(
-            transactions.filter { $0.payload.isSubscription && $0.payload.expiresDate != nil }
-                .compactMap(\.payload.productId))
-    }
+    /// The subscriptions in these transactions.
+    var subscriptions: StatedSubscriptions { StatedSubscriptions(transactions.lazy.map(\.payload)) }
 
     /// The kind of the recorded document, because it contains the receipts. Decoded JSON does not count: it stands
     /// beside its JWS.

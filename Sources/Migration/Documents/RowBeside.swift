@@ -37,11 +37,9 @@ struct RowBeside {
         object = JSONObject(members: members.filter { WireVocabulary.row.contains($0.key) })
     }
 
-    /// Whether the purchase may be a period of a subscription that the documents state. Without its original transaction id, it
-    /// would be another subscription, and a refund of the stated one would not end it.
-    /// - Parameter products: those of the subscription periods that the documents state.
-    func mayContinue(subscriptionsOf products: Set<String>) -> Bool {
-        !hasOriginalId && (products.contains(productId) || hasExpiry && !products.isEmpty)
+    /// Whether the purchase may be a period of one of these subscriptions.
+    func mayContinue(_ subscriptions: StatedSubscriptions) -> Bool {
+        subscriptions.mayContinue(inRowOf: productId, hasOriginalId: hasOriginalId, hasExpiry: hasExpiry)
     }
 
     private static func isId(_ text: String) -> Bool {

@@ -18,17 +18,17 @@ struct RowBesideReader: Sendable {
     func readRows(of record: InputRecord, into read: inout RecordDocuments, _ counts: inout BatchCounts) {
         guard record.path.isEmpty, !read.verified.isEmpty || !read.recorded.isEmpty else { return }
         var seen: Set<[UInt8]> = []
-        var known: (ids: Set<String>, subscriptions: Set<String>)?
+        var known: (ids: Set<String>, subscriptions: StatedSubscriptions)?
         // Not with the rows: their order would matter.
         let defaults = read.uncontradicted(roles.roles(of: record).defaults)
         for beside in read.placesOfRows {
             guard let row = RowBeside(record.carried + beside.carried),
                 seen.insert(JSONValue.object(row.object).json).inserted
             else { continue }
-            let found = known ?? (ids: read.transactionIds, subscriptions: read.subscriptionProducts)
+            let found = known ?? (ids: read.transactionIds, subscriptions: read.subscriptions)
             known = found
             guard !found.ids.contains(row.transactionId),
-                isRead(row, besideSubscriptionsOf: found.subscriptions, &counts)
+                isRead(row, beside: found.subscriptions, &counts)
             else { continue }
             if let reason = read.reasonToWait {
                 read.wait(RefusedDocument(document: row.document(beside), kind: .latestReceiptInfo, reason: reason))
@@ -45,7 +45,7 @@ struct RowBesideReader: Sendable {
         guard record.path.isEmpty, let row = RowBeside(record.carried) else { return nil }
         let receipt = decoded()
         guard receipt?.states(row.transactionId) != true else { return nil }
-        return isRead(row, besideSubscriptionsOf: receipt?.subscriptionProducts ?? [], &counts) ? row : nil
+        return isRead(row, beside: StatedSubscriptions(receipt), &counts) ? row : nil
     }
 
     /// Reads a row beside a document as a recorded document.
@@ -73,13 +73,13 @@ struct RowBesideReader: Sendable {
     }
 
     /// Whether to read a row whose purchase no document states. Counts a row that is not read.
-    /// - Parameter products: those of the subscription periods that the documents state.
+    /// - Parameter subscriptions: those that the documents state.
     private func isRead(
-        _ row: RowBeside, besideSubscriptionsOf products: Set<String>, _ counts: inout BatchCounts
+        _ row: RowBeside, beside subscriptions: StatedSubscriptions, _ counts: inout BatchCounts
     ) -> Bool {
         if !acceptsRecorded {
             counts.note("recordedRowsLeftOut")
-        } else if row.mayContinue(subscriptionsOf: products) {
+        } else if row.mayContinue(subscriptions) {
             counts.note("rowNotRead")
         } else {
             return true
@@ -94,14 +94,6 @@ extension LegacyReceipt {
         switch self {
         case .app(let receipt): receipt.inAppPurchases.contains { $0.transactionId == transactionId }
         case .transaction(let receipt): receipt.transactionId == transactionId
-        }
-    }
-
-    /// The products of the subscription periods that the receipt states.
-    fileprivate var subscriptionProducts: Set<String> {
-        switch self {
-        case .app(let receipt): Set(receipt.inAppPurchases.filter { $0.expiresDate != nil }.map(\.productId))
-        case .transaction(let receipt): receipt.expiresDate == nil ? [] : [receipt.productId]
         }
     }
 }
