@@ -48,17 +48,15 @@ struct StoreSignatures {
         var situation: PromotionalCandidate.Situation?
         if let history = try await customer(request, app)?.purchaseHistory(catalog: app.catalog) {
             let group = try group(of: product, app)
-            let candidates = history.promotionalCandidates(at: clock.now())
-            // Apple: customers who have or had a subscription; which of them is the team's decision.
-            guard let candidate = candidates.first(where: { $0.group == group }) else {
-                if let other = candidates.first(where: { $0.group == nil })?.standing.productId {
-                    throw LookUpRefusal.notEligible(
-                        "Nothing states the subscription group of \(other), which the customer has.")
-                }
+            switch history.promotionalRequest(group: group, at: clock.now()) {
+            case .redeemable(let candidate): situation = candidate.situation
+            case .groupUnknown(let other):
+                throw LookUpRefusal.notEligible(
+                    "Nothing states the subscription group of \(other ?? "a subscription"), which the customer has.")
+            case .neverSubscribed:
                 throw LookUpRefusal.notEligible(
                     "The store has no subscription of the group \(group) that the customer bought.")
             }
-            situation = candidate.situation
         }
         let creator = PromotionalOfferV2SignatureCreator(key: app.key, bundleID: app.bundleId, clock: clock)
         let jws = try creator.createSignature(
@@ -107,10 +105,7 @@ struct StoreSignatures {
             return customer.purchaseHistory(catalog: app.catalog).introductoryEligibility(group: group, at: now)
         }
         guard let stored = try await customer(request, app) else { return false }
-        let hadOne = verdict(stored).reasons.contains {
-            $0.rule == .noIntroductoryOfferBefore && $0.outcome == .failed
-        }
-        if hadOne { return false }
+        if verdict(stored).hadIntroductoryOffer { return false }
         let current = verdict(try await current(stored, request, app))
         guard current.eligibility != .unknown else {
             let rules = current.obstacles.map(\.rule.rawValue).joined(separator: ", ")
@@ -119,10 +114,7 @@ struct StoreSignatures {
         return current.eligibility == .eligible
     }
 
-    /// The customer with what the App Store states now about every signed purchase.
-    ///
-    /// A purchase that the App Store does not know, of a deleted Apple Account for example, stays as it is, unless it is the
-    /// transaction of the request: StoreKit gives the offer to its Apple Account.
+    /// The customer with what the App Store states now about every purchase that counts (`Customer.offerAnswers`).
     private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
         let notBefore = clock.now()
         let transactionId = try request.text("transactionId")
@@ -132,23 +124,18 @@ struct StoreSignatures {
                 about: &current, identities: stored.identities, scope: stored.scope, notBefore: notBefore,
                 from: endpoint.customerRefresher
             ) { customer, answers in
-                let customer = customer ?? stored
-                let redeeming = customer.purchase(of: transactionId).map { [$0] } ?? []
-                let known = Set(answers.times.keys).subtracting(answers.unknown)
-                let due = customer.signedPurchases.union(redeeming).filter { id in
-                    !answers.unknown.contains(id) && answers.times[id] ?? .min < notBefore
-                }
-                guard due.isEmpty else { return due.sorted() }
-                guard !known.isEmpty, answers.unknown.isDisjoint(with: redeeming) else {
+                let sufficiency = (customer ?? stored).offerAnswers(
+                    redeeming: transactionId, times: answers.times, unknown: answers.unknown, notBefore: notBefore)
+                switch sufficiency {
+                case .due(let purchases): return purchases
+                case .notKnown:
                     throw LookUpRefusal.notEligible(
                         "The App Store does not know the transaction \(transactionId ?? "").")
-                }
-                // The store takes no answer about an erased purchase, and one of them may have had the offer.
-                guard known.isSubset(of: customer.purchases) else {
+                case .erased:
                     throw LookUpRefusal.notEligible(
                         "A purchase of the customer was erased, so it is not known what it was.")
+                case .complete: return []
                 }
-                return []
             } readAgain: { earlier in
                 try await customer(request, app) ?? earlier
             }
@@ -232,42 +219,13 @@ struct StoreSignatures {
         guard found.count == 1, search.isComplete else {
             throw LookUpRefusal.notEligible("Several customers of the app have the id.")
         }
-        if let id = try request.text("transactionId"), !Self.isOf(customer, id) {
+        if let id = try request.text("transactionId"), !customer.redeems(id) {
             throw LookUpRefusal.notEligible("The customer has no transaction and no app transaction with this id.")
         }
         return customer
     }
 
-    /// Whether an id that StoreKit takes as `transactionId` is of the customer: of any transaction, or the appTransactionId.
-    private static func isOf(_ customer: Customer, _ id: String) -> Bool {
-        customer.transactions.contains { $0.payload.transactionId == id }
-            || customer.identities.contains {
-                ($0.kind == .originalTransactionId || $0.kind == .appTransactionId) && $0.value == id
-            }
-    }
-
     private static func json(_ members: (inout JSONWriter) -> Void) -> [UInt8] {
         JSONWriter.object(reservingCapacity: 1_024, endsLine: true, members)
-    }
-}
-
-extension Customer {
-    /// The original transaction ids of the customer.
-    fileprivate var purchases: Set<String> {
-        Set(identities.lazy.filter { $0.kind == .originalTransactionId }.map(\.value))
-    }
-
-    /// The original transaction ids that signed documents state; all, if there are no signed documents.
-    fileprivate var signedPurchases: Set<String> {
-        let signed = transactions.lazy.filter(\.isSigned)
-            .compactMap { $0.payload.originalTransactionId ?? $0.payload.transactionId }
-        return signed.isEmpty ? purchases : Set(signed)
-    }
-
-    /// The original transaction id of a transaction; nil if the customer has none with the id.
-    fileprivate func purchase(of transactionId: String?) -> String? {
-        let transaction = transactions.first { $0.payload.transactionId == transactionId }
-        return transaction.flatMap { $0.payload.originalTransactionId ?? $0.payload.transactionId }
-            ?? transactionId.flatMap { purchases.contains($0) ? $0 : nil }
     }
 }
