@@ -60,12 +60,11 @@ public struct CatalogOffer: Hashable, Sendable {
 }
 
 extension ProductCatalog {
-    /// The win-back offers with rules, of all products that have a subscription group in the catalog. Offers of high
-    /// priority come first.
+    /// The win-back offers with rules, of all products that have a subscription group in the catalog, in the order of the
+    /// product ids.
     package var winBackOffers: [WinBackOffer] {
-        let offers = productIds.compactMap { product($0) }.flatMap { product in
+        productIds.compactMap { product($0) }.flatMap { product in
             product.subscriptionGroupIdentifier.map { product.winBackOffers(group: $0) } ?? []
         }
-        return offers.filter { $0.rules.priority == .high } + offers.filter { $0.rules.priority != .high }
     }
 }

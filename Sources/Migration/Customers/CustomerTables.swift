@@ -144,7 +144,7 @@ extension PurchaseHistory {
             OpenOffer(
                 kind: "introductory", group: group, verdict: introductoryEligibility(group: group, at: date))
         }
-        let winBack = (catalog?.winBackOffers ?? []).map { offer in
+        let winBack = (catalog?.winBackOffers ?? []).highPriorityFirst.map { offer in
             OpenOffer(
                 kind: "win-back", group: offer.group, productId: offer.productId,
                 offerIdentifier: offer.offerIdentifier, verdict: eligibility(for: offer, at: date))

@@ -1,5 +1,17 @@
 public import AppStoreModels
 
+extension WinBackOffer {
+    /// The place of the priority in each order of offers.
+    fileprivate var priorityRank: Int { rules.priority == .high ? 0 : 1 }
+}
+
+extension [WinBackOffer] {
+    /// The order in which offers are listed for all customers: those of high priority first, else as given.
+    package var highPriorityFirst: [WinBackOffer] {
+        indices.sorted { (self[$0].priorityRank, $0) < (self[$1].priorityRank, $1) }.map { self[$0] }
+    }
+}
+
 extension PurchaseHistory {
     /// The offers that the customer is eligible for at a time, the best first, as in `eligibleWinBackOfferIds`.
     ///
@@ -17,7 +29,7 @@ extension PurchaseHistory {
         }
         func key(_ offer: WinBackOffer) -> (Int, Int, String, String) {
             (
-                offer.rules.priority == .high ? 0 : 1, isOfLastProduct(offer) ? 0 : 1, offer.offerIdentifier,
+                offer.priorityRank, isOfLastProduct(offer) ? 0 : 1, offer.offerIdentifier,
                 offer.productId ?? ""
             )
         }

@@ -2,6 +2,7 @@ import AppStoreModels
 import ArgumentParser
 import Foundation
 import ProductCatalog
+import Purchases
 
 /// The rules of win-back offers: one by flags, or any number in a file or in the product catalog.
 struct WinBackRuleOptions: ParsableArguments {
@@ -58,12 +59,11 @@ struct WinBackRuleOptions: ParsableArguments {
         }
     }
 
-    /// The offers in the order in which they are listed: those of high priority first.
+    /// The offers in the order in which they are listed (`highPriorityFirst`).
     /// - Throws: ``CommandFailure`` for a file that cannot be used, and for a catalog without a win-back offer that has
     ///   rules and a group.
     func offers(groups: [String], catalog: ProductCatalog?) throws -> [WinBackOffer] {
-        let offers = try unordered(groups: groups, catalog: catalog)
-        return offers.filter { $0.rules.priority == .high } + offers.filter { $0.rules.priority != .high }
+        try unordered(groups: groups, catalog: catalog).highPriorityFirst
     }
 
     private func unordered(groups: [String], catalog: ProductCatalog?) throws -> [WinBackOffer] {

@@ -91,6 +91,14 @@ struct WinBackAvailabilityTests {
         #expect(history().eligibleWinBackOffers(offers, at: Samples.month(3)).isEmpty)
     }
 
+    @Test("A list of offers for all customers has those of high priority first, and keeps its order else")
+    func listing() {
+        let offers = [
+            offer("c"), offer("b") { $0.priority = .high }, offer("a"), offer("d") { $0.priority = .high },
+        ]
+        #expect(offers.highPriorityFirst.map(\.offerIdentifier) == ["b", "d", "c", "a"])
+    }
+
     @Test("Months of a fixed length, as in the sandbox, count for what was paid and for the waits")
     func fixedMonths() {
         let minute: Int64 = 60_000
