@@ -106,13 +106,25 @@ extension LedgerEntry {
 
     private func state(decidedBy event: Event) -> State? {
         switch event {
-        case .purchased, .reinstated, .billingRecovered: .active
+        case .purchased, .reinstated: .active
         case .revoked: transaction.payload.revocationEndsFamilySharing ? .revoked : .refunded
         case .upgraded: .upgraded
-        case .gracePeriodEntered: .inGracePeriod
-        case .billingFailed, .gracePeriodExpired: .inBillingRetry
-        case .expired, .endedByTime: .expired
+        case .billingRecovered, .gracePeriodEntered, .billingFailed, .gracePeriodExpired, .expired, .endedByTime:
+            event.renewalChange?.status.flatMap { State($0) }
         case .termMoved, .seatUnclaimed, .priceIncreasePending, .priceIncreaseAccepted, .consumptionRequested: nil
+        }
+    }
+}
+
+extension LedgerEntry.State {
+    /// The status of a period; nil for the others, which are no event of the ledger.
+    fileprivate init?(_ status: SubscriptionStatus) {
+        switch status {
+        case .active: self = .active
+        case .billingGracePeriod: self = .inGracePeriod
+        case .billingRetry: self = .inBillingRetry
+        case .expired: self = .expired
+        default: return nil
         }
     }
 }

@@ -5,9 +5,7 @@ public import Purchases
 /// other purchase: what its notifications announce, and then what its resolved purchases show, whichever document
 /// stated it.
 ///
-/// A period has each event about its billing and expiry once, and none after a later one: when an answer of the App
-/// Store Server API has shown the expiry, the notification about the failed renewal changes nothing anymore. The same
-/// is true for the events about a price increase.
+/// `RenewalCourse` decides which of them a period still gets.
 public struct RenewalEntries: Sendable {
     /// An entry to append. It continues the numbers of its transaction.
     public struct Entry: Hashable, Sendable {
@@ -57,7 +55,9 @@ struct PeriodEvents {
 
     /// Adds an entry if it is due.
     mutating func add(_ event: LedgerEntry.Event, of id: String) {
-        guard history[id]?.isEmpty == false, event.isDue(after: current(in: id)) else { return }
+        guard history[id]?.isEmpty == false, event.renewalChange.map({ period(of: id).isNews($0) }) ?? true else {
+            return
+        }
         append(event, of: id)
     }
 
@@ -74,43 +74,26 @@ struct PeriodEvents {
 
     /// The transaction whose last event says that the period of a transaction ended by time; nil if none does.
     func endedByTime(in id: String) -> String? {
-        (periods[id] ?? [id]).first { course(of: $0).last(where: { $0.billingStage != nil }) == .endedByTime }
+        (periods[id] ?? [id]).first { course(of: $0).isEndedByTime }
     }
 
-    /// The events of the period of a transaction.
-    private func current(in id: String) -> [LedgerEntry.Event] { (periods[id] ?? [id]).flatMap { course(of: $0) } }
-
-    /// The events of a transaction since it was last granted, revoked or upgraded. Those about its billing and expiry
-    /// count from its last recovery, and an end by time only until another one corrects it.
-    private func course(of id: String) -> [LedgerEntry.Event] {
-        let all = history[id] ?? []
-        let events = all.lastIndex(where: \.isState).map { all[($0 + 1)...] } ?? all[...]
-        let recovery = events.lastIndex(of: .billingRecovered) ?? events.startIndex
-        let last = events.lastIndex { $0.billingStage != nil }
-        return events.indices.filter { place in
-            events[place].billingStage == nil || place >= recovery && (events[place] != .endedByTime || place == last)
-        }.map { events[$0] }
-    }
-
-    func status(of ids: [String]) -> SubscriptionStatus {
-        let events = ids.flatMap { current(in: $0) }
-        switch events.max(by: { $0.billingStage ?? -1 < $1.billingStage ?? -1 }) {
-        case .gracePeriodEntered?: return .billingGracePeriod
-        case .billingFailed?, .gracePeriodExpired?: return .billingRetry
-        case .expired?, .endedByTime?: return .expired
-        default: return .active
-        }
-    }
+    /// The status of the period with these transactions.
+    func status(of ids: [String]) -> SubscriptionStatus { RenewalCourse(of: ids.map { period(of: $0) }).status }
 
     func priceIncrease(newestFirst ids: [String]) -> PriceIncreaseStatus? {
-        for id in ids {
-            switch history[id]?.last(where: { $0.priceStage != nil }) {
-            case .priceIncreasePending?: return .pending
-            case .priceIncreaseAccepted?: return .consentedOrNotified
-            default: continue
-            }
-        }
-        return nil
+        RenewalCourse.priceIncrease(newestFirst: ids.map { history[$0]?.compactMap(\.renewalChange) ?? [] })
+    }
+
+    /// The course of the period of a transaction.
+    private func period(of id: String) -> RenewalCourse {
+        RenewalCourse(of: (periods[id] ?? [id]).map { course(of: $0) })
+    }
+
+    /// The course of a transaction since it was last granted, revoked or upgraded.
+    private func course(of id: String) -> RenewalCourse {
+        let all = history[id] ?? []
+        let events = all.lastIndex(where: \.isState).map { all[($0 + 1)...] } ?? all[...]
+        return RenewalCourse(events.compactMap(\.renewalChange))
     }
 }
 
@@ -128,31 +111,6 @@ extension LedgerEntry.Event {
         }
     }
 
-    /// The place of an event about billing and expiry in the course of a period, which begins with a recovery.
-    fileprivate var billingStage: Int? {
-        switch self {
-        case .billingRecovered: 0
-        case .gracePeriodEntered: 1
-        case .billingFailed, .gracePeriodExpired: 2
-        case .expired, .endedByTime: 3
-        case .purchased, .revoked, .upgraded, .reinstated, .termMoved, .seatUnclaimed, .priceIncreasePending,
-            .priceIncreaseAccepted, .consumptionRequested:
-            nil
-        }
-    }
-
-    fileprivate var priceStage: Int? {
-        switch self {
-        case .priceIncreasePending: 0
-        case .priceIncreaseAccepted: 1
-        default: nil
-        }
-    }
-
-    /// - Parameter events: those of the period.
-    fileprivate func isDue(after events: [Self]) -> Bool {
-        if let stage = billingStage { return events.allSatisfy { $0.billingStage ?? -1 < stage } }
-        if let stage = priceStage { return events.allSatisfy { $0.priceStage ?? -1 < stage } }
-        return true
-    }
+    /// The change of the billing, the expiry or the price that the event states; nil for other events.
+    var renewalChange: RenewalChange? { RenewalChange.allCases.first { Self($0) == self } }
 }

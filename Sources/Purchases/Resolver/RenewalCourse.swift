@@ -1,0 +1,85 @@
+package import AppStoreModels
+
+/// What is known of the billing and the expiry of a period, and of price increases: its changes since it was last granted.
+package struct RenewalCourse: Sendable {
+    /// In order.
+    private let changes: [RenewalChange]
+
+    /// The course of one transaction.
+    /// - Parameter changes: since the transaction was last granted, revoked or upgraded, in order. Those about billing and expiry
+    ///   count from the last recovery, and an end by time only until another one corrects it.
+    package init(_ changes: [RenewalChange]) {
+        let recovery = changes.lastIndex(of: .billingRecovered) ?? changes.startIndex
+        let last = changes.lastIndex { $0.billingStage != nil }
+        self.changes = changes.indices.filter { place in
+            changes[place].billingStage == nil
+                || place >= recovery && (changes[place] != .endedByTime || place == last)
+        }.map { changes[$0] }
+    }
+
+    /// The course of a period with several transactions.
+    package init(of transactions: [RenewalCourse]) { changes = transactions.flatMap(\.changes) }
+
+    /// The status of the period; active if nothing else is known. The latest stage counts.
+    package var status: SubscriptionStatus {
+        let billing = changes.filter { $0.billingStage != nil }
+        return billing.max { ($0.billingStage ?? -1) < ($1.billingStage ?? -1) }?.status ?? .active
+    }
+
+    /// Whether the period is known as over only because of the time.
+    package var isEndedByTime: Bool { changes.last(where: { $0.billingStage != nil }) == .endedByTime }
+
+    /// Whether a change is news. Each change comes once, and none after a later one: when an answer of the App Store Server API
+    /// has shown the expiry, the notification about the failed renewal changes nothing anymore.
+    package func isNews(_ change: RenewalChange) -> Bool {
+        if let stage = change.billingStage { return changes.allSatisfy { $0.billingStage ?? -1 < stage } }
+        if let stage = change.priceStage { return changes.allSatisfy { $0.priceStage ?? -1 < stage } }
+        return true
+    }
+
+    /// The last known status of a price increase of a subscription; nil if there was none.
+    /// - Parameter newestFirst: all changes of each transaction, those of the newest transaction first.
+    package static func priceIncrease(newestFirst transactions: [[RenewalChange]]) -> PriceIncreaseStatus? {
+        transactions.lazy.compactMap { $0.compactMap(\.priceIncrease).last }.first
+    }
+}
+
+extension RenewalChange {
+    /// The place in the course of a period, which begins with a recovery; nil for price increases.
+    fileprivate var billingStage: Int? {
+        switch self {
+        case .billingRecovered: 0
+        case .gracePeriodEntered: 1
+        case .billingFailed, .gracePeriodExpired: 2
+        case .expired, .endedByTime: 3
+        case .priceIncreasePending, .priceIncreaseAccepted: nil
+        }
+    }
+
+    fileprivate var priceStage: Int? {
+        switch self {
+        case .priceIncreasePending: 0
+        case .priceIncreaseAccepted: 1
+        default: nil
+        }
+    }
+
+    fileprivate var priceIncrease: PriceIncreaseStatus? {
+        switch self {
+        case .priceIncreasePending: .pending
+        case .priceIncreaseAccepted: .consentedOrNotified
+        default: nil
+        }
+    }
+
+    /// The status of the period after the change; nil for price increases, which change none.
+    package var status: SubscriptionStatus? {
+        switch self {
+        case .billingRecovered: .active
+        case .gracePeriodEntered: .billingGracePeriod
+        case .billingFailed, .gracePeriodExpired: .billingRetry
+        case .expired, .endedByTime: .expired
+        case .priceIncreasePending, .priceIncreaseAccepted: nil
+        }
+    }
+}
