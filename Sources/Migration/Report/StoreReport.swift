@@ -293,16 +293,12 @@ private struct StoreReportCounter {
 
     private mutating func addSubscriptions(of customer: ExportedCustomer, to report: inout StoreReport) {
         guard !customer.subscriptions.isEmpty else { return }
-        let transactions = Dictionary(grouping: customer.customer.transactions.map(\.payload)) {
-            $0.originalTransactionId ?? ""
-        }
+        let transactions = customer.history.transactionsByPurchase
         for (_, standing) in customer.subscriptions {
             report.subscriptions += 1
             report.subscriptionsByStatus[standing.status.name, default: 0] += 1
-            let periods = standing.subscriptionId.isEmpty ? [] : transactions[standing.subscriptionId] ?? []
-            if let start = periods.compactMap(\.purchaseDate).min() {
-                months[month(start), default: (0, 0)].started += 1
-            }
+            let periods = transactions[standing.subscriptionId] ?? []
+            if let start = periods.subscriptionStart { months[month(start), default: (0, 0)].started += 1 }
             if !standing.hasAccess { months[month(min(standing.accessEnds, date)), default: (0, 0)].ended += 1 }
             guard let isPaid = periods.isPaidAfterTrial else { continue }
             report.trials += 1

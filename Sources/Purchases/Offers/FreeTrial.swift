@@ -1,6 +1,19 @@
-internal import AppStoreModels
+package import AppStoreModels
+
+extension PurchaseHistory {
+    /// The transactions of each purchase, by `SubscriptionStanding.subscriptionId`: the original transaction id, or the own id of
+    /// a transaction without one.
+    package var transactionsByPurchase: [String: [JWSTransactionDecodedPayload]] {
+        Dictionary(grouping: entries.lazy.filter { $0.subscriptionId != nil }.map(\.transaction)) {
+            $0.originalTransactionId ?? $0.transactionId ?? ""
+        }
+    }
+}
 
 extension Sequence<JWSTransactionDecodedPayload> {
+    /// When the subscription with these transactions started: at its earliest known purchase.
+    package var subscriptionStart: Int64? { compactMap(\.purchaseDate).min() }
+
     /// Whether the subscription with these transactions was paid for after its free trial: a later period is neither a
     /// free trial nor revoked. Nil if no free trial stayed valid.
     package var isPaidAfterTrial: Bool? {
