@@ -1,4 +1,5 @@
 package import AppStoreModels
+package import ProductCatalog
 
 // The modern fields of a transaction, in the terms of the legacy documents.
 
@@ -42,5 +43,35 @@ extension StoredTransaction {
             fields.cancellationReason = Int64(reason.rawValue)
         }
         return fields
+    }
+
+    /// ``completeLegacy``, with the cancellation that only an unsigned document states: for callers that trust these documents
+    /// like Apple.
+    package var trustedLegacy: LegacyTransactionFields {
+        var fields = completeLegacy
+        guard fields.cancellationDate == nil, let cancellation = recordedCancellation else { return fields }
+        fields.cancellationDate = cancellation.date
+        fields.cancellationReason = cancellation.reason
+        return fields
+    }
+
+    /// Whether a reply lists the transaction if the submitted document does not contain it: finished consumables are gone, and
+    /// what only unsigned documents state is listed for callers that trust them like Apple.
+    /// - Parameters:
+    ///   - newestList: the date of the newest app receipt, as in ``isFinishedConsumable(newestList:catalog:)``.
+    ///   - trustsRecorded: whether unsigned documents are trusted like Apple.
+    package func isListed(newestList: Int64?, catalog: ProductCatalog?, trustsRecorded: Bool) -> Bool {
+        guard isSigned || trustsRecorded else { return false }
+        return !isFinishedConsumable(newestList: newestList, catalog: catalog)
+    }
+}
+
+extension Customer {
+    /// The renewal infos that count: signed ones, and recorded ones if a signed transaction of their subscription is known.
+    /// - Parameter trustsRecorded: whether unsigned documents are trusted like Apple. Then all count.
+    package func countingRenewalInfos(trustsRecorded: Bool) -> [StoredRenewalInfo] {
+        guard !trustsRecorded, renewalInfos.contains(where: { !$0.isSigned }) else { return renewalInfos }
+        let signed = Set(transactions.filter(\.isSigned).compactMap(\.purchaseId))
+        return renewalInfos.filter { $0.isSigned || signed.contains($0.payload.originalTransactionId ?? "") }
     }
 }

@@ -43,6 +43,7 @@ struct LatestTransactions {
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
     ) {
         guard !transactions.isEmpty else { return }
+        let trustsRecorded = recordedFacts == .granting
         var indices = [String: Int](minimumCapacity: entries.count)
         for (index, entry) in entries.enumerated() {
             if let id = entry.transactionId { indices[id] = index }
@@ -51,9 +52,12 @@ struct LatestTransactions {
         for place in transactions.indices {
             guard let id = transactions[place].payload.transactionId else { continue }
             let index = indices[id]
-            guard index != nil || isListed(transactions[place], newestList, recordedFacts, catalog) else { continue }
-            var entry = TransactionEntry(transactions[place])
-            if recordedFacts == .granting { entry.cancel(transactions[place].recordedCancellation) }
+            guard
+                index != nil
+                    || transactions[place].isListed(
+                        newestList: newestList, catalog: catalog, trustsRecorded: trustsRecorded)
+            else { continue }
+            let entry = TransactionEntry(transactions[place], trustsRecorded: trustsRecorded)
             if let index {
                 entries[index] = entry
             } else {
@@ -61,15 +65,6 @@ struct LatestTransactions {
                 storeOnlyCount += 1
             }
         }
-    }
-
-    /// Whether a transaction is shown that is not in the submitted document.
-    private func isListed(
-        _ transaction: borrowing StoredTransaction, _ newestList: Int64?,
-        _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?
-    ) -> Bool {
-        guard transaction.isSigned || recordedFacts == .granting else { return false }
-        return !transaction.isFinishedConsumable(newestList: newestList, catalog: catalog)
     }
 
     private mutating func complete(from catalog: ProductCatalog?) {
@@ -130,14 +125,5 @@ struct LatestTransactions {
         guard hasAutoRenewable else { return }
         let areCurrent = LegacyPeriod.areCurrent(entries.map { $0.isAutoRenewable ? $0.period : nil }, at: now)
         entries = zip(entries, areCurrent).compactMap { entry, isCurrent in isCurrent ? entry : nil }
-    }
-}
-
-extension TransactionEntry {
-    /// Applies a cancellation that only a recorded document states.
-    fileprivate mutating func cancel(_ cancellation: RecordedCancellation?) {
-        guard let cancellation, cancellationDate == nil else { return }
-        cancellationDate = cancellation.date
-        cancellationReason = cancellation.reason
     }
 }

@@ -8,15 +8,7 @@ extension Customer {
     func renewalInfos(
         _ recordedFacts: EndpointConfiguration.RecordedFacts, beside entries: [TransactionEntry]
     ) -> [JWSRenewalInfoDecodedPayload] {
-        shownRenewalInfos(recordedFacts).map { $0.info(beside: entries.lazy.map { $0.period }) }
-    }
-
-    /// All signed renewal infos. Recorded ones count as the configuration states: always, or only if a signed transaction of
-    /// the subscription is known.
-    func shownRenewalInfos(_ recordedFacts: EndpointConfiguration.RecordedFacts) -> [StoredRenewalInfo] {
-        guard recordedFacts == .completing, renewalInfos.contains(where: { !$0.isSigned }) else { return renewalInfos }
-        let signed = Set(
-            transactions.filter(\.isSigned).compactMap { $0.payload.originalTransactionId ?? $0.payload.transactionId })
-        return renewalInfos.filter { $0.isSigned || signed.contains($0.payload.originalTransactionId ?? "") }
+        countingRenewalInfos(trustsRecorded: recordedFacts == .granting)
+            .map { $0.info(beside: entries.lazy.map { $0.period }) }
     }
 }

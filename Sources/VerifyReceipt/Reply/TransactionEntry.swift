@@ -97,7 +97,10 @@ extension TransactionEntry {
 // MARK: - From resolved purchases
 
 extension TransactionEntry {
-    init(_ stored: borrowing StoredTransaction) { self.init(stored.payload, stored.completeLegacy) }
+    /// - Parameter trustsRecorded: whether cancellations count that only unsigned documents state.
+    init(_ stored: borrowing StoredTransaction, trustsRecorded: Bool = false) {
+        self.init(stored.payload, trustsRecorded ? stored.trustedLegacy : stored.completeLegacy)
+    }
 
     private init(_ payload: borrowing JWSTransactionDecodedPayload, _ legacy: borrowing LegacyTransactionFields) {
         quantity = payload.quantity.map(Int64.init)

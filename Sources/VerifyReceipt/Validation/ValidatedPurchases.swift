@@ -37,7 +37,8 @@ struct ValidatedPurchases {
             return purchase.cancelled(at: entry.cancellationDate)
         }
         let renewals = Set(
-            customer?.shownRenewalInfos(recordedFacts).compactMap(\.payload.originalTransactionId) ?? [])
+            customer?.countingRenewalInfos(trustsRecorded: recordedFacts == .granting)
+                .compactMap(\.payload.originalTransactionId) ?? [])
         history.renewalInfos.removeAll { !renewals.contains($0.originalTransactionId ?? "") }
         products = history.productStandings(at: now)
         known = Set(customer?.transactions.compactMap(\.payload.productId) ?? []).union(products.map(\.productId))
