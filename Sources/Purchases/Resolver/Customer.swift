@@ -284,6 +284,15 @@ public struct Customer: Sendable {
     public var scope: StoreScope { kept.statements.scope }
     /// The newest app receipt, by signing date.
     public var newestAppReceipt: KnownReceipt? { kept.statements.appReceipt }
+
+    /// The newest app receipt, if it is newer than a submitted one.
+    /// - Parameter date: when the submitted receipt was signed, in milliseconds since 1970-01-01T00:00:00Z. Nil if it does not state
+    ///   that: then nothing shows that another one is newer.
+    package func appReceipt(newerThan date: Int64?) -> KnownReceipt? {
+        guard let date, let known = newestAppReceipt, known.signedDate > date else { return nil }
+        return known
+    }
+
     /// The newest transaction receipt (iOS 6), by purchase date.
     public var newestTransactionReceipt: KnownReceipt? { kept.statements.transactionReceipt }
 }

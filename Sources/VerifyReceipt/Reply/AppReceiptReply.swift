@@ -69,17 +69,10 @@ struct AppReceiptReply {
         writer.beginObject()
         writeReceiptMembers(to: &writer)
         writer.endObject()
-        tail.write(to: &writer) { $0.latestReceipt(newestReceipt, submittedReceipt) }
+        let newest = customer?.appReceipt(newerThan: receipt.receiptCreationDate)
+        tail.write(to: &writer) { $0.latestReceipt(newest, submittedReceipt) }
         writer.endObject()
         return writer.finish()
-    }
-
-    /// The newest stored receipt, if it is newer than the submitted one.
-    private var newestReceipt: KnownReceipt? {
-        guard let known = customer?.newestAppReceipt, let created = receipt.receiptCreationDate,
-            known.signedDate > created
-        else { return nil }
-        return known
     }
 
     /// The members of `receipt` (Reference.md V3.2).

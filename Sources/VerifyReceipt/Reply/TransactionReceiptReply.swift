@@ -80,12 +80,11 @@ struct TransactionReceiptReply {
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 
-    /// The receipt of the newest transaction, or at least of a later purchase of the subscription that was not
-    /// refunded; nil to use the submitted one.
+    /// The stored receipt, if it takes the place of the submitted one; else nil.
     private func newestReceipt(_ entry: TransactionEntry, _ document: TransactionReceipt?) -> KnownReceipt? {
-        guard let document, entry.transactionId != receipt.transactionId else { return nil }
-        let isLater = (document.purchaseDate ?? .min) > (receipt.purchaseDate ?? .max)
-        guard document.transactionId == entry.transactionId || isLater && document.cancellationDate == nil
+        guard let document,
+            TransactionEntry(document).period.isLatestReceipt(
+                inPlaceOf: TransactionEntry(receipt).period, deciding: entry.period)
         else { return nil }
         return storedReceipt
     }
@@ -103,7 +102,7 @@ struct TransactionReceiptReply {
 
     /// Whether data is known that was not available when the receipt was signed.
     private func hasNews(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
-        entry.cancellationDate != receipt.cancellationDate || entry.expiresDate != receipt.expiresDate
+        entry.period.hasNews(since: TransactionEntry(receipt).period)
     }
 
     /// The stored transaction receipt of the customer, if it belongs to this subscription. The customer may have
@@ -112,7 +111,7 @@ struct TransactionReceiptReply {
         guard let known = storedReceipt,
             let container = try? ReceiptContainer(stored: known.bytes, limits: decoder.limits),
             let decoded = try? decoder.decode(container).payload, case .transaction(let document) = decoded,
-            document.originalTransactionId ?? document.transactionId == own.subscriptionId
+            TransactionEntry(document).subscriptionId == own.subscriptionId
         else { return nil }
         return document
     }

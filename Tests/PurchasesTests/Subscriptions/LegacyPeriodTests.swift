@@ -134,4 +134,28 @@ struct LegacyPeriodTests {
         #expect(older.info(beside: [LegacyPeriod]()) == older.payload)
         #expect(renewal(signed: 29, of: nil).info(beside: periods) == renewal(signed: 29, of: nil).payload)
     }
+
+    @Test("A receipt for the period that decides is the latest one, or one for a later purchase that was not refunded")
+    func latestReceipt() {
+        let (submitted, deciding) = (period("1", 0, 30), period("3", 60, 90))
+        func isLatest(_ stored: LegacyPeriod, deciding other: LegacyPeriod? = nil) -> Bool {
+            stored.isLatestReceipt(inPlaceOf: submitted, deciding: other ?? deciding)
+        }
+        #expect(isLatest(period("3", 60, 90)))
+        #expect(isLatest(period("3", 60, 90, cancelled: 70)))
+        #expect(isLatest(period("2", 30, 60)))
+        #expect(!isLatest(period("2", 30, 60, cancelled: 40)))
+        #expect(!isLatest(period("0", -30, 0)) && !isLatest(period("0", nil, 0)))
+        // The submitted receipt decides.
+        #expect(!isLatest(period("2", 30, 60), deciding: submitted))
+    }
+
+    @Test("Another cancellation or another end is news for a receipt")
+    func news() {
+        let document = period("1", 0, 30)
+        #expect(!period("1", 0, 30, isUpgraded: true).hasNews(since: document))
+        #expect(period("1", 0, 31).hasNews(since: document))
+        #expect(period("1", 0, 30, cancelled: 10).hasNews(since: document))
+        #expect(document.hasNews(since: period("1", 0, 30, cancelled: 10)))
+    }
 }
