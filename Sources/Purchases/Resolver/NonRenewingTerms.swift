@@ -22,6 +22,25 @@ public struct NonRenewingTerm: Hashable, Sendable {
 
     /// Whether a time is within the term and before a refund.
     package func isRunning(at now: Int64) -> Bool { start <= now && now < min(end ?? .max, revocationDate ?? .max) }
+
+    /// When time can end the term, after a date; `Int64.max` without a usable end. Nil if it has ended, or was refunded.
+    package func nextEnd(after date: Int64) -> Int64? {
+        let end = end ?? .max
+        return revocationDate == nil && end > date ? end : nil
+    }
+
+    /// What time or a document changed about the end of the term: it ended, or it goes on although it had ended. Nil if nothing
+    /// changed; a refund is no end of a term.
+    /// - Parameters:
+    ///   - isEnded: whether the term is known to have ended.
+    ///   - beginning: ends up to this time are history, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - date: the time.
+    package func change(isEnded: Bool, from beginning: Int64, to date: Int64) -> RenewalChange? {
+        guard revocationDate == nil else { return nil }
+        if nextEnd(after: date) != nil { return isEnded ? .billingRecovered : nil }
+        let isNew = (end ?? .max) > beginning
+        return isNew && !isEnded ? .endedByTime : nil
+    }
 }
 
 /// Computes the terms of a customer's non-renewing subscriptions, for the migration, the ledger and the entitlements.

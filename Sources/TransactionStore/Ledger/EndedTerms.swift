@@ -25,20 +25,20 @@ public struct EndedTerms: Sendable {
         var ledger = PeriodEvents(nil, history)
         var nextDates: [String: Int64] = [:]
         let inOrder = transactionIds.map { (terms[$0]?.end ?? Int64.max, $0) }.sorted { $0 < $1 }
-        for (end, id) in inOrder {
+        for (_, id) in inOrder {
             nextDates[id] = LedgerEndings.whenChanged
             guard let term = terms[id] else {
                 // Another program may have a catalog that states the length.
                 nextDates[id] = LedgerEndings.oneDay(after: dates.date)
                 continue
             }
-            guard term.revocationDate == nil, ledger.isGranted(id) else { continue }
+            guard ledger.isGranted(id) else { continue }
+            if let next = term.nextEnd(after: dates.date) { nextDates[id] = next }
             let isEnded = ledger.endedByTime(in: id) != nil
-            if end > dates.date {
-                if isEnded { ledger.append(.billingRecovered, of: id) }
-                nextDates[id] = end
-            } else if !isEnded, end > dates.beginning {
-                ledger.add(.endedByTime, of: id)
+            switch term.change(isEnded: isEnded, from: dates.beginning, to: dates.date) {
+            case .endedByTime?: ledger.add(.endedByTime, of: id)
+            case let change?: ledger.append(LedgerEntry.Event(change), of: id)
+            case nil: break
             }
         }
         entries = ledger.entries
