@@ -21,6 +21,17 @@ package struct ProductStanding: Hashable, Sendable {
 }
 
 extension ProductStanding {
+    /// When the customer bought the product first, in milliseconds since 1970-01-01T00:00:00Z; nil if no document states it.
+    package var bought: Int64? { transaction.originalPurchaseDate ?? transaction.purchaseDate }
+
+    /// When the subscription was last renewed, in milliseconds since 1970-01-01T00:00:00Z. Nil in its first period, and for other
+    /// products.
+    package var renewed: Int64? {
+        guard type == .autoRenewableSubscription, let bought, let date = transaction.purchaseDate, date > bought
+        else { return nil }
+        return date
+    }
+
     /// Whether the access has ended. Nil if unknown, and for consumables that were not refunded.
     package var hasEnded: Bool? {
         switch status {

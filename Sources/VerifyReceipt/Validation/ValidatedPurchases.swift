@@ -71,11 +71,8 @@ extension JSONWriter {
         member("platform", ValidateRequest.receiptType)
         member("purchaseId", transaction.originalTransactionId)
         member("transactionId", transaction.transactionId)
-        let began = transaction.originalPurchaseDate ?? transaction.purchaseDate
-        member("purchaseDate", began)
-        if isSubscription, let renewed = transaction.purchaseDate, renewed > began ?? renewed {
-            member("lastRenewalDate", renewed)
-        }
+        member("purchaseDate", product.bought)
+        member("lastRenewalDate", product.renewed)
         // The plugin compares it with the clock, so in the grace period it is the end of that.
         member("expiryDate", product.accessEnds)
         member("isExpired", product.hasEnded)

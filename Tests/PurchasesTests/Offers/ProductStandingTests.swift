@@ -35,6 +35,29 @@ struct ProductStandingTests {
         #expect(!standing.isSubscriptionOver && standing.endReason == nil)
     }
 
+    @Test("A product was bought at its original purchase, and renewed when its period began, if that was later")
+    func dates() throws {
+        func standing(original: Int64?, purchase: Int64?, type: ProductType) throws -> ProductStanding {
+            let payload = Samples.period(2, 3) {
+                $0.originalPurchaseDate = original
+                $0.purchaseDate = purchase
+                $0.type = type
+                if type != .autoRenewableSubscription { $0.expiresDate = nil }
+            }
+            return try premium([payload], at: Samples.month(2))
+        }
+        let (first, date) = (Samples.month(0), Samples.month(2))
+        let renewed = try standing(original: first, purchase: date, type: .autoRenewableSubscription)
+        #expect(renewed.bought == first && renewed.renewed == date)
+        let begun = try standing(original: date, purchase: date, type: .autoRenewableSubscription)
+        #expect(begun.bought == date && begun.renewed == nil)
+        let undated = try standing(original: nil, purchase: date, type: .autoRenewableSubscription)
+        #expect(undated.bought == date && undated.renewed == nil)
+        // A restored purchase has a date of its own, and was not renewed.
+        let restored = try standing(original: first, purchase: date, type: .nonConsumable)
+        #expect(restored.bought == first && restored.renewed == nil)
+    }
+
     @Test("After the last period, the access and the subscription have ended")
     func expired() throws {
         let standing = try premium([Samples.period(0, 1)], at: Samples.month(1))
