@@ -123,16 +123,9 @@ private struct TransactionLines {
         sources.append(source)
     }
 
-    /// Computes the terms of non-renewing subscriptions over all documents of the record. A row that contradicts a
-    /// receipt keeps the term from its own document, and moves no other.
+    /// Computes the terms of non-renewing subscriptions over all documents of the record.
     mutating func addTerms(_ mapper: ReceiptMapper) {
-        let places = transactions.indices.filter { place in
-            transactions[place].payload.type == .nonRenewingSubscription
-                && !transactions[place].notes.contains(.contradictsSignedReceipt)
-        }
-        guard !places.isEmpty else { return }
-        var purchases = places.map { transactions[$0] }
-        mapper.addTerms(&purchases) { sources[places[$0]].isConfirmed }
-        for (place, purchase) in zip(places, purchases) { transactions[place] = purchase }
+        let sources = sources
+        mapper.addTerms(&transactions) { sources[$0].isConfirmed }
     }
 }

@@ -193,13 +193,17 @@ extension NonRenewingTerm {
 }
 
 extension ReceiptMapper {
-    /// Applies ``NonRenewingTermRule`` to transactions of one customer, and replaces the terms that they have.
+    /// Applies ``NonRenewingTermRule`` to transactions of one customer, and replaces the terms that they have. A row that contradicts
+    /// a signed document keeps the term from its own document, and moves no other.
     ///
     /// - Parameter isConfirmed: whether a signed document of the same record confirms the recorded transaction at an index.
     package func addTerms(_ transactions: inout [MappedTransaction], isConfirmed: (Int) -> Bool = { _ in false }) {
         var candidates: [Int] = []
         // By index, without copying, because nearly all receipts have only other types of products.
-        for index in transactions.indices where transactions[index].payload.type == .nonRenewingSubscription {
+        for index in transactions.indices
+        where transactions[index].payload.type == .nonRenewingSubscription
+            && !transactions[index].notes.contains(.contradictsSignedReceipt)
+        {
             transactions[index].removeTerm()
             if transactions[index].hasTerm { candidates.append(index) }
         }

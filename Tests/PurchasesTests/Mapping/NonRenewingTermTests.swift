@@ -130,4 +130,18 @@ import Testing
         let mapped = Support.map(purchases, catalog: try catalog())
         #expect(mapped.transactions.last?.payload.expiresDate == june + 20_000 * 7 * day)
     }
+
+    @Test func aRowThatContradictsASignedDocumentKeepsItsTermAndMovesNoOther() throws {
+        let catalog = try catalog()
+        let mapper = ReceiptMapper(catalog: catalog)
+        var first = Support.map([season("1", june)], catalog: catalog).transactions[0]
+        let second = Support.map([season("2", june + day)], catalog: catalog).transactions[0]
+        var both = [first, second]
+        mapper.addTerms(&both)
+        #expect(both.map(\.termStart) == [june, june + 7 * day])
+        first.notes.append(.contradictsSignedReceipt)
+        both = [first, second]
+        mapper.addTerms(&both)
+        #expect(both.map(\.termStart) == [june, june + day])
+    }
 }
