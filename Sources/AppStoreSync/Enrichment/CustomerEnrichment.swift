@@ -356,7 +356,7 @@ public struct CustomerEnrichment: Sendable {
     private func complete(id: String) async throws -> Step<String> {
         for reader in apps.flatMap(\.readers) {
             let customer = try await store.customer([CustomerIdentity(.originalTransactionId, id)], in: reader.scope)
-            if customer?.isKnown(id) == true {
+            if customer?.hasAppStoreAnswer(about: id) == true {
                 return .done(
                     .known, changedFacts: 0, asked: false,
                     bareId: (id, .purchase(originalTransactionId: id, scope: reader.scope)))

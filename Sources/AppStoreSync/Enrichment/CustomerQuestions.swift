@@ -1,20 +1,10 @@
-internal import AppStoreModels
 internal import Purchases
-internal import TransactionStore
 
 /// The queries that complete one customer.
 struct CustomerQuestions: Sendable {
-    /// The transaction by which a subscription, or another purchase, is queried.
-    struct Question: Sendable {
-        let originalTransactionId: String
-        let transactionId: String
-        let isSigned: Bool
-    }
-
-    /// One question for each subscription or other purchase that the App Store Server API has not described. Signed
-    /// transactions come before unsigned ones, each from newest to oldest. One answer covers all purchases of one Apple
-    /// Account, and a customer may have several accounts. Answered questions are removed.
-    var left: [Question]
+    /// The purchases to query. One answer covers all purchases of one Apple Account, and a customer may have several accounts.
+    /// Answered questions are removed.
+    var left: [UnansweredPurchase]
     /// The number of purchases that are not queried, because the App Store did not know them recently.
     private(set) var leftOut = 0
     /// The purchases about which the store has such an answer, however old.
@@ -29,24 +19,8 @@ struct CustomerQuestions: Sendable {
     let isPartlyKnown: Bool
 
     init(_ customer: Customer) {
-        var answered: Set<String> = []
-        var places: [String: Int] = [:]
-        var found: [Question] = []
-        for stored in customer.transactions {
-            guard let id = stored.payload.transactionId else { continue }
-            let question = Question(
-                originalTransactionId: stored.purchaseId ?? id, transactionId: id, isSigned: stored.isSigned)
-            if stored.hasAppStoreAnswer { answered.insert(question.originalTransactionId) }
-            if let place = places[question.originalTransactionId] {
-                if question.isSigned, !found[place].isSigned { found[place] = question }
-            } else {
-                places[question.originalTransactionId] = found.count
-                found.append(question)
-            }
-        }
-        let open = found.filter { !answered.contains($0.originalTransactionId) }
-        left = open.filter(\.isSigned) + open.filter { !$0.isSigned }
-        isPartlyKnown = !answered.isEmpty
+        left = customer.unansweredPurchases
+        isPartlyKnown = !customer.purchasesByAnswer.answered.isEmpty
     }
 
     mutating func leaveOut(_ known: UnknownMemory.Known) {
@@ -54,12 +28,5 @@ struct CustomerQuestions: Sendable {
         let count = left.count
         left.removeAll { known.recent.contains($0.originalTransactionId) }
         leftOut = count - left.count
-    }
-}
-
-extension Customer {
-    /// Whether the store has a statement of the App Store Server API about the purchase with this id.
-    func isKnown(_ originalTransactionId: String) -> Bool {
-        transactions.contains { $0.purchaseId == originalTransactionId && $0.hasAppStoreAnswer }
     }
 }

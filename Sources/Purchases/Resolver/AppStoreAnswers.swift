@@ -21,4 +21,39 @@ extension Customer {
         }
         return (all, answered)
     }
+
+    /// The purchases that no answer of the App Store Server API states: those with a signed transaction first, each from the
+    /// newest to the oldest. The question is about the newest signed transaction of a purchase, because an unsigned one may not exist.
+    package var unansweredPurchases: [UnansweredPurchase] {
+        var answered: Set<String> = []
+        var places: [String: Int] = [:]
+        var found: [UnansweredPurchase] = []
+        for stored in transactions {
+            guard let id = stored.payload.transactionId else { continue }
+            let purchase = UnansweredPurchase(
+                originalTransactionId: stored.purchaseId ?? id, transactionId: id, isSigned: stored.isSigned)
+            if stored.hasAppStoreAnswer { answered.insert(purchase.originalTransactionId) }
+            if let place = places[purchase.originalTransactionId] {
+                if purchase.isSigned, !found[place].isSigned { found[place] = purchase }
+            } else {
+                places[purchase.originalTransactionId] = found.count
+                found.append(purchase)
+            }
+        }
+        let open = found.filter { !answered.contains($0.originalTransactionId) }
+        return open.filter(\.isSigned) + open.filter { !$0.isSigned }
+    }
+
+    /// Whether an answer of the App Store Server API states a purchase.
+    package func hasAppStoreAnswer(about purchase: String) -> Bool {
+        transactions.contains { $0.purchaseId == purchase && $0.hasAppStoreAnswer }
+    }
+}
+
+/// A purchase that no answer of the App Store Server API states, and the transaction to ask about.
+package struct UnansweredPurchase: Hashable, Sendable {
+    package let originalTransactionId: String
+    package let transactionId: String
+    /// Whether a document with a verified signature states the transaction.
+    package let isSigned: Bool
 }

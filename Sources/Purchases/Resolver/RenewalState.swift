@@ -22,7 +22,7 @@ package struct RenewalState: Sendable {
 
     /// Nil if there is no signed renewal information about the subscription, or no signed period of it.
     package init?(of originalTransactionId: String, in customer: Customer) {
-        guard let statedDate = Self.signedInfo(of: originalTransactionId, in: customer)?.statedDate else { return nil }
+        guard let statedDate = customer.signedRenewalInfo(of: originalTransactionId)?.statedDate else { return nil }
         let history = Self.history(of: originalTransactionId, in: customer)
         let date = max(statedDate, history.coverage[originalTransactionId]?.currentThrough ?? statedDate)
         self.init(originalTransactionId, customer, history, date, countsTime: false)
@@ -55,15 +55,10 @@ package struct RenewalState: Sendable {
         previousTransactionIds = earlier.filter { $0.expiresDate == end }.compactMap(\.transactionId)
     }
 
-    private static func signedInfo(of originalTransactionId: String, in customer: Customer) -> StoredRenewalInfo? {
-        let stored = customer.renewalInfos.first { $0.payload.originalTransactionId == originalTransactionId }
-        return stored?.isSigned == true ? stored : nil
-    }
-
     /// The signed documents about the subscription.
     private static func history(of originalTransactionId: String, in customer: Customer) -> PurchaseHistory {
         var history = customer.purchaseHistory(catalog: nil)
-        if signedInfo(of: originalTransactionId, in: customer) == nil { history.renewalInfos.removeAll() }
+        if customer.signedRenewalInfo(of: originalTransactionId) == nil { history.renewalInfos.removeAll() }
         history.entries.removeAll { !$0.isSigned || $0.subscriptionId != originalTransactionId }
         // A subscription stays in its group, which receipts do not state.
         let group = history.entries.lazy.compactMap(\.transaction.subscriptionGroupIdentifier).first
@@ -88,7 +83,7 @@ package struct RenewalState: Sendable {
     /// in which billing is retried. Nil if it cannot.
     package static func nextEnd(of originalTransactionId: String, in customer: Customer, after date: Int64) -> Int64? {
         var ends = customer.transactions.filter(\.isSigned).compactMap(\.payload.expiresDate)
-        let info = signedInfo(of: originalTransactionId, in: customer)?.payload
+        let info = customer.signedRenewalInfo(of: originalTransactionId)?.payload
         if info?.isInBillingRetryPeriod == true {
             if let last = ends.max() { ends.append(last.addingSaturated(PurchaseHistory.billingRetry)) }
             if let grace = info?.gracePeriodExpiresDate { ends.append(grace) }
@@ -195,6 +190,11 @@ extension RenewalInfoFact {
 }
 
 extension Customer {
+    /// The renewal info of a subscription, if a document with a verified signature states it.
+    package func signedRenewalInfo(of originalTransactionId: String) -> StoredRenewalInfo? {
+        renewalInfos.first { $0.payload.originalTransactionId == originalTransactionId && $0.isSigned }
+    }
+
     /// The transactions of the subscription period of each transaction, if it has several: added seats have a transaction of
     /// their own.
     package var sharedPeriods: [String: [String]] {

@@ -55,11 +55,10 @@ enum LedgerLines {
     /// The new price in an entry about a price increase, from the current signed renewal information.
     private static func renewalPrice(of entry: LedgerEntry, in store: any TransactionStore) async throws -> Int64? {
         guard [.priceIncreasePending, .priceIncreaseAccepted].contains(entry.event) else { return nil }
-        let id = entry.transaction.payload.originalTransactionId ?? entry.transactionId
+        let id = entry.transaction.purchaseId ?? entry.transactionId
         do {
             let customer = try await store.customer([CustomerIdentity(.originalTransactionId, id)], in: entry.scope)
-            let info = customer?.renewalInfos.first { $0.payload.originalTransactionId == id && $0.isSigned }
-            return info?.payload.renewalPrice
+            return customer?.signedRenewalInfo(of: id)?.payload.renewalPrice
         } catch let error as TransactionStoreError where error.code == .corrupt {
             // The consumer must get the entry even if the price cannot be read.
             return nil
