@@ -22,10 +22,28 @@ package struct PurchaseDates: Sendable {
     }
 
     /// Whether the purchase is a subscription in a period or grace period. A refund may have ended it.
-    package func mayRun(_ id: String, at now: Int64) -> Bool { ends[id].map { $0 > now } ?? false }
+    private func mayRun(_ id: String, at now: Int64) -> Bool { ends[id].map { $0 > now } ?? false }
 
     /// Whether the purchase is less than a day old, so that the App Store may not know it yet.
-    package func isNew(_ id: String, at now: Int64) -> Bool {
+    private func isNew(_ id: String, at now: Int64) -> Bool {
         now.subtractingSaturated(newest[id] ?? .min) < .millisecondsPerDay
+    }
+
+    /// What it means that the App Store does not know some of a customer's purchases.
+    package enum Unknown: Hashable, Sendable {
+        /// They are old, and the App Store has confirmed others. One old purchase without a record must not hide these.
+        case harmless
+        /// One of them may be too new for the App Store.
+        case maybeTooNew
+        /// The App Store knows none, or not a running subscription, which may have been refunded.
+        case notKnown
+    }
+
+    /// - Parameters:
+    ///   - ids: the purchases that the App Store does not know.
+    ///   - count: the number of all purchases of the customer.
+    package func unknown(_ ids: [String], of count: Int, at now: Int64) -> Unknown {
+        guard ids.count == count || ids.contains(where: { mayRun($0, at: now) }) else { return .harmless }
+        return ids.contains { isNew($0, at: now) } ? .maybeTooNew : .notKnown
     }
 }

@@ -55,14 +55,12 @@ struct AppStoreCoverage {
 
     /// The refusal for an answer that must be current, if the App Store does not know these purchases; nil if its data
     /// is sufficient.
-    ///
-    /// One old purchase without a record must not hide what the App Store has just confirmed. The data is insufficient
-    /// if the App Store confirmed nothing, or does not know a running subscription, which may have been refunded. If
-    /// one of the purchases is less than a day old, the App Store may not know it yet.
     func refusal(ofUnknown ids: [String]) -> StatusCondition? {
-        guard ids.count == originalTransactionIds.count || ids.contains(where: { dates.mayRun($0, at: now) })
-        else { return nil }
-        return ids.contains { dates.isNew($0, at: now) } ? .appStoreUnavailable : .accountNotFound
+        switch dates.unknown(ids, of: originalTransactionIds.count, at: now) {
+        case .harmless: nil
+        case .maybeTooNew: .appStoreUnavailable
+        case .notKnown: .accountNotFound
+        }
     }
 
     /// The purchases that the App Store was not queried about at this time or later.
