@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Purchases
 
 /// The team's rules for answers to consumption requests: the first rule whose conditions hold gives the answer.
 package struct ConsumptionRules: Sendable {
@@ -121,7 +122,7 @@ extension ConsumptionCase {
         }
         guard let (place, rule) = rules.rule(for: self) else { throw problem("No rule matches.") }
         let percentage = consent.consumptionPercentage ?? rule.consumptionPercentage
-        let isRenewable = transaction.type == .autoRenewableSubscription
+        let isRenewable = transaction.isSubscription
         // Apple's rules (App Store Server API, consumptionPercentage and refundPreference).
         if let percentage {
             guard !isRenewable else {
