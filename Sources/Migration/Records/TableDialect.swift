@@ -17,7 +17,7 @@ public struct TableOptions: Hashable, Sendable {
 
     /// Nil to detect it: RFC 4180, unless its rows do not fit and those of `mysql` do.
     public var dialect: Dialect?
-    /// One ASCII character; nil to detect comma, semicolon or tab, or to read it from Excel's first line `sep=;`.
+    /// One ASCII character; nil to detect comma, semicolon, tab or vertical bar, or to read it from Excel's first line `sep=;`.
     public var delimiter: Unicode.Scalar?
     /// Whether the first row names the columns. Without it they are "column 1", "column 2" and so on. A table whose first row
     /// has a receipt has no header in any case.

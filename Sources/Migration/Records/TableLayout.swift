@@ -41,7 +41,8 @@ struct TableDetector {
         let named = Self.separatorLine(head)
         let isCertain = isCertain || named != nil
         let rest = head[slice: (named?.length ?? 0)..<head.count]
-        guard let sample = sample(rest, isWhole: isWhole, delimiter: named?.delimiter) else {
+        let stated = named?.delimiter ?? options.delimiter.flatMap { UInt8(exactly: $0.value) }
+        guard let sample = sample(rest, isWhole: isWhole, delimiter: stated, isCertain: isCertain) else {
             guard isCertain, head.firstNonWhiteSpace() != nil else { return nil }
             throw error(
                 .noHeader, "The first row of \(input) does not end within \(InputLimits.detectionWindow) bytes.")
@@ -57,10 +58,45 @@ struct TableDetector {
             layout: table.layout, headerLength: named.length + table.headerLength, headerRows: 1 + table.headerRows)
     }
 
-    /// The sample of the dialect and delimiter that fit best; nil if the first row does not end.
-    private func sample(_ head: Bytes, isWhole: Bool, delimiter: UInt8?) -> Sample? {
-        let stated = delimiter ?? options.delimiter.flatMap { UInt8(exactly: $0.value) }
-        let delimiters: [UInt8] = stated.map { [$0] } ?? [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09]
+    /// The sample of the dialect and the delimiter that fit best; nil if the first row does not end.
+    /// - Parameter delimiter: the one that the caller or the input states; nil to detect it.
+    private func sample(_ head: Bytes, isWhole: Bool, delimiter: UInt8?, isCertain: Bool) -> Sample? {
+        if let delimiter { return sample(head, isWhole: isWhole, delimiters: [delimiter]) }
+        guard let usual = sample(head, isWhole: isWhole, delimiters: [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09])
+        else { return nil }
+        guard head.position(of: Self.bar) != nil, !isTableOfDocuments(usual),
+            let barred = sample(head, isWhole: isWhole, delimiters: [Self.bar]),
+            separates(barred, insteadOf: usual, isCertain: isCertain)
+        else { return usual }
+        return barred
+    }
+
+    private static let bar = UInt8(ascii: "|")
+
+    /// Whether vertical bars separate columns. They are in values and in lines of logs too, so a table has to show that it is one.
+    private func separates(_ barred: Sample, insteadOf usual: Sample, isCertain: Bool) -> Bool {
+        guard barred.width > 1 else { return false }
+        if isCertain { return usual.width == 1 || isTableOfDocuments(barred) }
+        // After a bar, the JSON of a log is a field of its own.
+        if namesDocuments(barred) { return !barred.hasBareJSON(inRow: 0) }
+        let hasBareJSON = barred.rows.indices.contains { barred.hasBareJSON(inRow: $0) }
+        return barred.isEven && !hasBareJSON && isTableOfDocuments(barred)
+    }
+
+    /// Whether a sample has several columns, one of them with documents, or a column that a name states.
+    private func isTableOfDocuments(_ sample: Sample) -> Bool {
+        namesDocuments(sample) || sample.width > 1 && (sample.hasReceipt(inRow: 0) || sample.hasReceiptBelowHeader)
+    }
+
+    /// Whether the header names the columns that the caller names, or one with documents.
+    private func namesDocuments(_ sample: Sample) -> Bool {
+        guard options.hasHeader else { return false }
+        let names = sample.texts(ofRow: 0)
+        if !receiptColumns.isEmpty { return receiptColumns.allSatisfy { names.contains($0) } }
+        return names.contains { ColumnNames.meaning(of: $0)?.isPayload == true }
+    }
+
+    private func sample(_ head: Bytes, isWhole: Bool, delimiters: [UInt8]) -> Sample? {
         func best(_ escape: TableOptions.Dialect) -> Sample? {
             let samples = delimiters.map {
                 Sample(head, TableDialect(delimiter: $0, escape: escape), isWhole: isWhole)
@@ -69,7 +105,7 @@ struct TableDetector {
         }
         if let dialect = options.dialect {
             let sample = best(dialect)
-            guard dialect == .mysql, (sample?.dialect.delimiter ?? stated) == 0x09 else { return sample }
+            guard dialect == .mysql, (sample?.dialect.delimiter ?? delimiters.first) == 0x09 else { return sample }
             // By itself MySQL writes no quotes. One at the beginning of a value must not join rows.
             let unquoted = Sample(
                 head, TableDialect(delimiter: 0x09, escape: dialect, quote: TableDialect.noQuote), isWhole: isWhole)
@@ -150,7 +186,7 @@ struct TableDetector {
 
     /// Advice for a header that seems to have another delimiter than those that are detected.
     private static func delimiterHint(_ names: [String]) -> String {
-        guard names.count == 1, let delimiter = names[0].first(where: { "|^~\u{1}".contains($0) }) else { return "" }
+        guard names.count == 1, let delimiter = names[0].first(where: { "^~\u{1}".contains($0) }) else { return "" }
         let argument = delimiter == "\u{1}" ? "$'\\x01'" : "'\(delimiter)'"
         return " If they are separated by another character, name it: --delimiter \(argument)."
     }
@@ -239,6 +275,16 @@ private struct Sample {
                 return StoredText.isUnmistakable(text) || StoredText.beginsSignedMessage($0)
                     || isReceiptJSON(text, isQuoted: field.isQuoted)
             }
+        }
+    }
+
+    /// Whether a field without quotes begins as JSON does.
+    func hasBareJSON(inRow index: Int) -> Bool {
+        let row = head[slice: rows[index].row]
+        return rows[index].fields.contains { field in
+            let text = row[slice: field.range]
+            guard !field.isQuoted, let start = text.firstNonWhiteSpace() else { return false }
+            return text[start] == UInt8(ascii: "{") || text[start] == UInt8(ascii: "[")
         }
     }
 

@@ -124,6 +124,42 @@ struct TableDialectTests {
         }
     }
 
+    @Test("Vertical bars separate the columns of a table that no other delimiter explains, in each dialect")
+    func verticalBars() {
+        // As sqlite3 prints rows, and with names that say nothing.
+        #expect(Reading("1|\(a)|x, y\n2|\(b)|z\n").receipts == [a, b])
+        #expect(Reading("id|blob|note\n1|\(a)|x\n2|\(b)|\"y|z\"\n").records.last?.carried("note") == .text("y|z"))
+        #expect(Reading("\(a)|1\n\(b)|2\n").records.map { $0.carried("column 2") } == [.text("1"), .text("2")])
+        // A row with a missing field does not hide the header.
+        #expect(Reading("id|receipt|note\n1|\(a)|x\n2|\(b)\n").kinds == ["receipt", "columnCount"])
+        #expect(Reading("id|mine\n1|\(a)\n", options: options(column: "mine")).receipts == [a])
+        #expect(Reading("1|\(a)\n", options: options(hasHeader: false, column: "column 2")).receipts == [a])
+        // Backslashes are of MySQL, as in a comma-separated table, or of PostgreSQL.
+        let escaped = Reading("id|receipt\n\"u\\\"1\"|\(a)\n")
+        #expect(escaped.receipts == [a] && escaped.records[0].carried("id") == .text("u\"1"))
+        let copy = Reading("x\\|y|\(a)\n\\N|\(b)\n\\.\n", options: options(.postgresql, hasHeader: false))
+        #expect(copy.receipts == [a, b] && copy.records[0].carried("column 1") == .text("x|y"))
+        // The message about a column that is missing lists those that bars separate.
+        let wrong = Reading("id|name\n1|x\n", name: "t.csv").errors.first
+        #expect(wrong?.message.contains("The columns are: id, name.") == true)
+    }
+
+    @Test("Vertical bars in the values of another table, in text and in the lines of a log separate nothing")
+    func verticalBarsInValues() {
+        let tags = Reading("id,receipt,tags\n1,\(a),x|y|z|u\n2,\(b),v|w|x|y\n")
+        #expect(tags.records.first?.carried("tags") == .text("x|y|z|u"))
+        #expect(Reading("1,a|b|c|d,\(a)\n2,e|f|g|h,\(b)\n").records[1].carried("column 2") == .text("e|f|g|h"))
+        #expect(Reading("1\t\(a)\tx|y\n2\t\(b)\tx|y\n").receipts == [a, b])
+        #expect(Reading("one | two\nthree | four\nfive | six\n").errors.isEmpty)
+        for first in ["2024-01-01 | INFO | started\n", "2024-01-01 | receipt | {\"status\":21002}\n", ""] {
+            let lines = [a, b].map { "2024-01-02 | INFO | {\"receipt-data\":\"\($0)\"}\n" }
+            let log = Reading(first + lines.joined())
+            #expect(log.errors.isEmpty)
+            #expect(log.records.allSatisfy { $0.place.description.contains("line") })
+            #expect(log.receipts.filter { $0 != "-" } == [a, b])
+        }
+    }
+
     @Test("Without a header no row is lost, and a column beyond the last one stops with the columns there are")
     func withoutHeader() {
         let text = "1,\(a),x\n2,\(b),y\n"
@@ -164,7 +200,7 @@ struct TableDialectTests {
 
     @Test("A table with another delimiter than those that are detected says how to name it")
     func delimiterHint() {
-        for (delimiter, argument) in [("|", "'|'"), ("^", "'^'"), ("~", "'~'"), ("\u{1}", "$'\\x01'")] {
+        for (delimiter, argument) in [("^", "'^'"), ("~", "'~'"), ("\u{1}", "$'\\x01'")] {
             let text = "id\(delimiter)\"name\"\(delimiter)receipt\n1\(delimiter)x\(delimiter)\(a)\n"
             for column in [nil, "receipt"] {
                 let reading = Reading(text, name: "t.csv", options: options(column: column))

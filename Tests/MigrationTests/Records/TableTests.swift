@@ -14,7 +14,7 @@ struct TableTests {
         return reading.errors.first
     }
 
-    @Test("each delimiter is detected", arguments: [",", ";", "\t"])
+    @Test("each delimiter is detected", arguments: [",", ";", "\t", "|"])
     func delimiters(delimiter: String) {
         let rows = [["user_id", "receipt", "note"], ["42", a, "one"], ["43", b, "two"]]
         let reading = Reading(rows.map { $0.joined(separator: delimiter) }.joined(separator: "\n"))
