@@ -96,8 +96,26 @@ extension MigrationOptions {
             "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
     }
 
-    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work.
+    /// What is read for one input of the caller.
+    struct Source {
+        let arguments: [InputArgument]
+        /// Why it cannot be read; nil if it can. It is quarantined then, and the others are read.
+        var error: InputError?
+    }
+
+    /// The inputs to read, all of them; see ``sources(_:)``.
     func arguments(_ inputs: [String]) throws(MigrationError) -> [InputArgument] {
+        try sources(inputs).flatMap(\.arguments)
+    }
+
+    /// Why some of several inputs cannot be read, in sentences. Empty if all can be read, or none.
+    package func unreadInputs(_ inputs: [String]) -> [String] {
+        ((try? sources(inputs)) ?? []).compactMap { $0.error?.message }
+    }
+
+    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work. Beside inputs that can be read,
+    /// one that cannot takes no work away: it is quarantined by its name.
+    func sources(_ inputs: [String]) throws(MigrationError) -> [Source] {
         do throws(InputError) {
             if let query {
                 guard inputs.count == 1, let database = try SourceDatabase(inputs[0]) else {
@@ -105,11 +123,12 @@ extension MigrationOptions {
                         code: .notFound, input: inputs.first ?? "",
                         message: "A query needs one input, a database: sqlite:PATH or postgres://….")
                 }
-                return [.query(DatabaseQuery(database: database, query: query, position: nil))]
+                return [Source(arguments: [.query(DatabaseQuery(database: database, query: query, position: nil))])]
             }
-            var arguments: [InputArgument] = []
-            for input in inputs { arguments += try Self.arguments(input) }
-            return arguments
+            var sources: [Source] = []
+            for input in inputs { sources.append(try Self.source(input)) }
+            if let error = sources.first?.error, sources.allSatisfy({ $0.error != nil }) { throw error }
+            return sources
         } catch {
             throw MigrationError(.input, path: error.input, error.message)
         }
@@ -138,21 +157,31 @@ extension MigrationOptions {
         }
     }
 
-    private static func arguments(_ input: String) throws(InputError) -> [InputArgument] {
+    private static func source(_ input: String) throws(InputError) -> Source {
         if let database = try SourceDatabase(input) {
             throw InputError(
                 code: .notFound, input: database.name,
                 message: "\(database.name) is a database: state the query whose rows are the records.")
         }
         let argument = InputArgument(input)
-        guard case .path(let path) = argument else { return [argument] }
+        guard case .path(let path) = argument else { return Source(arguments: [argument]) }
+        do throws(InputError) {
+            // A match that cannot be read is quarantined, as in a folder.
+            return Source(arguments: try paths(path).map { .path($0) })
+        } catch {
+            guard error.code == .notFound || error.systemError != nil else { throw error }
+            return Source(arguments: [argument], error: error)
+        }
+    }
+
+    /// The path, or the matches of a pattern.
+    private static func paths(_ path: String) throws(InputError) -> [String] {
         do throws(InputError) {
             try SystemCalls.checkReadable(path)
-            return [argument]
+            return [path]
         } catch {
             guard error.code == .notFound, PathPattern.isPattern(path) else { throw error }
-            // A match that cannot be read is quarantined, as in a folder.
-            return try PathPattern.matches(of: path).map { .path($0) }
+            return try PathPattern.matches(of: path)
         }
     }
 }

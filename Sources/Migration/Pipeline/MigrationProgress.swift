@@ -36,8 +36,17 @@ struct MigrationProgress: Sendable {
     var summary = MigrationSummary()
     /// Nil in checkpoints of earlier versions.
     var start: Start?
+    /// The files, links and folders that were missing or not permitted. If one can be read later, the position before it is worth
+    /// nothing, because its records come in its place.
+    private(set) var unopened: [String] = []
 
     init() {}
+
+    mutating func add(unopened inputs: [String]) {
+        for input in inputs where unopened.count < Self.maximumMarks && !unopened.contains(input) {
+            unopened.append(input)
+        }
+    }
 
     /// The form in a checkpoint.
     var state: [UInt8] {
@@ -47,6 +56,7 @@ struct MigrationProgress: Sendable {
                 writer.member("records", Int64(mark.records))
                 writer.member("sha256", Printable.hex(mark.digest))
             }
+            if !unopened.isEmpty { writer.member("unopened", unopened) }
             if let row {
                 writer.object("query") { writer in
                     writer.member("class", row.key.valueClass.rawValue)
@@ -75,6 +85,7 @@ struct MigrationProgress: Sendable {
         }
         self.summary = MigrationSummary(summary)
         start = object["start"].flatMap { Start($0) }
+        unopened = (object["unopened"]?.array ?? []).compactMap(\.string)
         for mark in object["inputs"]?.array ?? [] {
             guard let input = mark["input"]?.string,
                 let records = mark["records"]?.integer.flatMap({ Int(exactly: $0) }),
@@ -125,6 +136,8 @@ final class ResumedSource {
         let runs: [Run]
         /// The last row of a query with a key.
         let row: QueryPosition?
+        /// The files, links and folders among the records that were missing or not permitted.
+        let unopened: [String]
     }
 
     private let source: RecordSource
@@ -140,11 +153,13 @@ final class ResumedSource {
         guard var batch = try source.nextBatchUnlessCanceled() else { return nil }
         if let query = source.query, query.keyColumn != nil, let last = batch.frames.last {
             let row = query.position(afterRow: last.number)
-            return (batch, Part(records: batch.count, skipped: 0, runs: [], row: row))
+            return (batch, Part(records: batch.count, skipped: 0, runs: [], row: row, unopened: []))
         }
         batch.skipped = min(batch.count, skipped)
         skipped -= batch.skipped
-        return (batch, Part(records: batch.count, skipped: batch.skipped, runs: batch.runs, row: nil))
+        let part = Part(
+            records: batch.count, skipped: batch.skipped, runs: batch.runs, row: nil, unopened: batch.unopened)
+        return (batch, part)
     }
 }
 

@@ -91,6 +91,7 @@ public struct StoreMigration: Sendable {
                 // The last batch is committed with the end of the inputs.
                 if work.isStepFull { try await work.commit(to: store) }
                 work.add(batch, position)
+                work.progress.add(unopened: part.unopened)
                 progress(work.reported(bytesRead: source.statistics.bytes))
             }
             try position.finish()
@@ -196,17 +197,25 @@ public struct StoreMigration: Sendable {
         }
         var (attempt, name) = (1, name(inputs, attempt: 1))
         var checkpoint = try await Self.stored { try await store.checkpoint(of: name) }
+        var readable: [String] = []
         // Each start from the beginning has its own name.
-        while checkpoint != nil {
+        while let current = checkpoint {
             let next = self.name(inputs, attempt: attempt + 1)
             let newer = try await Self.stored { try await store.checkpoint(of: next) }
-            if newer == nil, !options.startsOver { break }
+            if newer == nil {
+                let unopened = MigrationProgress(state: current.state)?.unopened ?? []
+                readable = unopened.filter(SystemCalls.isReadable)
+                if readable.isEmpty, !options.startsOver { break }
+            }
             (attempt, name, checkpoint) = (attempt + 1, next, newer)
         }
         let start = self.start(self.name(inputs, attempt: 1), number: attempt, inputs)
         var work = Work(migration: name, rowsPerStep: options.rowsPerStep)
         work.progress.start = start
-        guard let checkpoint else { return work }
+        guard let checkpoint else {
+            work.step.released = try await Self.lines(ofUnopened: readable, in: store)
+            return work
+        }
         guard let progress = MigrationProgress(state: checkpoint.state) else {
             throw MigrationError(
                 .inputChanged, path: "",
@@ -217,6 +226,24 @@ public struct StoreMigration: Sendable {
         work.progress.start = start
         work.recordsBefore = progress.summary.recordsRead
         return work
+    }
+
+    /// The keys of the quarantined lines about files, links and folders that could not be opened.
+    private static func lines(
+        ofUnopened inputs: [String], in store: any Store
+    ) async throws(MigrationError) -> [[UInt8]] {
+        let inputs = Set(inputs)
+        var keys: [[UInt8]] = []
+        var last: [UInt8]?
+        while !inputs.isEmpty {
+            let page = try await stored { try await store.quarantine(after: last, limit: 200) }
+            guard let end = page.last else { break }
+            last = end.key
+            keys += page.filter { record in
+                QuarantineLine(record.line[...])?.unopenedInput.map(inputs.contains) ?? false
+            }.map(\.key)
+        }
+        return keys
     }
 
     private func start(_ migration: String, number: Int, _ inputs: [String]) -> MigrationProgress.Start {

@@ -31,15 +31,15 @@ public struct MigrationPlanner: Sendable {
     /// - Parameter inputs: paths of files and folders, and `-` for standard input, whose bytes are consumed.
     /// - Throws: ``MigrationError``, like the migration.
     public func plan(inputs: [String]) throws(MigrationError) -> MigrationPlan {
-        _ = try options.arguments(inputs)
+        let sources = try options.sources(inputs)
         let migrator = try RecordMigrator(options, filing: filing)
         var work = Work(migrator: migrator, options: options)
         var plan = MigrationPlan()
         plan.jobs = options.jobs
         plan.limit = options.maximumRecords
-        for input in inputs {
+        for (input, source) in zip(inputs, sources) {
             let rest = options.maximumRecords.map { max(0, $0 - work.summary.recordsRead) } ?? Int.max
-            plan.sources.append(try read(input, maximum: min(sample, rest), into: &work))
+            plan.sources.append(try read(input, source.arguments, maximum: min(sample, rest), into: &work))
         }
         if work.summary.recordsRead == 0, let error = work.columnNotFound {
             throw MigrationError(.input, path: error.input, error.message)
@@ -64,7 +64,7 @@ public struct MigrationPlanner: Sendable {
     }
 
     private func read(
-        _ input: String, maximum: Int, into work: inout Work
+        _ input: String, _ arguments: [InputArgument], maximum: Int, into work: inout Work
     ) throws(MigrationError) -> MigrationPlan.Source {
         var options = options.input
         // One more record shows whether the sample is all.
@@ -72,7 +72,6 @@ public struct MigrationPlanner: Sendable {
         if case .store(let user, let carried, _) = destination {
             options.otherColumns += [user].compactMap(\.self) + carried.sorted()
         }
-        let arguments = try self.options.arguments([input])
         let source = RecordSource(arguments, options: options)
         source.isOneOfSeveral = true
         var counts = MigrationSummary()

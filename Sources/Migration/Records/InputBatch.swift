@@ -6,6 +6,8 @@ package struct InputBatch: Sendable {
     let frames: [RecordFrame]
     let contexts: [FrameContext]
     let reader: RecordReader
+    /// The files, links and folders among the records that were missing or not permitted.
+    let unopened: [String]
     /// How many records at the beginning an earlier run migrated.
     var skipped = 0
 
@@ -80,6 +82,7 @@ struct BatchBuilder {
     private var storage: [UInt8] = []
     private var frames: [RecordFrame] = []
     private var contexts: [FrameContext] = []
+    private var unopened: [String] = []
     private let reader: RecordReader
 
     init(_ reader: RecordReader) {
@@ -123,8 +126,16 @@ struct BatchBuilder {
         }
     }
 
+    /// Appends a file, link or folder that cannot be read, so that it is reported and the others are read.
+    mutating func append(unreadable error: InputError, at offset: Int) {
+        begin(FrameContext(input: error.input, unit: .file, table: nil))
+        let problem = InputProblem(.unreadable, error.message)
+        append(Bytes(start: nil, count: 0), number: 1, byteOffset: offset, problem: problem)
+        if error.isUnopened { unopened.append(error.input) }
+    }
+
     consuming func finish() -> InputBatch {
-        InputBatch(storage: storage, frames: frames, contexts: contexts, reader: reader)
+        InputBatch(storage: storage, frames: frames, contexts: contexts, reader: reader, unopened: unopened)
     }
 }
 

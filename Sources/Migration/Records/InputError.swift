@@ -42,6 +42,9 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// Whether the file, link or folder is missing or not permitted. A later run may be able to read it.
+    var isUnopened: Bool { code == .notFound || code == .notPermitted }
+
     package init(code: Code, input: String, systemError: Int32? = nil, message: String) {
         self.code = code
         self.input = input

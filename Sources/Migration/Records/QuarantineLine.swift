@@ -67,6 +67,12 @@ struct QuarantineLine {
             input: source?["input"]?.string ?? "", position: position, byteOffset: number("byteOffset") ?? 0)
     }
 
+    /// The file, link or folder that could not be opened; nil if the line is about a record.
+    var unopenedInput: String? {
+        let isOfInput = original.isEmpty && object["reason"]?.string == InputProblem.Code.unreadable.rawValue
+        return isOfInput && firstPlace.byteOffset == 0 ? firstPlace.input : nil
+    }
+
     private var length: Int {
         guard object["originalIsCut"]?.bool == true, let length = object["source"]?["length"]?.integer else {
             return original.count

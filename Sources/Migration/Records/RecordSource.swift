@@ -135,11 +135,9 @@ package final class RecordSource {
         }
     }
 
-    /// Adds a record for an unreadable file, so that it is reported and the other files are read.
+    /// Adds a record for an unreadable file.
     private func append(_ error: InputError, at offset: Int = 0, to batch: inout BatchBuilder) {
-        batch.begin(FrameContext(input: error.input, unit: .file, table: nil))
-        let problem = InputProblem(.unreadable, error.message)
-        batch.append(Bytes(start: nil, count: 0), number: 1, byteOffset: offset, problem: problem)
+        batch.append(unreadable: error, at: offset)
         statistics.records += 1
     }
 
@@ -188,7 +186,7 @@ package final class RecordSource {
                     guard try SystemCalls.status(path).kind == .folder else { return .input(try open(path)) }
                     folder = try FolderWalk(root: path)
                 } catch {
-                    // Names are checked before a migration begins, so this one has disappeared since.
+                    // It is one of several inputs, or has disappeared since the migration began.
                     guard error.concernsOneEntry else { throw error }
                     return .unreadable(error)
                 }

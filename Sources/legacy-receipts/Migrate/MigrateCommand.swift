@@ -320,6 +320,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func run() async throws {
         let options = try migrationOptions()
+        for problem in options.unreadInputs(inputs) {
+            Terminal.error("\(problem) It is quarantined, and the others are read.")
+        }
         if stream { return try await migrateStream(options) }
         let destination = destination
         do throws(MigrationError) {

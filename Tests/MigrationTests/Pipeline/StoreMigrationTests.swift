@@ -256,6 +256,40 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("read an input that was missing once it is there, and take it out of the quarantine", arguments: [1, 3])
+    func missingInput(jobs: Int) async throws {
+        let folder = try TemporaryFolder()
+        let lines = try Self.lines().prefix(9)
+        let paths = try ["a", "b", "c", "d"].enumerated().map { place, name in
+            try folder.write("\(name).ndjson", lines.dropFirst(place * 2).prefix(2).joined(separator: [0x0A]))
+        }
+        let all = try Self.open(folder, "all")
+        let migration = StoreMigration(options: try Self.options(jobs: jobs))
+        let undisturbed = try await migration.run(inputs: paths, into: all)
+        let store = try Self.open(folder)
+        for path in paths[1...2] { try FileManager.default.moveItem(atPath: path, toPath: path + ".later") }
+        for before in [0, 6] {
+            let without = try await migration.run(inputs: paths, into: store)
+            #expect(without.recordsBefore == before && without.records.recordsRead == 6)
+            #expect(without.records.quarantinedByReason["unreadable"] == 2)
+        }
+        let quarantine = try Self.rows(try await Self.export(store, folder), "quarantine")
+        let named = quarantine.filter { $0["reason"]?.string == "unreadable" }.compactMap { $0["input"]?.string }
+        #expect(named.sorted() == Array(paths[1...2]))
+        // One of the two after the other.
+        let found: [(path: String, missing: Int?)] = [(paths[1], 1), (paths[2], nil)]
+        for (path, missing) in found {
+            try FileManager.default.moveItem(atPath: path + ".later", toPath: path)
+            let more = try await migration.run(inputs: paths, into: store)
+            #expect(more.recordsBefore == 0 && more.records.quarantinedByReason["unreadable"] == missing)
+        }
+        #expect(try await Self.export(store, folder) == (try await Self.export(all, folder)))
+        let last = try await migration.run(inputs: paths, into: store)
+        #expect(last.recordsBefore == 8 && last.records.recordsRead == undisturbed.records.recordsRead)
+        try await store.close()
+        try await all.close()
+    }
+
     @Test("notice that the columns of a table have other names, also of a later table of a dump")
     func otherColumns() async throws {
         func insert(_ table: String, _ columns: String, _ id: Int, _ receipt: String) -> String {
