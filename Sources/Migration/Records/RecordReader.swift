@@ -453,6 +453,11 @@ struct RecordReader {
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout, in dialect: TableDialect) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
             let fields = TableField.split(bytes, dialect)
+            if let (joined, rows) = table.joinedRows(bytes, dialect) {
+                return Recognition.unrecognized(
+                    .columnCount,
+                    "The row would be \(rows) rows in the table dialect \(joined.rawValue) (--table-dialect).")
+            }
             // With a missing or extra field, values would be in the wrong columns.
             guard fields.count == table.columns.count else {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)

@@ -15,6 +15,50 @@ struct TableLayout: Sendable, Equatable {
     }
 }
 
+extension TableLayout {
+    /// The other dialect in which a row is several rows, and how many: a quote or a backslash that means nothing in it has joined
+    /// them. Nil if there is none, as for values with line feeds.
+    func joinedRows(_ row: Bytes, _ dialect: TableDialect) -> (dialect: TableOptions.Dialect, count: Int)? {
+        guard !dialect.isInsert, columns.count > 1, row.position(of: 0x0A) != nil else { return nil }
+        for other in TableOptions.Dialect.allCases where other != dialect.escape {
+            let count = rows(in: row, TableDialect(delimiter: dialect.delimiter, escape: other))
+            if count > 1 { return (other, count) }
+        }
+        return nil
+    }
+
+    /// The number of rows in bytes. 0 if they are not rows of the table, or only the first one has a document: then the others may
+    /// be lines of a text in it.
+    private func rows(in bytes: Bytes, _ dialect: TableDialect) -> Int {
+        var (start, count, hasDocument) = (0, 0, false)
+        while start < bytes.count {
+            let rest = bytes[slice: start..<bytes.count]
+            var end = TableRowEnd(dialect)
+            let newline = end.scan(rest, from: 0)
+            guard newline != nil || !end.isQuoted else { return 0 }
+            var length = newline ?? rest.count
+            start += length + 1
+            if length > 0, rest[length - 1] == 0x0D { length -= 1 }
+            let row = rest[slice: 0..<length]
+            let fields = TableField.split(row, dialect)
+            guard fields.count == columns.count else { return 0 }
+            if count > 0, !hasDocument {
+                hasDocument = zip(fields, meanings).contains { Self.isDocument($0, $1, in: row) }
+            }
+            count += 1
+        }
+        return hasDocument ? count : 0
+    }
+
+    private static func isDocument(_ field: TableField, _ meaning: ColumnNames.Meaning?, in row: Bytes) -> Bool {
+        field.value(in: row).withUnsafeBufferPointer {
+            let text = $0[slice: $0.trimmed()]
+            if StoredText.isUnmistakable(text) { return true }
+            return meaning?.isPayload == true && (StoredText.isTransactionID(text) || text.first == UInt8(ascii: "{"))
+        }
+    }
+}
+
 /// Detects a table's delimiter and columns, and whether a column contains receipts.
 struct TableDetector {
     struct Table {

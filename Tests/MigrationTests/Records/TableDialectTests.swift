@@ -188,6 +188,28 @@ struct TableDialectTests {
         #expect(problem.message.contains("mysql"))
     }
 
+    @Test("Rows that another dialect would not have joined are quarantined together, and the message names it")
+    func joinedRows() {
+        func message(_ text: String, _ options: InputOptions) -> String? {
+            let reading = Reading(text, options: options)
+            #expect(reading.kinds == ["columnCount"])
+            guard case .unrecognized(let problem)? = reading.records.first?.payload else { return nil }
+            return problem.message
+        }
+        let paths = "id,receipt,path\n1,\(a),\"C:\\\"\n2,\(b),\"D:\\\"\n"
+        #expect(message(paths, options(.mysql))?.contains("2 rows in the table dialect csv") == true)
+        #expect(message(paths.replacing("\n", with: "\r\n"), options(.mysql))?.contains("2 rows") == true)
+        #expect(Reading(paths, options: options(.csv)).receipts == [a, b])
+        let ids = "id,transaction_id,path\n1,1000000001,\"C:\\\"\n2,1000000002,\"D:\\\"\n"
+        #expect(message(ids, options(.mysql))?.contains("dialect csv") == true)
+        let stray = "id,receipt,note\n1,\(a),\"open\n2,\(b),x\n3,\(a),\"y\"\n"
+        #expect(message(stray, InputOptions())?.contains("3 rows in the table dialect postgresql") == true)
+        // Line feeds in values are none of this.
+        let note = "id,receipt,note\n1,\(a),\"one\nthree, four, five\nsix, seven, eight\"\n"
+        #expect(Reading(note).receipts == [a])
+        #expect(Reading("id,receipt\n1,\"\(Made.wrapped(a, at: 64))\"\n").kinds == ["receipt"])
+    }
+
     @Test("A column that the caller names and the table does not have stops at once")
     func otherColumns() {
         let text = "id,receipt\n1,\(a)\n2,\(b)\n"
