@@ -13,15 +13,19 @@ struct DocumentCompletion: Sendable {
     /// A receipt or JWS decides about a document even if a filter excludes it, as it does about a row beside documents. The
     /// document then needs its record, in which that receipt is.
     func complete(_ read: inout RecordDocuments, of record: InputRecord) {
-        var roles = roles.roles(of: record)
-        roles.defaults = read.uncontradicted(roles.defaults)
-        let hasDefaults = !roles.defaults.isEmpty
-        guard hasDefaults && read.hasStoreKit2Transactions || read.recorded.contains(where: \.lacksScope) else {
+        guard read.storeKit2.contains(where: \.lacksScope) || read.recorded.contains(where: \.lacksScope) else {
             return
         }
+        let roles = roles.roles(of: record, beside: read)
         let signed = SignedScopes(read.signedNewestFirst)
-        if hasDefaults {
-            read.completeStoreKit2 { roles.addDefaults(to: &$0, beside: record.carried + $1.carried) }
+        let transactions = read.storeKit2
+        read.storeKit2 = []
+        for transaction in transactions {
+            if transaction.lacksScope {
+                complete(transaction, beside: signed, record.carried, roles, &read)
+            } else {
+                read.storeKit2.append(transaction)
+            }
         }
         let recorded = read.recorded
         read.recorded = []
@@ -46,6 +50,23 @@ struct DocumentCompletion: Sendable {
         read.recorded.append(completed(document, from: sharing ?? signed.only(of: document.mapping), carried, roles))
     }
 
+    private func complete(
+        _ transaction: DecodedTransaction, beside signed: SignedScopes, _ carried: [CarriedColumn],
+        _ roles: ColumnRoles, _ read: inout RecordDocuments
+    ) {
+        let mapping = mapper.map(recorded: [(transaction.payload, transaction.surroundings)]).mapping
+        let sharing = signed.sharing(mapping)
+        if sharing == nil, let reason = read.reasonToWait {
+            return read.wait(RefusedDocument(document: transaction.document, kind: .storeKit2JSON, reason: reason))
+        }
+        let beside = sharing ?? signed.only(of: mapping)
+        var transaction = transaction
+        transaction.surroundings = completed(
+            transaction.surroundings, of: mapping, from: beside, carried + transaction.document.carried, roles)
+        transaction.isCompletedBeside = beside != nil
+        read.storeKit2.append(transaction)
+    }
+
     /// Marks the documents whose app or environment is still unknown, and for which it matters what the other documents of the
     /// record state. Call this after ``RecordDocuments/finish(_:)``.
     func keepTogether(_ read: inout RecordDocuments) {
@@ -64,16 +85,25 @@ struct DocumentCompletion: Sendable {
     ) -> RecordedDocument {
         guard beside != nil || !roles.defaults.isEmpty else { return document }
         let columns = carried + document.document.carried
-        let known = roles.documents.surroundings(columns)
-        var stated = known
-        if let beside { stated.complete(from: beside) }
-        roles.addDefaults(to: &stated, beside: columns)
-        // The ids of the purchases can state the sandbox. The default then contradicts nothing.
-        if !document.mapping.lacksEnvironment { stated.environment = known.environment }
+        let stated = completed(
+            roles.documents.surroundings(columns), of: document.mapping, from: beside, columns, roles)
         guard let mapping = mapped(document, beside: stated) else { return document }
         var document = document
         document.complete(mapping, isCompletedBeside: beside != nil)
         return document
+    }
+
+    /// What is known about an unsigned document from beside it, with what a receipt or JWS and the defaults state.
+    private func completed(
+        _ known: RecordedSurroundings, of mapping: RecordedMapping, from beside: PlaceOfRow?,
+        _ columns: [CarriedColumn], _ roles: ColumnRoles
+    ) -> RecordedSurroundings {
+        var stated = known
+        if let beside { stated.complete(from: beside) }
+        roles.addDefaults(to: &stated, beside: columns)
+        // The ids of the purchases can state the sandbox. What stands beside them then contradicts nothing.
+        if !mapping.lacksEnvironment { stated.environment = known.environment }
+        return stated
     }
 
     /// The document with what is known from beside it; nil if it has no content of its own.
@@ -134,5 +164,9 @@ extension RecordedDocument {
     fileprivate var lacksScope: Bool { mapping.lacksBundleId || mapping.lacksEnvironment }
 
     /// Whether a receipt or JWS beside it states the app and the environment. A reply without purchases can be of another app.
-    fileprivate var canBeOfReceipt: Bool { !mapping.isWithoutPurchases && kind != .storeKit2JSON }
+    fileprivate var canBeOfReceipt: Bool { !mapping.isWithoutPurchases }
+}
+
+extension DecodedTransaction {
+    fileprivate var lacksScope: Bool { bundleId == nil || environment == nil }
 }

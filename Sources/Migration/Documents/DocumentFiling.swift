@@ -6,7 +6,7 @@ import TransactionStore
 /// Files the documents of one record in a store.
 struct DocumentFiling {
     private let record: InputRecord
-    /// The roles of the columns of the record.
+    /// The roles of the columns of the record, with the defaults that count.
     private let roles: ColumnRoles
     /// When the migration began, in milliseconds since 1970-01-01T00:00:00Z.
     private let date: Int64
@@ -52,6 +52,7 @@ struct DocumentFiling {
 
     private mutating func fileVerified(_ read: inout RecordDocuments, into output: inout BatchOutput) {
         let documents = read.verified
+        let hasScopeBesideOthers = read.hasScopeBesideOthers
         read.verified = []
         let signedData = fileSignedData(of: documents, into: &output.additions)
         for document in documents {
@@ -60,7 +61,13 @@ struct DocumentFiling {
             guard !sets.isEmpty else {
                 // A receipt inside a reply is quarantined with the reply, or its purchases are in the reply's rows.
                 if let input = document.document {
-                    read.refuse(input, content.kind, .notFiled)
+                    let refused = RefusedDocument(document: input, kind: content.kind, reason: .notFiled)
+                    // Renewal info states no app. Alone, a retry would file it with a default that the others contradict.
+                    if content.signed != nil, content.bundleId == nil, hasScopeBesideOthers {
+                        read.wait(refused)
+                    } else {
+                        read.refused.append(refused)
+                    }
                 } else {
                     output.counts.note("embeddedReceiptNotFiled")
                 }
@@ -80,11 +87,10 @@ struct DocumentFiling {
     ) -> FiledDocuments {
         let withSignedData = documents.filter { $0.content.signed != nil }
         let signedData = withSignedData.compactMap(\.content.signed)
-        let hasApp = documents.contains { $0.content.bundleId != nil }
         let sets = [FactSet](signedData) { place in
             let columns = record.carried + withSignedData[place].carried
             var stated = roles.documents.surroundings(columns)
-            if !hasApp { roles.addDefaults(to: &stated, beside: columns) }
+            roles.addDefaults(to: &stated, beside: columns)
             return stated.bundleId?.value
         }
         additions.facts += sets

@@ -110,7 +110,8 @@ struct DocumentReader: Sendable {
             let recorded = try RecordedStoreKit2(object, kind)
             let beside = roles.surroundings(of: document, in: record, &counts)
             if case .transaction(let payload) = recorded {
-                read.add(payload, beside: beside, document)
+                read.storeKit2.append(
+                    DecodedTransaction(payload: payload, surroundings: beside, document: document))
             } else {
                 read.recorded.append(
                     RecordedDocument(

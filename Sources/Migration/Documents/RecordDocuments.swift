@@ -35,30 +35,11 @@ struct RecordDocuments {
     /// The texts of the receipts that are already quarantined: as documents, or in ``unverified``.
     private var keptReceipts: Set<[UInt8]> = []
     /// Unsigned StoreKit 2 transactions, until ``finish(_:)`` combines them into one recorded document.
-    private var storeKit2:
-        [(payload: JWSTransactionDecodedPayload, surroundings: RecordedSurroundings, document: InputDocument)] = []
+    var storeKit2: [DecodedTransaction] = []
 }
 
 /// The outcomes of documents.
 extension RecordDocuments {
-    /// Collects an unsigned StoreKit 2 transaction for ``finish(_:)``.
-    mutating func add(
-        _ payload: JWSTransactionDecodedPayload, beside surroundings: RecordedSurroundings, _ document: InputDocument
-    ) {
-        storeKit2.append((payload, surroundings, document))
-    }
-
-    /// Whether ``finish(_:)`` will combine unsigned StoreKit 2 transactions.
-    var hasStoreKit2Transactions: Bool { !storeKit2.isEmpty }
-
-    /// Adds to what is known about the unsigned StoreKit 2 transactions from beside them.
-    mutating func completeStoreKit2(_ complete: (inout RecordedSurroundings, InputDocument) -> Void) {
-        for place in storeKit2.indices {
-            let document = storeKit2[place].document
-            complete(&storeKit2[place].surroundings, document)
-        }
-    }
-
     mutating func refuse(_ document: InputDocument, _ kind: RecordKind, _ reason: QuarantineReason) {
         refused.append(RefusedDocument(document: document, kind: kind, reason: reason))
     }
@@ -122,7 +103,8 @@ extension RecordDocuments {
         recorded.append(
             RecordedDocument(
                 mapping: mapping, kind: .storeKit2JSON, document: first.document, rows: rows,
-                owned: storeKit2.map { ($0.payload, $0.document) }))
+                owned: storeKit2.map { ($0.payload, $0.document) },
+                isCompletedBeside: storeKit2.contains(where: \.isCompletedBeside)))
     }
 
     /// Sorts the verified documents, the newest first, and removes duplicates: records often contain a receipt and Apple's
@@ -194,15 +176,16 @@ extension RecordDocuments {
         Set(
             allVerified.compactMap(\.content.bundleId)
                 + recorded.filter(\.owned.isEmpty).compactMap(\.mapping.statedBundleId)
-                + storeKit2.compactMap { $0.payload.bundleId ?? $0.surroundings.bundleId?.value })
+                + storeKit2.compactMap(\.bundleId))
     }
 
-    /// The environments that they state. The id of a purchase states only that of the purchase.
+    /// The environments that they state. An id of the sandbox is of the sandbox, and the ids beside it may be too: one reply is
+    /// of one environment.
     private var statedEnvironments: Set<Environment> {
         Set(
             allVerified.compactMap(\.content.environment)
-                + recorded.filter(\.owned.isEmpty).compactMap(\.mapping.environment)
-                + storeKit2.compactMap { $0.payload.environment ?? $0.surroundings.environment?.value })
+                + recorded.filter(\.owned.isEmpty).flatMap(\.mapping.statedEnvironments)
+                + storeKit2.compactMap(\.environment))
     }
 
     /// The defaults without the app, or the environment, if a document of the record states another one: nothing says which of
@@ -242,6 +225,19 @@ extension RecordDocuments {
     var environment: Environment? {
         verified.first?.content.environment ?? recorded.lazy.compactMap(\.mapping.environment).first
     }
+}
+
+/// An unsigned StoreKit 2 transaction, and what is known about it from beside it.
+struct DecodedTransaction {
+    let payload: JWSTransactionDecodedPayload
+    var surroundings: RecordedSurroundings
+    let document: InputDocument
+    /// Whether its app or its environment is that of a verified document beside it.
+    var isCompletedBeside = false
+
+    var bundleId: String? { payload.bundleId ?? surroundings.bundleId?.value }
+
+    var environment: Environment? { payload.environmentOfDecoded ?? surroundings.environment?.value }
 }
 
 /// A document that is not migrated.

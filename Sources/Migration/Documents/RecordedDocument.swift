@@ -92,6 +92,12 @@ extension RecordedMapping {
         transactions.isEmpty ? statedBundleId == nil : transactions.contains { $0.payload.bundleId == nil }
     }
 
+    /// The environments of the document and of its purchases.
+    var statedEnvironments: [Environment] {
+        [environment].compactMap(\.self) + transactions.compactMap(\.payload.environment)
+            + renewalInfos.compactMap(\.payload.environment)
+    }
+
     /// The same for the environment.
     var lacksEnvironment: Bool {
         transactions.isEmpty ? environment == nil : transactions.contains { $0.payload.environment == nil }

@@ -20,7 +20,7 @@ struct RowBesideReader: Sendable {
         var seen: Set<[UInt8]> = []
         var known: (ids: Set<String>, subscriptions: StatedSubscriptions)?
         // Not with the rows: their order would matter.
-        let defaults = read.uncontradicted(roles.roles(of: record).defaults)
+        let defaults = roles.roles(of: record, beside: read).defaults
         for beside in read.placesOfRows {
             guard let row = RowBeside(record.carried + beside.carried),
                 seen.insert(JSONValue.object(row.object).json).inserted

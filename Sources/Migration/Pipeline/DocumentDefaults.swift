@@ -21,6 +21,13 @@ public struct DocumentDefaults: Sendable, Hashable {
 }
 
 extension ColumnRoles {
+    /// The roles for a record, with the defaults that count beside its documents.
+    func roles(of record: InputRecord, beside read: RecordDocuments) -> ColumnRoles {
+        var counting = roles(of: record)
+        counting.defaults = read.uncontradicted(counting.defaults)
+        return counting
+    }
+
     /// Adds the defaults to what is known about a document from beside it.
     /// - Parameter columns: the columns beside the document. One whose value cannot be read states something else than the default.
     func addDefaults(to stated: inout RecordedSurroundings, beside columns: [CarriedColumn]) {

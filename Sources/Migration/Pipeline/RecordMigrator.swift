@@ -215,7 +215,8 @@ struct RecordMigrator: Sendable {
     ) {
         let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
         var documents = DocumentFiling(
-            of: record, roles.roles(of: record), date: filing.date, acceptsRecorded: acceptsRecorded, signed: signed)
+            of: record, roles.roles(of: record, beside: read), date: filing.date, acceptsRecorded: acceptsRecorded,
+            signed: signed)
         documents.file(&read, into: &output)
     }
 }

@@ -171,8 +171,12 @@ extension RecordContext {
     /// A transaction with a sandbox id is a sandbox transaction, also if the document states production (Reference.md V7.5).
     fileprivate mutating func correctEnvironment(_ facts: PurchaseFacts, _ notes: inout [MappingNote]) {
         let ownId = facts.transactionId.flatMap { RecordedRow.namesNothing($0) ? nil : $0 }
-        guard let id = ownId ?? facts.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
-            environment != .sandbox, environment != .xcode
+        correctEnvironment(ofId: ownId ?? facts.originalTransactionId, &notes)
+    }
+
+    /// The same for the id that decides.
+    mutating func correctEnvironment(ofId id: String?, _ notes: inout [MappingNote]) {
+        guard let id, TransactionReceipt.isSandbox(transactionId: id), environment != .sandbox, environment != .xcode
         else { return }
         if environment != nil { notes.append(.environmentContradiction) }
         environment = .sandbox

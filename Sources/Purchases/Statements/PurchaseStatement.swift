@@ -38,7 +38,7 @@ package struct PurchaseStatement: Sendable {
     ) {
         self.payload = payload
         self.form = form
-        notes = []
+        var notes: [MappingNote] = []
         var context = RecordContext()
         let provenance = form.modernProvenance ?? .absent
         if payload.bundleId != nil { (context.bundleId, context.bundleIdProvenance) = (payload.bundleId, provenance) }
@@ -46,9 +46,15 @@ package struct PurchaseStatement: Sendable {
             (context.environment, context.environmentProvenance) = (payload.environment, provenance)
         }
         context.complete(surroundings)
-        (self.payload.bundleId, self.payload.environment) = (context.bundleId, context.environment)
+        if case .recordedStoreKit2 = form, payload.environment == nil {
+            context.correctEnvironment(ofId: payload.idOfEnvironment, &notes)
+        }
+        self.payload.bundleId = context.bundleId
+        // An environment that a rule concluded is not a statement.
+        if case .inferred = context.environmentProvenance {} else { self.payload.environment = context.environment }
         context.recordedAt = payload.signedDate
         self.context = context
+        self.notes = notes
         // Xcode writes 0 into every receipt it makes.
         if payload.transactionId == "0" {
             self.payload.transactionId = nil
@@ -163,5 +169,20 @@ extension LegacyTransactionFields {
         inAppOwnershipType = facts.ownershipType
         itemId = facts.itemId
         if let type = facts.productType, type.modern == nil { productType = type.rawValue }
+    }
+}
+
+extension JWSTransactionDecodedPayload {
+    /// The id that can state the sandbox.
+    fileprivate var idOfEnvironment: String? {
+        transactionId.flatMap { $0 == "0" ? nil : $0 } ?? originalTransactionId
+    }
+
+    /// The environment that unsigned StoreKit 2 JSON states: its member, or the sandbox for one of its transaction ids (Reference.md
+    /// V7.5). Nil if it states none.
+    package var environmentOfDecoded: Environment? {
+        if let environment { return environment }
+        guard let id = idOfEnvironment, TransactionReceipt.isSandbox(transactionId: id) else { return nil }
+        return .sandbox
     }
 }

@@ -845,6 +845,79 @@ struct ColumnRoleTests {
         let lines = try await streamRecords(
             MigrationOptions(documentDefaults: Self.defaults), inputs: [input], to: folder.file("lines"))
         #expect(lines.notes["environmentContradiction"] == nil)
+        // Decoded JSON is treated alike, and a receipt of another environment beside a row changes nothing.
+        let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
+        let beside = folder.file("beside.json")
+        try Data(#"{"receipt":"\#(receipt)","reply":{"latest_receipt_info":[\#(Self.row(id))]}}"#.utf8)
+            .write(to: URL(fileURLWithPath: beside))
+        let both = try await streamRecords(
+            MigrationOptions(trust: try Self.trusting()), inputs: [beside], to: folder.file("both"))
+        #expect(both.notes["environmentContradiction"] == nil && both.documentsQuarantined == 0)
+        let (_, decoded) = try await Self.migrated(Self.decoded(id), name: "record.json", migration)
+        #expect(try Self.scopes(decoded) == ["\(id) \(Self.appId) Sandbox"])
+        var renewal = Self.sandboxRenewal(of: id, "com.example.orchard.apple")
+        renewal.environment = nil
+        let text = String(decoding: try JSONEncoder().encode(renewal), as: UTF8.self)
+        let (_, renewals) = try await Self.migrated(text, name: "record.json", migration)
+        let stated = try StoreMigrationTests.rows(renewals, "renewal_infos").map { $0["environment"]?.string }
+        #expect(stated == ["Sandbox"])
+    }
+
+    /// A decoded StoreKit 2 transaction that states neither its app nor its environment.
+    private static func decoded(_ id: String, original: String? = nil, type: String = "Consumable") -> String {
+        """
+        {"transactionId":"\(id)","originalTransactionId":"\(original ?? id)","productId":"book.0",\
+        "purchaseDate":1700000000000,"type":"\(type)","quantity":1}
+        """
+    }
+
+    @Test("A default does not count for rows beside one with a transaction id of the sandbox, nor in a retry")
+    func defaultsBesideSandboxId() async throws {
+        let id = "2000000000000401"
+        let rows = [Self.row("530001"), Self.row(id)]
+        let records = [
+            #"{"reply":{"latest_receipt_info":[\#(rows.joined(separator: ","))]}}"#,
+            #"{"a":{"latest_receipt_info":[\#(rows[0])]},"b":{"latest_receipt_info":[\#(rows[1])]}}"#,
+            #"{"a":\#(Self.decoded("530001")),"b":\#(Self.decoded(id))}"#,
+        ]
+        let migration = try Self.migration(defaults: Self.defaults)
+        let sandbox = try Self.migration(defaults: DocumentDefaults(bundleId: Self.appId, environment: .sandbox))
+        for record in records {
+            for retry in [nil, migration] {
+                let (summary, files) = try await Self.migrated(record, name: "record.json", migration, retry: retry)
+                #expect(summary.records.documentsQuarantinedByReason == ["notFiled": 1], "\(record.prefix(60))")
+                #expect(try Self.scopes(files) == ["\(id) \(Self.appId) Sandbox"], "\(record.prefix(60))")
+            }
+            let (_, files) = try await Self.migrated(record, name: "record.json", sandbox)
+            #expect(try Self.scopes(files) == [id, "530001"].map { "\($0) \(Self.appId) Sandbox" })
+        }
+    }
+
+    @Test("Decoded StoreKit 2 JSON that states no app or environment is of the receipt beside it, as rows are")
+    func decodedBesideReceipt() async throws {
+        let id = "5300090000001"
+        let receipt = try Self.forged(id, created: ForgedInstant(2023, 8, 1), isSandbox: true)
+        let decoded = Self.decoded(Self.copyId, original: id + "0", type: "Non-Consumable")
+        let migration = try Self.migration(trust: try Self.trusting())
+        let record = #"{"user_id":"u1","receipt":"\#(receipt)","decoded":\#(decoded)}"#
+        let (summary, files) = try await Self.migrated(record, name: "record.json", migration)
+        #expect(summary.records.documentsQuarantined == 0)
+        #expect(try Self.copies(files) == ["\(Self.appId) Sandbox recorded"])
+        #expect(try Self.purchases(files)["u1"]?.contains(id + "0") == true)
+        // Of several receipts, the one that shares a purchase decides, also if it waits for other options.
+        let known = try Self.forged("5300090000003", created: ForgedInstant(2023, 9, 1))
+        let large = try Self.forged(id, created: ForgedInstant(2023, 8, 1), isSandbox: true, purchases: 200)
+        let (first, waited) = try await Self.expectRetryLikeOneRun(
+            #"{"old":"\#(known)","new":"\#(large)","decoded":\#(decoded)}"#
+        ) { $0.limits.maximumSize = 20_000 }
+        #expect(first.migrated == 1 && first.documentsQuarantinedByReason == ["tooLarge": 2])
+        #expect(try Self.copies(waited) == ["\(Self.appId) Sandbox recorded"])
+        let renewal = try JSONEncoder().encode(Self.sandboxRenewal(of: id + "0", "com.example.orchard.apple"))
+        let (_, renewals) = try await Self.migrated(
+            #"{"receipt":"\#(receipt)","renewal":\#(String(decoding: renewal, as: UTF8.self))}"#, name: "record.json",
+            migration)
+        let stated = try StoreMigrationTests.rows(renewals, "renewal_infos").map { $0["bundleId"]?.string }
+        #expect(stated == [Self.appId])
     }
 
     @Test("A default does not replace a value that cannot be read, or an unknown environment in a document")
@@ -907,17 +980,14 @@ struct ColumnRoleTests {
         let sandbox = try Self.forged("5300090000002", created: ForgedInstant(2023, 8, 1), isSandbox: true)
         let renewal = try Self.sign(Self.sandboxRenewal(of: "530001", "com.example.orchard.coins"))
         let rows = "[\(Self.row("530001"))]"
-        let decoded = """
-            {"transactionId":"530001","originalTransactionId":"530001","productId":"com.example.orchard.coins",\
-            "purchaseDate":1700000000000,"type":"Consumable","quantity":1}
-            """
+        let decoded = Self.decoded("530001")
         let reply = """
             "status":0,"environment":"Sandbox","receipt":{"bundle_id":"\(Self.appId)","in_app":[\(Self.row("530003"))]}
             """
         let records = [
             #"{"renewal":"\#(renewal)","reply":{"latest_receipt_info":\#(rows)}}"#,
             #"{"a":"\#(production)","b":"\#(sandbox)","reply":{"latest_receipt_info":\#(rows)}}"#,
-            #"{"receipt":"\#(sandbox)","decoded":\#(decoded)}"#, "{\(reply),\"history\":\(rows)}",
+            #"{"a":"\#(production)","b":"\#(sandbox)","decoded":\#(decoded)}"#, "{\(reply),\"history\":\(rows)}",
             #"{"rows":\#(rows),"reply":{\#(reply)}}"#,
         ]
         let migration = try Self.migration(trust: try Self.trusting(), defaults: Self.defaults)
@@ -1145,6 +1215,28 @@ struct ColumnRoleTests {
             #"{"jws":"\#(jws)"}"#, name: "record.json",
             try Self.migration(trust: try Self.trusting(), defaults: Self.defaults))
         #expect(defaults.records.migrated == 1)
+    }
+
+    @Test("A default is not the app of signed renewal info beside a document of another app, nor in a retry")
+    func renewalInfoBesideAnotherApp() async throws {
+        let jws = try Self.sign(Self.sandboxRenewal(of: "2000000000000001", "com.example.orchard.apple"))
+        let migration = try Self.migration(
+            trust: try Self.trusting(), defaults: DocumentDefaults(bundleId: Self.appId))
+        func record(of app: String) -> String {
+            let row = Self.row("2000000000000009")
+            return """
+                {"jws":"\(jws)","reply":{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\(app)","in_app":[\(row)]}}}
+                """
+        }
+        for retry in [nil, migration] {
+            let (summary, files) = try await Self.migrated(
+                record(of: "com.example.other"), name: "record.json", migration, retry: retry)
+            #expect(summary.records.documentsQuarantinedByReason == ["notFiled": 1])
+            #expect(try StoreMigrationTests.rows(files, "renewal_infos").isEmpty)
+            #expect(try Self.scopes(files) == ["2000000000000009 com.example.other Sandbox"])
+        }
+        let (_, same) = try await Self.migrated(record(of: Self.appId), name: "record.json", migration)
+        #expect(try StoreMigrationTests.rows(same, "renewal_infos").count == 1)
     }
 
     @Test(
