@@ -44,6 +44,7 @@ public struct MigrationStream: Sendable {
             throw failure ?? error
         }
         try options.check(records: summary.recordsRead)
+        try summary.checkTotal()
         summary.finish(source.statistics)
         return summary
     }

@@ -109,6 +109,20 @@ public struct MigrationSummary: Sendable, Equatable {
 
     init() {}
 
+    /// Checks that each record was migrated or quarantined.
+    ///
+    /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.
+    func checkTotal() throws(MigrationError) {
+        guard recordsRead == migrated + quarantined else {
+            throw MigrationError(
+                .miscounted, path: "",
+                """
+                \(recordsRead) records were read, but \(migrated) were migrated and \(quarantined) quarantined. This is a bug: \
+                please report it.
+                """)
+        }
+    }
+
     /// A member of the summary's JSON.
     private enum Member {
         case number(String, any WritableKeyPath<MigrationSummary, Int> & Sendable)

@@ -419,16 +419,8 @@ public struct StoreMigration: Sendable {
 
         /// - Throws: ``MigrationError/Code-swift.enum/miscounted``.
         func result() throws(MigrationError) -> StoreMigrationSummary {
-            let summary = progress.summary
-            guard summary.recordsRead == summary.migrated + summary.quarantined else {
-                throw MigrationError(
-                    .miscounted, path: "",
-                    """
-                    \(summary.recordsRead) records were read, but \(summary.migrated) were migrated and \
-                    \(summary.quarantined) quarantined. This is a bug: please report it.
-                    """)
-            }
-            return StoreMigrationSummary(records: summary, applied: applied, recordsBefore: recordsBefore)
+            try progress.summary.checkTotal()
+            return StoreMigrationSummary(records: progress.summary, applied: applied, recordsBefore: recordsBefore)
         }
     }
 }
