@@ -322,6 +322,8 @@ public struct StoreMigration: Sendable {
         if !defaults.isEmpty { list(["defaults", defaults.bundleId ?? "", defaults.environment?.rawValue ?? ""]) }
         let table = migration.table
         list([table.dialect?.rawValue ?? "", table.delimiter.map { "\($0.value)" } ?? "", "\(table.hasHeader)"])
+        // An earlier version had no such option.
+        if let quote = table.quote { list(["quote", "\(quote.value)"]) }
         list(migration.environments?.map(\.rawValue).sorted() ?? ["*"])
         list(migration.bundleIds?.sorted() ?? ["*"])
         list([Fingerprint(of: migration.trust.digest).description])

@@ -343,7 +343,8 @@ struct DumpFramer: RecordFramer {
         func dialect(isMySQL: Bool) -> TableDialect {
             let hasBackslashes = stated.map { $0 == .mysql } ?? isMySQL
             return TableDialect(
-                delimiter: UInt8(ascii: ","), escape: hasBackslashes ? .mysql : .csv, quote: UInt8(ascii: "'"))
+                delimiter: UInt8(ascii: ","), escape: hasBackslashes ? .mysql : .csv, quote: UInt8(ascii: "'"),
+                isInsert: true)
         }
         var (start, cost) = (0, 0)
         var areStatements = true

@@ -178,7 +178,9 @@ struct InsertRow {
             guard literal.last == literal[open] else { return false }
             let field = TableField(
                 range: open..<literal.count, isQuoted: true,
-                dialect: TableDialect(delimiter: dialect.delimiter, escape: dialect.escape, quote: literal[open]),
+                dialect: TableDialect(
+                    delimiter: dialect.delimiter, escape: dialect.escape, quote: literal[open],
+                    isInsert: literal[open] == UInt8(ascii: "'")),
                 hasBackslashQuote: false)
             switch literal[0] {
             // A character set: `_binary '…'`.

@@ -112,16 +112,23 @@ extension TableLayout {
             return nil
         }
         let escape = value?["dialect"]?.string.flatMap(TableOptions.Dialect.init(rawValue:)) ?? .csv
-        let quote = value?["quote"]?.string.map { $0.utf8.first ?? TableDialect.noQuote } ?? UInt8(ascii: "\"")
-        let dialect = TableDialect(delimiter: delimiter, escape: escape, quote: quote)
+        let sql = value?["quote"]?.string
+        let quote = (value?["enclosedBy"]?.string ?? sql).map { $0.utf8.first ?? TableDialect.noQuote }
+        let dialect = TableDialect(
+            delimiter: delimiter, escape: escape, quote: quote ?? TableDialect.doubleQuote, isInsert: sql == "'")
         self.init(dialect: dialect, columns: columns.map { $0.string ?? "" })
     }
 
     func writeMembers(to writer: inout JSONWriter) {
         writer.member("delimiter", String(decoding: [dialect.delimiter], as: UTF8.self))
         if dialect.escape != .csv { writer.member("dialect", dialect.escape.rawValue) }
-        if dialect.isInsert { writer.member("quote", "'") }
-        if dialect.quote == TableDialect.noQuote { writer.member("quote", "") }
+        if dialect.isInsert {
+            writer.member("quote", "'")
+        } else if dialect.quote == TableDialect.noQuote {
+            writer.member("quote", "")
+        } else if dialect.quote != TableDialect.doubleQuote {
+            writer.member("enclosedBy", String(decoding: [dialect.quote], as: UTF8.self))
+        }
         writer.array("columns", columns) { $0.string($1) }
     }
 }

@@ -22,11 +22,17 @@ public struct TableOptions: Hashable, Sendable {
     /// Whether the first row names the columns. Without it they are "column 1", "column 2" and so on. A table whose first row
     /// has a receipt has no header in any case.
     public var hasHeader: Bool
+    /// What is around quoted fields, one ASCII character; nil for a double quote.
+    public var quote: Unicode.Scalar?
 
-    public init(dialect: Dialect? = nil, delimiter: Unicode.Scalar? = nil, hasHeader: Bool = true) {
+    public init(
+        dialect: Dialect? = nil, delimiter: Unicode.Scalar? = nil, hasHeader: Bool = true,
+        quote: Unicode.Scalar? = nil
+    ) {
         self.dialect = dialect
         self.delimiter = delimiter
         self.hasHeader = hasHeader
+        self.quote = quote
     }
 
     /// Whether a character can separate fields: ASCII, and neither a letter, a digit, a quote, a backslash nor a line end.
@@ -37,6 +43,11 @@ public struct TableOptions: Hashable, Sendable {
         return character != "\"" && character != "\\" && !character.properties.isAlphabetic
             && character.properties.numericType == nil
     }
+
+    /// Whether a character can be around quoted fields: a double quote, or what can separate fields, but for blanks.
+    public static func isQuote(_ character: Unicode.Scalar) -> Bool {
+        character == "\"" || isDelimiter(character) && !character.properties.isWhitespace
+    }
 }
 
 /// How the rows of one table are divided into fields.
@@ -46,16 +57,27 @@ struct TableDialect: Sendable, Hashable {
     /// What is around quoted fields; ``noQuote`` if nothing is.
     let quote: UInt8
 
-    static let noQuote: UInt8 = 0
+    /// Whether a row is an ``InsertRow``.
+    let isInsert: Bool
 
-    init(delimiter: UInt8, escape: TableOptions.Dialect = .csv, quote: UInt8 = UInt8(ascii: "\"")) {
+    static let noQuote: UInt8 = 0
+    static let doubleQuote = UInt8(ascii: "\"")
+
+    init(
+        delimiter: UInt8, escape: TableOptions.Dialect = .csv, quote: UInt8 = TableDialect.doubleQuote,
+        isInsert: Bool = false
+    ) {
         self.delimiter = delimiter
         self.escape = escape
         self.quote = quote
+        self.isInsert = isInsert
     }
 
-    /// Whether a row is an ``InsertRow``. Only SQL has these quotes.
-    var isInsert: Bool { quote == UInt8(ascii: "'") }
+    /// The same with other escapes.
+    func escaped(as escape: TableOptions.Dialect) -> TableDialect {
+        TableDialect(
+            delimiter: delimiter, escape: escape, quote: quote == Self.noQuote ? Self.doubleQuote : quote)
+    }
 
     var hasBackslashes: Bool { escape != .csv }
     var hasQuotes: Bool { escape != .postgresql && quote != Self.noQuote }
@@ -66,8 +88,7 @@ struct TableDialect: Sendable, Hashable {
     /// The other dialects in which a row has a number of fields.
     func others(inWhich row: Bytes, has count: Int) -> [TableOptions.Dialect] {
         TableOptions.Dialect.allCases.filter { other in
-            other != escape && !isInsert
-                && TableField.split(row, TableDialect(delimiter: delimiter, escape: other)).count == count
+            other != escape && !isInsert && TableField.split(row, escaped(as: other)).count == count
         }
     }
 

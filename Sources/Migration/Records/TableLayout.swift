@@ -21,7 +21,7 @@ extension TableLayout {
     func joinedRows(_ row: Bytes, _ dialect: TableDialect) -> (dialect: TableOptions.Dialect, count: Int)? {
         guard !dialect.isInsert, columns.count > 1, row.position(of: 0x0A) != nil else { return nil }
         for other in TableOptions.Dialect.allCases where other != dialect.escape {
-            let count = rows(in: row, TableDialect(delimiter: dialect.delimiter, escape: other))
+            let count = rows(in: row, dialect.escaped(as: other))
             if count > 1 { return (other, count) }
         }
         return nil
@@ -141,15 +141,17 @@ struct TableDetector {
     }
 
     private func sample(_ head: Bytes, isWhole: Bool, delimiters: [UInt8]) -> Sample? {
+        let quote = options.quote.flatMap { UInt8(exactly: $0.value) } ?? TableDialect.doubleQuote
         func best(_ escape: TableOptions.Dialect) -> Sample? {
             let samples = delimiters.map {
-                Sample(head, TableDialect(delimiter: $0, escape: escape), isWhole: isWhole)
+                Sample(head, TableDialect(delimiter: $0, escape: escape, quote: quote), isWhole: isWhole)
             }
             return samples.max { $0.score < $1.score }.flatMap { $0.rows.isEmpty ? nil : $0 }
         }
         if let dialect = options.dialect {
             let sample = best(dialect)
-            guard dialect == .mysql, (sample?.dialect.delimiter ?? delimiters.first) == 0x09 else { return sample }
+            guard dialect == .mysql, options.quote == nil, (sample?.dialect.delimiter ?? delimiters.first) == 0x09
+            else { return sample }
             // By itself MySQL writes no quotes. One at the beginning of a value must not join rows.
             let unquoted = Sample(
                 head, TableDialect(delimiter: 0x09, escape: dialect, quote: TableDialect.noQuote), isWhole: isWhole)
@@ -228,8 +230,11 @@ struct TableDetector {
         return "has no \(called). Its columns are: \(list(names))"
     }
 
-    /// Advice for a header that seems to have another delimiter than those that are detected.
+    /// Advice for a header that seems to have other quotes or another delimiter than those that are detected.
     private static func delimiterHint(_ names: [String]) -> String {
+        if names.contains(where: { $0.count > 2 && $0.hasPrefix("'") && $0.hasSuffix("'") }) {
+            return #" If the values are in single quotes, say so: --quote "'"."#
+        }
         guard names.count == 1, let delimiter = names[0].first(where: { "^~\u{1}".contains($0) }) else { return "" }
         let argument = delimiter == "\u{1}" ? "$'\\x01'" : "'\(delimiter)'"
         return " If they are separated by another character, name it: --delimiter \(argument)."

@@ -23,7 +23,7 @@ struct TableRowEnd {
             switch state {
             case .quoted:
                 guard let end = endOfQuoted(bytes, from: index) else { return nil }
-                state = bytes[end] == UInt8(ascii: "\"") ? .quoteInQuoted : .escapeInQuoted
+                state = bytes[end] == dialect.quote ? .quoteInQuoted : .escapeInQuoted
                 index = end + 1
                 continue
             case .escapeInQuoted, .escapeInBare:
@@ -44,7 +44,7 @@ struct TableRowEnd {
             if byte == 0x0A { return index }
             if byte == dialect.delimiter {
                 state = .fieldStart
-            } else if byte == UInt8(ascii: "\""), dialect.hasQuotes, state != .bare {
+            } else if byte == dialect.quote, dialect.hasQuotes, state != .bare {
                 state = .quoted
             } else if byte == UInt8(ascii: "\\"), dialect.hasBackslashes {
                 state = .escapeInBare
@@ -62,15 +62,15 @@ struct TableRowEnd {
         guard !dialect.hasBackslashes, state == .fieldStart || state == .bare else { return nil }
         let end = bytes.position(of: 0x0A, from: start) ?? bytes.count
         guard end > start else { return end }
-        if dialect.hasQuotes, bytes[slice: start..<end].position(of: UInt8(ascii: "\"")) != nil { return nil }
+        if dialect.hasQuotes, bytes[slice: start..<end].position(of: dialect.quote) != nil { return nil }
         state = bytes[end - 1] == dialect.delimiter ? .fieldStart : .bare
         return end
     }
 
     private func endOfQuoted(_ bytes: Bytes, from start: Int) -> Int? {
         dialect.hasBackslashes
-            ? bytes.position(ofEither: UInt8(ascii: "\""), or: UInt8(ascii: "\\"), from: start)
-            : bytes.position(of: UInt8(ascii: "\""), from: start)
+            ? bytes.position(ofEither: dialect.quote, or: UInt8(ascii: "\\"), from: start)
+            : bytes.position(of: dialect.quote, from: start)
     }
 }
 
@@ -137,7 +137,7 @@ struct TableField {
         var fields: [TableField] = []
         var start = 0
         while true {
-            let isQuoted = dialect.hasQuotes && start < row.count && row[start] == UInt8(ascii: "\"")
+            let isQuoted = dialect.hasQuotes && start < row.count && row[start] == dialect.quote
             var hasBackslashQuote = false
             let end =
                 isQuoted
@@ -168,11 +168,11 @@ struct TableField {
         while index < row.count {
             let found =
                 dialect.hasBackslashes
-                ? row.position(ofEither: UInt8(ascii: "\""), or: UInt8(ascii: "\\"), from: index)
-                : row.position(of: UInt8(ascii: "\""), from: index)
+                ? row.position(ofEither: dialect.quote, or: UInt8(ascii: "\\"), from: index)
+                : row.position(of: dialect.quote, from: index)
             guard let found else { return nil }
-            if row[found] == UInt8(ascii: "\"") {
-                guard found + 1 < row.count, row[found + 1] == UInt8(ascii: "\"") else {
+            if row[found] == dialect.quote {
+                guard found + 1 < row.count, row[found + 1] == dialect.quote else {
                     let end = endOfBare(row, from: found + 1, dialect)
                     hasBackslashQuote =
                         !dialect.hasBackslashes && row[found - 1] == UInt8(ascii: "\\")

@@ -46,6 +46,17 @@ enum FormatArguments {
         return character
     }
 
+    /// - Throws: `ValidationError` for what cannot be around fields.
+    static func quote(_ text: String) throws -> Unicode.Scalar {
+        guard let character = text.unicodeScalars.first, text.unicodeScalars.count == 1,
+            TableOptions.isQuote(character)
+        else {
+            throw ValidationError(
+                "--quote takes one ASCII character that is no letter, digit, blank or backslash, such as \"'\".")
+        }
+        return character
+    }
+
     /// The name of a column that is given by its number.
     static func columnName(_ text: String, hasHeader: Bool) -> String {
         guard !hasHeader, let number = Int(text), number > 0 else { return text }

@@ -100,6 +100,12 @@ struct MigrateCommand: AsyncParsableCommand {
         ), transform: FormatArguments.delimiter)
     var delimiter: Unicode.Scalar?
 
+    @Option(
+        help: ArgumentHelp(
+            "What is around quoted fields of tables: one character (default: a double quote).", valueName: "character"),
+        transform: FormatArguments.quote)
+    var quote: Unicode.Scalar?
+
     @Flag(
         help:
             "The tables have no header; name the columns by number in --column, --user-column, --carry and so on, from 1."
@@ -274,10 +280,14 @@ struct MigrateCommand: AsyncParsableCommand {
                     : "--query needs one input, a database: sqlite:PATH or postgres://….")
         }
         guard key == nil || query != nil else { throw ValidationError("--key needs --query.") }
-        guard query == nil || (inputFormat == .auto && tableDialect == nil && delimiter == nil && !noHeader) else {
+        let describesTable = tableDialect != nil || delimiter != nil || quote != nil || noHeader
+        guard query == nil || (inputFormat == .auto && !describesTable) else {
             throw ValidationError(
-                "The rows of --query have columns: without --input-format, --table-dialect, --delimiter and --no-header."
+                "The rows of --query have columns: without --input-format, --table-dialect, --delimiter, --quote and --no-header."
             )
+        }
+        guard quote == nil || quote != delimiter else {
+            throw ValidationError("--quote and --delimiter name the same character.")
         }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }
         if let expectedRecords, expectedRecords < 0 {
@@ -461,7 +471,7 @@ struct MigrateCommand: AsyncParsableCommand {
             trust: try trust.policy(), limits: limits, catalog: try CatalogArguments.catalog(catalog),
             recordFormat: inputFormat, receiptColumns: column.map(columnName), documentColumns: documentColumns,
             documentDefaults: DocumentDefaults(bundleId: defaultBundleId, environment: defaultEnvironment),
-            table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader),
+            table: TableOptions(dialect: tableDialect, delimiter: delimiter, hasHeader: !noHeader, quote: quote),
             environments: environment.isEmpty ? nil : Set(environment),
             bundleIds: bundleIds.isEmpty ? nil : Set(bundleIds), acceptsRecorded: !signedOnly,
             jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount,

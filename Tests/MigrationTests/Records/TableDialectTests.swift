@@ -108,6 +108,29 @@ struct TableDialectTests {
         #expect(whole.originals.count == 3)
     }
 
+    @Test("Other quotes than double ones can be named, in each dialect, and a message says so")
+    func quotes() {
+        func options(_ dialect: TableOptions.Dialect? = nil) -> InputOptions {
+            InputOptions(table: TableOptions(dialect: dialect, quote: "'"))
+        }
+        let text = "'id','receipt','note'\n'1','\(a)','it''s, \"x\n y'\n2,\(b),\"z\"\n"
+        for reading in [Reading(text, options: options()), Reading(text, options: options(.mysql))] {
+            #expect(reading.receipts == [a, b])
+            #expect(reading.records.first?.carried("note") == .text("it's, \"x\n y"))
+            #expect(reading.records.last?.carried("note") == .text("\"z\""))
+        }
+        let escaped = Reading("'id','receipt'\n'u\\'1','\(a)'\n", options: options())
+        #expect(escaped.receipts == [a] && escaped.records.first?.carried("id") == .text("u'1"))
+        // A dump has single quotes of its own, and escapes in them.
+        let dump = Reading("INSERT INTO r (receipt, note) VALUES ('\(a)', 'it''s');\n", options: options())
+        #expect(dump.receipts == [a] && dump.records.first?.carried("note") == .text("it's"))
+        let unnamed = Reading("'id','receipt'\n'1','\(a)'\n", name: "t.csv").errors.first
+        #expect(unnamed?.message.contains(#"--quote "'""#) == true, "\(unnamed?.message ?? "")")
+        for character: Unicode.Scalar in ["a", "1", " ", "\t", "\\", "\n", "é"] {
+            #expect(!TableOptions.isQuote(character))
+        }
+    }
+
     @Test("Any delimiter can be named, and Excel's first line names it")
     func delimiters() {
         let piped = Reading("id|receipt\n1|\(a)\n2|\(b)\n", options: options(delimiter: "|"))
