@@ -132,21 +132,20 @@ struct DocumentReader: Sendable {
             add(mapping, kind, document, into: &read, &counts)
         } catch {
             let refused = RefusedDocument(document: document, kind: kind, reason: QuarantineReason(error))
-            // The document is valid, but grants nothing.
-            if error.code == .statusNotAccepted || error.code == .nothingInside {
-                read.silent.append(refused)
-                return
-            }
-            read.refused.append(refused)
-            // The unreadable value does not affect the signed receipts inside. All unsigned data is quarantined with
-            // the document.
+            // A silent document is valid, but grants nothing.
+            let isSilent = error.code == .statusNotAccepted || error.code == .nothingInside
+            if isSilent { read.silent.append(refused) } else { read.refused.append(refused) }
+            // Neither an unreadable value nor a status affects the signed receipts inside. All unsigned data is quarantined
+            // with an unreadable document.
             let receipts = embedded(RecordedReply.embeddedReceipts(in: value), of: document, into: &read, &counts)
+            if isSilent { read.keep(receipts.unverified) }
             for receipt in receipts.verified {
                 let verified = VerifiedDocument(content: receipt, carried: document.carried)
-                if filter.exclusion(of: receipt) == nil {
-                    read.verified.append(verified)
-                } else {
+                if let reason = filter.exclusion(of: receipt) {
                     read.excluded.append(verified)
+                    if isSilent { read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)]) }
+                } else {
+                    read.verified.append(verified)
                 }
             }
         }

@@ -193,6 +193,20 @@ struct ConfirmationTests {
         #expect(result.summary.documentsQuarantined == 0)
     }
 
+    @Test("The genuine receipt inside a reply that granted nothing counts, and the reply is counted")
+    func receiptInSilentReply() async throws {
+        let reply: [String: Any] = ["status": 21002, "latest_receipt": try Self.receipt([Self.coins])]
+        let result = try await migrate(reply)
+        #expect(result.summary.migratedByKind == ["appReceipt": 1] && result.quarantine.isEmpty)
+        #expect(result.transactions.map { $0["standing"]?.string } == ["verifiedReceipt"])
+        #expect(result.summary.notes["replyNotRead"] == 1)
+        let excluded = try await migrate(reply) { $0.environments = [.sandbox] }
+        #expect(excluded.summary.quarantinedByReason == ["otherEnvironment": 1])
+        let untrusted = try await migrate(reply) { $0.trust = .apple }
+        #expect(untrusted.summary.quarantinedByReason == ["statusNotAccepted": 1])
+        #expect(untrusted.summary.embeddedReceiptsByOutcome == ["untrustedRoot": 1])
+    }
+
     @Test("A row beside a signed document is evidence of its own for a purchase that the document does not state")
     func rowBeside() async throws {
         let receipt = try Self.receipt([Self.coins])
