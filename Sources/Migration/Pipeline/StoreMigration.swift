@@ -240,7 +240,7 @@ public struct StoreMigration: Sendable {
             guard let end = page.last else { break }
             last = end.key
             keys += page.filter { record in
-                QuarantineLine(record.line[...])?.unopenedInput.map(inputs.contains) ?? false
+                QuarantineLine(record.line[...])?.unopenedInput.map { inputs.contains($0) } ?? false
             }.map(\.key)
         }
         return keys

@@ -277,13 +277,16 @@ struct StoreMigrationTests {
         let named = quarantine.filter { $0["reason"]?.string == "unreadable" }.compactMap { $0["input"]?.string }
         #expect(named.sorted() == Array(paths[1...2]))
         // One of the two after the other.
-        let found: [(path: String, missing: Int?)] = [(paths[1], 1), (paths[2], nil)]
-        for (path, missing) in found {
+        let steps: [(path: String, missing: Int?)] = [(paths[1], 1), (paths[2], nil)]
+        for (path, missing) in steps {
             try FileManager.default.moveItem(atPath: path + ".later", toPath: path)
             let more = try await migration.run(inputs: paths, into: store)
             #expect(more.recordsBefore == 0 && more.records.quarantinedByReason["unreadable"] == missing)
         }
-        #expect(try await Self.export(store, folder) == (try await Self.export(all, folder)))
+        let (found, expected) = (try await Self.export(store, folder), try await Self.export(all, folder))
+        for name in expected.keys.sorted() where name != "export.json" {
+            #expect(found[name] == expected[name], "\(name)")
+        }
         let last = try await migration.run(inputs: paths, into: store)
         #expect(last.recordsBefore == 8 && last.records.recordsRead == undisturbed.records.recordsRead)
         try await store.close()
