@@ -13,7 +13,10 @@ extension PurchaseHistory {
     /// show it.
     func gaps(_ timeline: SubscriptionTimeline) -> [HistoryGap] {
         guard !coverage.isEmpty else { return [] }
-        let begun = Set(entries.lazy.filter(\.isBeginning).compactMap(\.subscriptionId))
+        // The first period of a family member shows nothing about those of the customer.
+        let ownership = OfferOwnership(entries)
+        let begun = Set(
+            entries.lazy.filter { $0.isBeginning && !ownership.isShared($0) }.compactMap(\.subscriptionId))
         var gaps: [HistoryGap] = []
         let undated = Dictionary(grouping: timeline.ownUndated, by: \.subscriptionId)
         let dated = Dictionary(grouping: timeline.own, by: \.entry.subscriptionId)

@@ -89,18 +89,25 @@ extension PurchaseHistory {
     /// A subscription of a group, or of an unknown group, whose type and end no document states. It is in no timeline, and it
     /// may go on.
     func subscriptionWithoutEnd(in group: String?) -> Entry? {
-        placed(SubscriptionTimeline.newest(entries).filter(\.isSubscriptionWithoutEnd), in: group).first
+        let ownership = OfferOwnership(entries)
+        let found = SubscriptionTimeline.newest(entries).filter {
+            $0.isSubscriptionWithoutEnd && !ownership.isShared($0)
+        }
+        return placed(found, in: group).first
     }
 
     /// The same, with the purchases that only unsigned documents state and that may be subscriptions.
     private func possibleSubscriptions(in group: String?) -> [Entry] {
         let types = ProductTypes(entries)
+        let ownership = OfferOwnership(entries)
         // A receipt states the end and the line item of a subscription.
         let otherProducts = Set(
-            entries.lazy.filter { $0.isSigned && $0.isOwnWithoutTypeAndEnd && !$0.isSubscriptionWithoutEnd }
-                .compactMap(\.transaction.productId))
+            entries.lazy.filter {
+                $0.isSigned && $0.isWithoutTypeAndEnd && !$0.isShared && !$0.isSubscriptionWithoutEnd
+            }
+            .compactMap(\.transaction.productId))
         let possible = SubscriptionTimeline.newest(entries).filter { entry in
-            guard entry.isOwnWithoutTypeAndEnd else { return false }
+            guard entry.isWithoutTypeAndEnd, !ownership.isShared(entry) else { return false }
             if entry.isSubscriptionWithoutEnd { return true }
             guard !entry.isSigned else { return false }
             if let type = types.type(of: entry) { return type == .autoRenewableSubscription }
@@ -119,13 +126,11 @@ extension PurchaseHistory {
 extension PurchaseHistory.Entry {
     var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
 
-    fileprivate var isOwnWithoutTypeAndEnd: Bool {
-        !isShared && transaction.type == nil && transaction.expiresDate == nil
-    }
+    fileprivate var isWithoutTypeAndEnd: Bool { transaction.type == nil && transaction.expiresDate == nil }
 
     /// Only subscriptions have a `webOrderLineItemId`.
     fileprivate var isSubscriptionWithoutEnd: Bool {
-        isOwnWithoutTypeAndEnd && transaction.webOrderLineItemId.map { $0 != "0" } == true
+        isWithoutTypeAndEnd && transaction.webOrderLineItemId.map { $0 != "0" } == true
     }
 
     /// Whether the purchase was refunded by a time: it has ended then.

@@ -45,9 +45,11 @@ extension PurchaseHistory {
     /// for them.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     public func promotionalCandidates(at now: Int64) -> [PromotionalCandidate] {
-        let assigned = assignedSubscriptions
+        let ownership = OfferOwnership(entries)
         return entitlements(at: now).compactMap { entitlement in
-            let own = entitlement.subscriptions.filter { !$0.isFamilyShared && !assigned.contains($0.subscriptionId) }
+            let own = entitlement.subscriptions.filter {
+                !$0.isFamilyShared && !ownership.isAssigned(subscription: $0.subscriptionId)
+            }
             guard let best = own.first else { return nil }
             return PromotionalCandidate(
                 situation: Self.situation(of: best, among: own), group: entitlement.group, standing: best)

@@ -79,26 +79,19 @@ struct SubscriptionTimeline {
     let spans: [SubscriptionPeriodSpan]
     /// Transactions without usable dates; their effect is unknown.
     let undated: [PurchaseHistory.Entry]
-    /// See ``PurchaseHistory/assignedSubscriptions``.
-    private let assignedIds: Set<String>
+    private let ownership: OfferOwnership
 
     /// Those of the customer's own purchases.
-    var own: [SubscriptionPeriodSpan] { spans.filter { isOwn($0.entry) } }
+    var own: [SubscriptionPeriodSpan] { spans.filter { ownership.isOwn($0.entry) } }
 
     /// The undated transactions of the customer's own purchases.
-    var ownUndated: [PurchaseHistory.Entry] { undated.filter(isOwn) }
+    var ownUndated: [PurchaseHistory.Entry] { undated.filter { ownership.isOwn($0) } }
 
     /// A transaction of a subscription that was assigned to the customer.
     var assigned: PurchaseHistory.Entry? {
-        guard !assignedIds.isEmpty else { return nil }
-        return spans.first { isAssigned($0.entry) }?.entry ?? undated.first(where: isAssigned)
+        let dated = spans.first { ownership.isAssigned($0.entry) }?.entry
+        return dated ?? undated.first { ownership.isAssigned($0) }
     }
-
-    private func isAssigned(_ entry: PurchaseHistory.Entry) -> Bool {
-        !entry.isShared && assignedIds.contains(entry.subscriptionId ?? "")
-    }
-
-    private func isOwn(_ entry: PurchaseHistory.Entry) -> Bool { !entry.isShared && !isAssigned(entry) }
 
     /// The customer's own period that ends last, of those that have begun at a time.
     func lastOwn(at now: Int64) -> SubscriptionPeriodSpan? {
@@ -124,8 +117,8 @@ struct SubscriptionTimeline {
             guard let left, let right else { return left != nil }
             return left < right
         }
-        let assigned = history.assignedSubscriptions
-        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], assignedIds: assigned) }
+        let ownership = OfferOwnership(history.entries)
+        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], ownership) }
     }
 
     /// One entry per transaction id: the one that was signed last.
@@ -144,9 +137,9 @@ struct SubscriptionTimeline {
         return result
     }
 
-    private init(group: String?, entries: [PurchaseHistory.Entry], assignedIds: Set<String>) {
+    private init(group: String?, entries: [PurchaseHistory.Entry], _ ownership: OfferOwnership) {
         self.group = group
-        self.assignedIds = assignedIds
+        self.ownership = ownership
         var dated: [Dated] = []
         var undated: [PurchaseHistory.Entry] = []
         for entry in entries {
@@ -295,23 +288,6 @@ struct SubscriptionTimeline {
 }
 
 extension PurchaseHistory {
-    /// The subscriptions that an organization or group assigned to the customer, by original transaction id. They give
-    /// the same access as a purchase. The customer did not buy them, so they do not count for offers.
-    ///
-    /// One transaction with the ownership `ASSIGNED` decides about its subscription, because receipts do not state it. An
-    /// unsigned one does not if a signed document states the subscription.
-    var assignedSubscriptions: Set<String> {
-        let assigned = entries.filter { $0.transaction.inAppOwnershipType == .assigned }
-        guard !assigned.isEmpty else { return [] }
-        let signed = Set(entries.lazy.filter(\.isSigned).compactMap(\.subscriptionId))
-        var ids: Set<String> = []
-        for entry in assigned {
-            guard let id = entry.subscriptionId, entry.isSigned || !signed.contains(id) else { continue }
-            ids.insert(id)
-        }
-        return ids
-    }
-
     /// The subscription group of each product (`SubscriptionGroups`), where ``groups`` states what the catalog does.
     package var knownGroups: [String: String] {
         let subscriptions = SubscriptionTimeline.newest(entries).filter { $0.transaction.isSubscription }

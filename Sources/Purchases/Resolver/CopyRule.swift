@@ -62,8 +62,7 @@ enum CopyRule {
             transactions.indices.map { place in
                 PurchaseCopies.Candidate(
                     transactions[place].payload, type: types.typeForCopies(of: transactions[place]),
-                    neverExpires: types.neverExpires(transactions[place].payload),
-                    isFamilyShared: transactions[place].isFamilyShared)
+                    neverExpires: types.neverExpires(transactions[place].payload))
             })
     }
 
@@ -136,13 +135,6 @@ extension JWSTransactionDecodedPayload {
 }
 
 extension StoredTransaction {
-    /// Whether the purchase is shared. What a row states about a signed transaction does not count: else it would keep a copy of
-    /// a refunded purchase granted.
-    fileprivate var isFamilyShared: Bool {
-        payload.inAppOwnershipType == .familyShared
-            && (!isSigned || sources.kind(of: .inAppOwnershipType).isSigned)
-    }
-
     /// When the newest signed transaction (JWS) was signed.
     fileprivate var signedTransactionDate: Int64? {
         origins.first { $0.source.kind == .signedTransaction }?.signedDate

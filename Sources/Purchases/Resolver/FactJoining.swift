@@ -10,7 +10,7 @@ internal import AppStoreModels
 // | field | receipts | signed transactions | recorded, unsigned |
 // |---|---|---|---|
 // | ids, product, quantity, dates | state a value; absence states nothing | state all | fill what no signed fact has |
-// | ownership | state a value; absence states nothing | state all | fill what no signed fact has, except `ASSIGNED` |
+// | ownership | state a value, but do not replace `ASSIGNED`; absence states nothing | state all | only on their own, except `PURCHASED` (`OwnershipOrder`) |
 // | type | state a value; absence states nothing | state all | only on their own (`TypeOrder`) |
 // | expiry | state value and absence | state all | only on their own |
 // | web order line item | state value and absence | state all | fill receipts |
@@ -96,11 +96,10 @@ extension StoredTransaction {
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
 
-        // A row does not take a signed subscription out of the offers.
-        if base == .recorded || recorded?.inAppOwnershipType != .assigned {
-            sources.fill(
-                &payload.inAppOwnershipType, from: recorded?.inAppOwnershipType, .inAppOwnershipType, .recorded)
-        }
+        sources.fill(
+            &payload.inAppOwnershipType,
+            from: OwnershipOrder.added(by: recorded?.inAppOwnershipType, isSigned: base != .recorded),
+            .inAppOwnershipType, .recorded)
         legacy.inAppOwnershipType = payload.inAppOwnershipType
         self.init(
             payload: payload, legacy: legacy,
@@ -150,7 +149,9 @@ extension JWSTransactionDecodedPayload {
             sources.take(&productId, from: receipt.productId, .productId, .receipt)
             sources.take(&quantity, from: receipt.quantity, .quantity, .receipt)
             sources.take(&type, from: receipt.type, .type, .receipt)
-            sources.take(&inAppOwnershipType, from: receipt.inAppOwnershipType, .inAppOwnershipType, .receipt)
+            if OwnershipOrder.isReplaceable(inAppOwnershipType) {
+                sources.take(&inAppOwnershipType, from: receipt.inAppOwnershipType, .inAppOwnershipType, .receipt)
+            }
             let bought = receipt.purchaseDate.keepingMilliseconds(of: purchaseDate)
             sources.take(&purchaseDate, from: bought, .purchaseDate, .receipt)
             let firstBought = receipt.originalPurchaseDate.keepingMilliseconds(of: originalPurchaseDate)

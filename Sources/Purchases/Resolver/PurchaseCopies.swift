@@ -85,16 +85,14 @@ extension PurchaseCopies.Candidate {
     /// - Parameters:
     ///   - type: the type of the product, also if another document or the catalog states it; nil if it is unknown.
     ///   - neverExpires: whether receipts state that the purchase does not expire.
-    ///   - isFamilyShared: whether the purchase is shared; nil if the payload decides.
     /// - Returns: nil for a transaction that can have no copies.
     init?(
-        _ payload: borrowing JWSTransactionDecodedPayload, type: ProductType?, neverExpires: Bool = false,
-        isFamilyShared: Bool? = nil
+        _ payload: borrowing JWSTransactionDecodedPayload, type: ProductType?, neverExpires: Bool = false
     ) {
         guard let original = payload.originalTransactionId ?? payload.transactionId, let product = payload.productId,
             payload.additionalTransactionReason == nil
         else { return nil }
-        let isShared = isFamilyShared ?? (payload.inAppOwnershipType == .familyShared)
+        let isShared = payload.inAppOwnershipType == .familyShared
         if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {
             self.init(
                 originalTransactionId: original, productId: product, isFamilyShared: isShared,
