@@ -204,10 +204,10 @@ struct ConsumptionAnswerTests {
         let folder = try Folder()
         let outcome = try await run(
             """
-            eve=$(shop purchases '{"customer": "eve", "productId": "com.example.monthly", "ownership": "ASSIGNED"}' |
-                member originalTransactionId)
+            eve=$(shop purchases '{"customer": "eve", "productId": "com.example.monthly"}' | member originalTransactionId)
             shop transactions/$eve/request-refund '{"reason": "LEGAL"}' > /dev/null || exit 7
             backfill
+            shop faults '{"kind": "refused", "path": "'$eve'"}' > /dev/null || exit 6
             printf 'transactionId,customerConsented,consumptionPercentage\n%s,true,10\n%s,true,\n' $coins $eve > consents.csv
             echo $ada,true, >> consents.csv
             answer

@@ -117,6 +117,9 @@ extension ConsumptionCase {
         guard transaction.inAppOwnershipType != .familyShared else {
             throw problem("Apple accepts no answer about a family-shared purchase.")
         }
+        guard transaction.inAppOwnershipType != .assigned else {
+            throw problem("Apple accepts no answer about a purchase that an organization assigned.")
+        }
         guard transaction.advancedCommerceInfo == nil else {
             throw problem("Apple requires another kind of answer about Advanced Commerce purchases.")
         }

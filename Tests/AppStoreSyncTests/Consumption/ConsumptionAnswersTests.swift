@@ -150,7 +150,9 @@ import TransactionStore
     }
 
     /// A request about a consumable, whose deadline is so long after now. All ``Tasks`` contain it.
-    private static func open(_ id: String, deadline: Int64, uuid: String? = nil) throws -> ConsumptionCase {
+    private static func open(
+        _ id: String, deadline: Int64, uuid: String? = nil, ownership: InAppOwnershipType = .purchased
+    ) throws -> ConsumptionCase {
         let payload = JWSTransactionDecodedPayload {
             $0.originalTransactionId = id
             $0.transactionId = id
@@ -159,7 +161,7 @@ import TransactionStore
             $0.purchaseDate = now - 1_000
             $0.quantity = 1
             $0.type = .consumable
-            $0.inAppOwnershipType = .purchased
+            $0.inAppOwnershipType = ownership
             $0.signedDate = now
             $0.environment = .production
         }
@@ -201,6 +203,25 @@ import TransactionStore
             client: try client(api, configuration), store: tasks, rules: try ConsumptionRules(json: Array(rules.utf8)),
             consent: { $0 == "3" ? nil : ConsumptionConsent(customerConsented: true, consumptionPercentage: nil) },
             isDryRun: isDryRun, clock: clock)
+    }
+
+    @Test("An answer about a family-shared or assigned purchase, which Apple refuses, is not sent")
+    func refusedOwnership() async throws {
+        let (api, tasks) = (API(), Tasks())
+        let outcome = try await Self.answers(api, tasks).answer([
+            Self.open("91", deadline: 90_000, ownership: .assigned),
+            Self.open("92", deadline: 90_000, ownership: .familyShared), Self.open("94", deadline: 90_000),
+        ])
+        #expect(api.sent.withLock { $0 } == ["94"] && outcome.answered.map(\.transactionId) == ["94"])
+        #expect(outcome.problems.map(\.transactionId) == ["91", "92"] && outcome.unansweredRequests == 2)
+        for (_, problem) in outcome.problems {
+            guard case .undecided(let message) = problem else {
+                Issue.record("\(problem)")
+                continue
+            }
+            #expect(message.hasPrefix("Apple accepts no answer about a"))
+        }
+        #expect(tasks.closed.withLock { $0 } == ["uuid-94"])
     }
 
     @Test("A request whose deadline passes while others are sent is missed, and not sent")
