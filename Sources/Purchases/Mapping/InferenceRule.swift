@@ -18,6 +18,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case unsignedClaimOfSandbox
     case onlySubscriptionOfProduct
     case copyWasRevoked
+    case otherTransactionStatesType
 
     /// The name of the rule in the output.
     public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
@@ -41,6 +42,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
         case .unsignedClaimOfSandbox: "inferred: unsignedClaimOfSandbox"
         case .onlySubscriptionOfProduct: "inferred: onlySubscriptionOfProduct"
         case .copyWasRevoked: "inferred: copyWasRevoked"
+        case .otherTransactionStatesType: "inferred: otherTransactionStatesType"
         }
     }
 }

@@ -26,8 +26,11 @@ extension ReceiptMapper {
         transactions.concludeFromOthers(catalog)
         var mapped: [MappedTransaction] = []
         mapped.reserveCapacity(purchases.count)
+        let types = transactions.typesOfOthers
         for place in transactions.indices {
-            mapped.append(MappedTransaction(&transactions[place], purchases[place], statements, catalog))
+            let type = types?.signedType(of: transactions[place])
+            mapped.append(
+                MappedTransaction(&transactions[place], purchases[place], statements, catalog, stated: type))
         }
         addTerms(&mapped)
         return mapped
@@ -76,10 +79,12 @@ extension StoredTransaction {
 }
 
 extension MappedTransaction {
-    /// - Parameter transaction: already joined; this adds the conclusions to it.
+    /// - Parameters:
+    ///   - transaction: already joined; this adds the conclusions to it.
+    ///   - type: the type that signed documents state about other transactions of the purchase.
     fileprivate init(
         _ transaction: inout StoredTransaction, _ places: ByKind<Int>, _ statements: [PurchaseStatement],
-        _ catalog: ProductCatalog?
+        _ catalog: ProductCatalog?, stated type: ProductType?
     ) {
         let standing: RecordStanding =
             places.recorded != nil ? .recorded : places.signed != nil ? .verifiedJWS : .verifiedReceipt
@@ -91,7 +96,7 @@ extension MappedTransaction {
         for case let place? in [places.receipt, places.signed, places.recorded] {
             if let date = statements[place].context.recordedAt { recordedAt = min(recordedAt ?? date, date) }
         }
-        transaction.conclude(product, recordedAt: recordedAt, notes: &notes)
+        transaction.conclude(product, stated: type, recordedAt: recordedAt, notes: &notes)
         if transaction.payload.environment == nil, let place = places.signed ?? places.receipt ?? places.recorded {
             let context = statements[place].context
             transaction.sources.conclude(

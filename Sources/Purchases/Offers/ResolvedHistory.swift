@@ -28,15 +28,12 @@ private struct ResolvedHistory {
         let products = self.products
         var freeProducts: Set<String> = []
         let transactions = customer.transactionsWithTypes(from: catalog)
-        let isOpen = transactions.contains { $0.signedType == nil }
-        let types = isOpen ? KnownTypes(transactions, catalog) : nil
+        let types = transactions.typesOfOthers
         let entries = transactions.map { transaction in
             var notes: [MappingNote] = []
             var transaction = transaction
             let product = transaction.payload.productId.flatMap { products[$0] }
-            // Only receipts and the catalog know free subscriptions.
-            let isFree = transaction.isStatedFree || product?.isFreeSubscription == true
-            transaction.concludeType(product, stated: isFree ? nil : types?.signedType(of: transaction), &notes)
+            transaction.concludeType(product, stated: types?.signedType(of: transaction), &notes)
             if notes.contains(.freeSubscription), let product = transaction.payload.productId {
                 freeProducts.insert(product)
             }

@@ -8,10 +8,13 @@ extension StoredTransaction {
     /// Adds the type, the ownership, the offer, the group and the reason if no document states them, and adds notes.
     /// - Parameters:
     ///   - product: the catalog's entry for the product.
+    ///   - type: the type that signed documents state about other transactions of the purchase.
     ///   - recordedAt: when one of the documents was made, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - notes: the notes of the documents; the conclusions add theirs.
-    mutating func conclude(_ product: CatalogProduct?, recordedAt: Int64?, notes: inout [MappingNote]) {
-        concludeType(product, &notes)
+    mutating func conclude(
+        _ product: CatalogProduct?, stated type: ProductType?, recordedAt: Int64?, notes: inout [MappingNote]
+    ) {
+        concludeType(product, stated: type, &notes)
         if !notes.contains(.unknownOwnershipType) { concludeOwnership(recordedAt) }
         explainCancellation(&notes)
         if let product { concludeOffer(product) }
@@ -28,12 +31,14 @@ extension StoredTransaction {
     mutating func concludeType(
         _ product: CatalogProduct?, stated other: ProductType? = nil, _ notes: inout [MappingNote]
     ) {
-        if let type = payload.type, let catalogType = product?.type, catalogType != type {
+        // Only receipts and the catalog know free subscriptions.
+        let other = isStatedFree || product?.isFreeSubscription == true ? nil : other
+        if let type = payload.type ?? other, let catalogType = product?.type, catalogType != type {
             notes.add(.catalogTypeDiffers)
         }
-        if let signed = signedType ?? other {
-            payload.type = signed
-            return
+        if signedType != nil { return }
+        if let other {
+            return sources.conclude(&payload.type, other, .type, .inferred(.otherTransactionStatesType))
         }
         if let type = payload.type, self.type(catalog: product?.type) == type { return }
         if isStatedFree {

@@ -252,6 +252,17 @@ struct KnownTypes {
     }
 }
 
+extension [StoredTransaction] {
+    /// The types that signed documents state, for transactions about which none does; nil if there is no such transaction, or no
+    /// such type.
+    var typesOfOthers: KnownTypes? {
+        guard count > 1, contains(where: { $0.signedType == nil }), contains(where: { $0.signedType != nil }) else {
+            return nil
+        }
+        return KnownTypes(self, nil)
+    }
+}
+
 extension String {
     /// The value of a `webOrderLineItemId`; nil for 0, which names no period.
     fileprivate var lineItem: String? { self == "0" ? nil : self }

@@ -149,6 +149,34 @@ import Testing
         #expect(mapped.payload.quantity == nil && mapped.notes == [.valueOutOfRange])
     }
 
+    @Test func theTypeThatAnotherTransactionOfThePurchaseStatesComesBeforeTheCatalogInARecordAndInAStore() throws {
+        func week(_ id: String, _ type: ReceiptProductType?) -> InAppPurchase {
+            InAppPurchase(
+                quantity: 1, productId: "week", transactionId: id, purchaseDate: Support.june,
+                originalTransactionId: "1", originalPurchaseDate: Support.june, productType: type)
+        }
+        let other = try Support.catalog(Support.entry("week") { $0.type = .nonConsumable })
+        let purchases = [week("1", .nonRenewingSubscription), week("3", nil)]
+        for catalog in [other, nil] {
+            for order in [purchases, purchases.reversed()] {
+                let mapped = Support.map(order, catalog: catalog)
+                let restored = try unwrap(mapped.transactions.first { $0.payload.transactionId == "3" })
+                #expect(restored.payload.type == .nonRenewingSubscription)
+                #expect(restored.provenance[.type] == .inferred(.otherTransactionStatesType))
+                let receipt = AppReceipt(
+                    receiptType: .production, appItemId: 42, bundleId: "com.example.app",
+                    receiptCreationDate: Support.june, inAppPurchases: order)
+                let set = try unwrap(FactSet(Support.verified(receipt), bytes: [1]))
+                let history = try unwrap(Customer(resolving: [set])).purchaseHistory(catalog: catalog)
+                #expect(history.entries.allSatisfy { $0.transaction.type == .nonRenewingSubscription })
+            }
+        }
+        // Another purchase of the product shows nothing: a ledger is written from one original transaction id.
+        let alone = InAppPurchase(productId: "week", transactionId: "5", originalTransactionId: "5")
+        let mapped = Support.map([purchases[0], alone], catalog: other)
+        #expect(mapped.transactions[1].payload.type == .nonConsumable)
+    }
+
     @Test func theReasonIsPurchaseForTheFirstTransactionAndRenewalForLaterOnes() throws {
         let later = try Support.mapOne(Self.subscription)
         #expect(later.payload.transactionReason == .renewal)
