@@ -60,7 +60,7 @@ extension StoredTransaction {
         if payload.expiresDate != nil {
             let rule = Provenance.inferred(.expiresDateMeansAutoRenewable)
             sources.conclude(&payload.type, .autoRenewableSubscription, .type, rule)
-        } else if payload.webOrderLineItemId != nil {
+        } else if decidingLineItem != nil {
             let rule = Provenance.inferred(.webOrderLineItemMeansAutoRenewable)
             sources.conclude(&payload.type, .autoRenewableSubscription, .type, rule)
         }

@@ -173,11 +173,8 @@ struct KnownTypes {
         for place in transactions.indices {
             let kinds = transactions[place].origins.map(\.source.kind)
             let isSigned = transactions[place].isSigned
-            // A row states nothing about the expiry of a signed purchase either.
-            let order = transactions[place].payload.webOrderLineItemId
-            let statesOrder = !isSigned || transactions[place].sources.kind(of: .webOrderLineItemId).isSigned
             add(
-                transactions[place].payload, isSigned: isSigned, order: statesOrder ? order : nil,
+                transactions[place].payload, isSigned: isSigned, order: transactions[place].decidingLineItem,
                 isReceipt: kinds.contains(.receipt) || rowsStateExpiry, isJWS: kinds.contains(.signedTransaction))
         }
     }

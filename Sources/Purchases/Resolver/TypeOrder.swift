@@ -35,6 +35,12 @@ extension StoredTransaction {
             signed: signedType, catalog: catalogType(catalog()), recorded: payload.type, isSigned: isSigned)
     }
 
+    /// The `webOrderLineItemId` where it shows a subscription. What a row adds to a signed purchase does not: else a wrong or
+    /// forged row would turn that into a subscription.
+    var decidingLineItem: String? {
+        !isSigned || sources.kind(of: .webOrderLineItemId).isSigned ? payload.webOrderLineItemId : nil
+    }
+
     /// The type that the catalog states, if it can be true. Documents without a signed type state an expiry only for subscriptions
     /// that renew. Another type would give access without an end, or take a running subscription away.
     func catalogType(_ type: ProductType?) -> ProductType? {

@@ -299,6 +299,15 @@ struct JoiningTests {
         #expect(unsigned.payload.inAppOwnershipType == .assigned)
     }
 
+    @Test func theLineItemOfARowDoesNotMakeASignedPurchaseARenewalOfASubscription() throws {
+        let row = recorded(at: 9) { $0.webOrderLineItemId = "900" }
+        let signed = try #require(try FactSupport.join(receipt(at: 1), row))
+        #expect(signed.payload.webOrderLineItemId == "900" && !signed.isRenewal)
+        let received = Samples.fact("2", original: "1", at: 1) { $0.webOrderLineItemId = "900" }
+        #expect(try FactSupport.join(received, row)?.isRenewal == true)
+        #expect(try FactSupport.join(row)?.isRenewal == true)
+    }
+
     @Test func aRecordedUpgradeExplainsTheCancellationOfAReceipt() throws {
         let joined = try #require(
             try FactSupport.join(
