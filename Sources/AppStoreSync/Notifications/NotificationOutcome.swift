@@ -27,7 +27,7 @@ public enum NotificationOutcome: String, Sendable, CaseIterable {
     case notGenuine
     /// Genuine, but of an app or an Apple id that is not configured; in version 1 no shared secret is configured for the app.
     case unknownApp
-    /// The online revocation check got no answer.
+    /// The online revocation check got no answer, or this version cannot read what Apple signed.
     case notVerifiable
     /// The store did not accept the facts.
     case storeFailed
@@ -76,7 +76,8 @@ struct NotificationRefusal: Error {
 
 extension SignedDataError {
     var notificationOutcome: NotificationOutcome {
-        if isRetryable { return .notVerifiable }
+        // Nothing in a payload is read before its signature is verified, so Apple sent it. Another version may be able to read it.
+        if isRetryable || code == .malformedPayload { return .notVerifiable }
         return code == .appAppleIdMismatch ? .unknownApp : .notGenuine
     }
 }

@@ -57,6 +57,31 @@ struct SeatTests {
         }
     }
 
+    @Test("After a renewal with fewer seats, the claims can exceed the seats, and no seat is available")
+    func claimsExceedSeats() async throws {
+        try await RunningSandbox.run { sandbox in
+            let client = try sandbox.client()
+            let bought = try await buy("\"productId\": \"\(Sold.basic)\", \"seats\": 3", in: sandbox)
+            var expected = GetSeatInfoResponse {
+                $0.totalSeatCount = 3
+                $0.availableSeatCount = 0
+                $0.assignedSeatClaimIds = []
+            }
+            for number in 1...3 {
+                let request = ClaimSeatRequest(requestIdentifier: "a1b2c3d4-e5f6-4789-8abc-def01234567\(number)")
+                let claim = try #require(try await client.claimSeat(bought, request).seatClaimId)
+                expected.assignedSeatClaimIds?.append(claim)
+            }
+            try await sandbox.post("subscriptions/\(bought)/remove-seats", "{\"seats\": 2}")
+            #expect(try await client.getSeatInfo(bought) == expected)
+            try await sandbox.post("subscriptions/\(bought)/renew")
+            expected.totalSeatCount = 1
+            #expect(try await client.getSeatInfo(bought) == expected)
+            let more = ClaimSeatRequest(requestIdentifier: Self.missing)
+            #expect(await apiError { _ = try await client.claimSeat(bought, more) }?.message == "No available seats.")
+        }
+    }
+
     @Test("Send Consumption Information and Set App Account Token refuse an assigned purchase")
     func assigned() async throws {
         try await RunningSandbox.run { sandbox in

@@ -32,6 +32,29 @@ struct RevocationTests {
         }
     }
 
+    /// Apple publishes neither the number of this reason nor the name of its type.
+    @Test("A revocation by upgradedToBundle, and any other of an unknown reason or type, ends the access")
+    func upgradedToBundle() {
+        let reasons: [RevocationReason?] = [nil, .other, RevocationReason(rawValue: 2), RevocationReason(rawValue: -1)]
+        let types: [RevocationType?] = [nil, .refundFull, RevocationType(rawValue: "UPGRADED_TO_BUNDLE")]
+        for (reason, type) in reasons.flatMap({ reason in types.map { (reason, $0) } }) {
+            for product in [ProductType.autoRenewableSubscription, .nonConsumable] {
+                var revoked = Samples.period(0, 1) {
+                    $0.type = product
+                    $0.revocationReason = reason
+                    $0.revocationType = type
+                }
+                if product == .nonConsumable { revoked.expiresDate = nil }
+                func access(_ payload: JWSTransactionDecodedPayload) -> [Bool] {
+                    Samples.history([payload]).entitlements(at: Samples.month(0) + 2 * Samples.day).map(\.hasAccess)
+                }
+                #expect(access(revoked) == [true])
+                revoked.revocationDate = Samples.month(0) + Samples.day
+                #expect(access(revoked) == [false] && state(revoked, .notificationV2) == .revoked)
+            }
+        }
+    }
+
     private func state(_ payload: JWSTransactionDecodedPayload, _ source: FactSource) -> PurchaseState? {
         StoredTransaction(payload, origin: FactOrigin(source: source, signedDate: 1)).signedState
     }

@@ -128,7 +128,7 @@ struct CodingTests {
             {"transactionId":"2","originalTransactionId":"1","bundleId":"com.example.app","environment":"Production",
             "bundleProductID":"bundle","bundleTransactionID":"7",
             "bundleOriginalTransactionID":"6","bundleSubscriptionGroupID":"5","previousOriginalTransactionID":"4",
-            "inAppOwnershipType":"NEW"}
+            "inAppOwnershipType":"NEW","revocationDate":5,"revocationReason":2,"revocationType":"UPGRADED_TO_BUNDLE"}
             """)
         let names = [
             "bundleOriginalTransactionID", "bundleProductID", "bundleSubscriptionGroupID", "bundleTransactionID",

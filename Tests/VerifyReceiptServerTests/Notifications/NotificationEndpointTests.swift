@@ -1,5 +1,6 @@
 import AppStoreModels
 import Foundation
+import ReceiptForge
 import SQLiteTransactionStore
 import TestSupport
 import Testing
@@ -148,6 +149,35 @@ extension ServerTests {
                 }
             }
             #expect(store.calls == 0)
+        }
+
+        /// The App Store may not send a notification again after such a status (Reference.md S5.4).
+        @Test("A status from 400 to 499 answers only what must never be delivered again")
+        func statusesThatEndADelivery() async throws {
+            var foreign = try Self.draft()
+            foreign.content.data?.appAppleId = 99
+            // Apple signed it, and a later version may be able to read it.
+            var unreadable = try Self.draft()
+            unreadable.content.data?.signedTransactionInfo = try TestSignedDataAuthority.standard.sign(
+                payload: Array(
+                    #"{"transactionId":"1","bundleId":"\#(Signed.bundleId)","environment":"Production","quantity":"many"}"#
+                        .utf8))
+            let store = PuppetStore()
+            try await TestServer.run(Self.configuration(), store: store) { [foreign, unreadable] server in
+                for body in ["{}", #"{"signedPayload":"a.b.c"}"#] {
+                    let answer = try await Wire.ask(server.port, Sent.post(body, path: "/notifications/v2"))
+                    #expect((400...499).contains(answer.status))
+                }
+                let refused = try await Wire.ask(server.port, Self.post(foreign)).status
+                #expect((400...499).contains(refused))
+                let again = try await Wire.ask(server.port, Self.post(unreadable)).status
+                #expect(again == 503)
+                for code in [TransactionStoreError.Code.unavailable, .busy, .notWritable, .corrupt, .closed, .engine] {
+                    store.become(.fails(code))
+                    let failed = try await Self.status(server)
+                    #expect((500...599).contains(failed))
+                }
+            }
         }
 
         @Test func signatureOfNobodyWeTrustGets403() async throws {
