@@ -299,6 +299,30 @@ struct JoiningTests {
         #expect(unsigned.payload.inAppOwnershipType == .assigned)
     }
 
+    @Test func theIntroductoryOfferOfARowCountsIfItsFlagsFillThoseThatAReceiptLacks() throws {
+        func flags(_ isTrial: Bool?, _ isIntroductory: Bool?) -> LegacyTransactionFields {
+            legacy {
+                $0.isTrialPeriod = isTrial
+                $0.isInIntroOfferPeriod = isIntroductory
+            }
+        }
+        func row(_ isTrial: Bool?, _ isIntroductory: Bool?) -> TransactionFact {
+            recorded(at: 9, flags(isTrial, isIntroductory)) {
+                $0.offerType = .introductory
+                $0.offerDiscountType = isTrial == true ? .freeTrial : nil
+            }
+        }
+        let trial = try #require(try FactSupport.join(receipt(at: 1), row(true, false)))
+        #expect(trial.payload.offerType == .introductory && trial.payload.offerDiscountType == .freeTrial)
+        #expect(trial.source(of: .offerType) == .stated(row(true, false).origin) && trial.legacy.isTrialPeriod == true)
+        let paid = try #require(try FactSupport.join(receipt(at: 1, flags(false, nil)), row(false, true)))
+        #expect(paid.payload.offerType == .introductory && paid.payload.offerDiscountType == nil)
+        // The flags of the receipt decide, and so does a signed transaction.
+        let none = try #require(try FactSupport.join(receipt(at: 1, flags(false, false)), row(true, true)))
+        #expect(none.payload.offerType == nil && none.payload.offerDiscountType == nil)
+        #expect(try FactSupport.join(signed(at: 1), receipt(at: 1), row(true, false))?.payload.offerType == nil)
+    }
+
     @Test func theLineItemOfARowDoesNotMakeASignedPurchaseARenewalOfASubscription() throws {
         let row = recorded(at: 9) { $0.webOrderLineItemId = "900" }
         let signed = try #require(try FactSupport.join(receipt(at: 1), row))

@@ -59,6 +59,19 @@ struct OwnershipTests {
         #expect(try eligibility(row) == .eligible)
     }
 
+    @Test("A trial that only a row states counts as used, also if a receipt without the flags states the period")
+    func rowStatesTheTrial() throws {
+        let period = Samples.fact("1", at: Samples.june + 100 * Samples.day) {
+            $0.type = .autoRenewableSubscription
+            $0.subscriptionGroupIdentifier = Self.group
+            $0.expiresDate = Samples.june + 30 * Samples.day
+        }
+        let row = self.period("1", from: 0, isTrial: true, .purchased, .recordedReply, at: 150)
+        #expect(try eligibility(period) == .unknown)
+        #expect(try eligibility(row) == .notEligible)
+        #expect(try eligibility(period, row) == .notEligible)
+    }
+
     @Test("A row's Family Sharing takes no period out of a subscription that a signed document states as bought")
     func rowAboutAnotherPeriod() throws {
         let paid = period("2", from: 30)
