@@ -40,7 +40,7 @@ final class ExportedCustomer: Sendable {
         zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
             let group = payload.isSubscription ? payload.subscriptionGroup(groups) : nil
-            return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.transaction.type, group: group))
+            return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.productType, group: group))
         }
     }
 

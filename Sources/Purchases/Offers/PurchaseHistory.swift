@@ -17,10 +17,14 @@ public struct PurchaseHistory: Hashable, Sendable {
         public var isSigned = true
         /// The term of a non-renewing subscription; nil for other products, and if the length is unknown.
         public var term: Term?
+        /// The type of the product for tables. It differs from that of ``transaction`` for a subscription without an end: that counts
+        /// as a product of unknown type here, because its status is unknown.
+        package var productType: ProductType?
 
         public init(_ transaction: JWSTransactionDecodedPayload, statesOffers: Bool = true) {
             self.transaction = transaction
             self.statesOffers = statesOffers
+            productType = transaction.type
         }
     }
 

@@ -144,7 +144,7 @@ struct StoreLookUp: LookUpAnswers {
         let entries = customer.purchaseHistory(catalog: catalog).entries
         for (stored, entry) in zip(customer.transactionsWithTypes(from: catalog), entries) {
             var payload = stored.payload
-            payload.type = entry.transaction.type
+            payload.type = entry.productType
             payload.write(to: &writer)
         }
         writer.endArray()

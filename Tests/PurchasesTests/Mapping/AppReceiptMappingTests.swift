@@ -177,6 +177,21 @@ import Testing
         #expect(mapped.transactions[1].payload.type == .nonConsumable)
     }
 
+    @Test func aSubscriptionWithoutAnEndHasItsTypeInARecordAndInAStoreAndItsStatusIsUnknown() throws {
+        let purchase = InAppPurchase(
+            quantity: 1, productId: "p", transactionId: "1", purchaseDate: Support.june, originalTransactionId: "1",
+            originalPurchaseDate: Support.june, webOrderLineItemId: 7)
+        let receipt = AppReceipt(
+            receiptType: .production, appItemId: 42, bundleId: "com.example.app", receiptCreationDate: Support.june,
+            inAppPurchases: [purchase])
+        let set = try unwrap(FactSet(Support.verified(receipt), bytes: [1]))
+        let history = try unwrap(Customer(resolving: [set])).purchaseHistory(catalog: nil)
+        #expect(try Support.mapOne(purchase).payload.type == .autoRenewableSubscription)
+        #expect(history.entries.map(\.productType) == [.autoRenewableSubscription])
+        let entitlements = history.entitlements(at: Support.june + Support.day)
+        #expect(entitlements.map(\.type) == [nil] && entitlements.map(\.status) == [nil])
+    }
+
     @Test func theReasonIsPurchaseForTheFirstTransactionAndRenewalForLaterOnes() throws {
         let later = try Support.mapOne(Self.subscription)
         #expect(later.payload.transactionReason == .renewal)
