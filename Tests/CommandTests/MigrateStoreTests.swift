@@ -89,7 +89,7 @@ struct MigrateStoreTests {
         }
         guard let recorded else { return result }
         let fillers = [
-            "originalTransactionId", "originalPurchaseDate", "purchaseDate", "quantity", "type", "appAccountToken",
+            "originalTransactionId", "originalPurchaseDate", "purchaseDate", "quantity", "appAccountToken",
             "subscriptionGroupIdentifier",
         ]
         for field in fillers where result[field] == nil { result[field] = recorded[field] }

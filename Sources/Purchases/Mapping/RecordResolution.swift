@@ -5,20 +5,22 @@ import ProductCatalog
 extension ReceiptMapper {
     /// Resolves the statements of one record's documents, as ``Customer`` resolves those of a store: one transaction
     /// for each element of `purchases`, in that order.
-    /// - Parameter purchases: for each purchase, the indices of its statements in `statements`.
-    func resolve(_ statements: [PurchaseStatement], _ purchases: [ByKind<Int>]) -> [MappedTransaction] {
+    /// - Parameters:
+    ///   - purchases: for each purchase, the indices of its statements in `statements`.
+    ///   - rowDate: the date of the unsigned document, as a store files it; nil if no signed document is beside it.
+    func resolve(
+        _ statements: [PurchaseStatement], _ purchases: [ByKind<Int>], rowDate: Int64? = nil
+    ) -> [MappedTransaction] {
         var facts: [TransactionFact] = []
         facts.reserveCapacity(statements.count)
-        for place in statements.indices { facts.append(TransactionFact(statements[place])) }
+        for place in statements.indices { facts.append(TransactionFact(statements[place], rowDate: rowDate)) }
         var transactions: [StoredTransaction] = []
         transactions.reserveCapacity(purchases.count)
         for places in purchases {
             transactions.append(StoredTransaction(joining: places, of: facts))
-            // Only callers that accept recorded documents pass them. A newer signed transaction overrules them: it
-            // states that there was no revocation when it was signed.
-            if let row = places.recorded,
-                places.signed.map({ facts[$0].origin.signedDate < facts[row].origin.signedDate })
-                    ?? (places.receipt != nil)
+            // Only callers that accept recorded documents pass them. A newer signed document overrules them, as in a store.
+            if let row = places.recorded, places.signed != nil || places.receipt != nil,
+                StoredTransaction.recordedStatesNews(places, facts)
             {
                 transactions[transactions.count - 1].acceptCancellation(of: facts[row])
             }
@@ -49,9 +51,12 @@ extension ReceiptMapper {
 }
 
 extension TransactionFact {
-    fileprivate init(_ statement: borrowing PurchaseStatement) {
+    fileprivate init(_ statement: borrowing PurchaseStatement, rowDate: Int64?) {
         let source = statement.form.source
         var date = statement.context.recordedAt ?? 0
+        // Each part of StoreKit 2 JSON can have a date of its own.
+        let isDated = source == .recordedStoreKit2 && statement.context.recordedAt != nil
+        if source.kind == .recorded, !isDated, let rowDate { date = rowDate }
         // A transaction receipt has no date of its own, and is as new as what it states.
         if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
         self.init(

@@ -121,20 +121,26 @@ extension StoredTransaction {
 }
 
 extension StoredTransaction {
-    /// The cancellation of a recorded document that is newer than every signed transaction, and not older than the receipt. A
-    /// notification is at least as new as the receipt in it, which does not state the cancellation. Of one that a server received,
-    /// the receipt does not matter: as with a signed revocation, the cancellation stays, because receipts often lack it.
+    /// The cancellation of a recorded document that states news.
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
     ) -> RecordedCancellation? {
-        guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate else { return nil }
-        let stated = facts[place].origin.signedDate
-        let isReceived = facts[place].origin.source == .notificationV1
-        guard isReceived || stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min,
-            stated > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
+        guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate,
+            recordedStatesNews(places, facts)
         else { return nil }
         return RecordedCancellation(
             date: date, reason: facts[place].legacy?.cancellationReason, source: facts[place].origin.source)
+    }
+
+    /// Whether the recorded document is newer than every signed transaction, and not older than the receipt. A notification is at
+    /// least as new as the receipt in it, which does not state the cancellation. Of one that a server received, the receipt does
+    /// not matter: as with a signed revocation, the cancellation stays, because receipts often lack it.
+    static func recordedStatesNews(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) -> Bool {
+        guard let place = places.recorded else { return false }
+        let stated = facts[place].origin.signedDate
+        let isReceived = facts[place].origin.source == .notificationV1
+        return (isReceived || stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min)
+            && stated > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
     }
 }
 

@@ -172,7 +172,7 @@ package struct SignedTransactions {
         // of one copy refunds the others. Both rules compare only purchases with one original transaction id.
         let rest = originals.flatMap { placesByOriginal[$0] ?? [] }.filter { !confirmed.contains($0) }
         for place in rest.sorted() { purchases.append(choose(place)) }
-        var resolved = mapper.resolve(chosen, purchases).makeIterator()
+        var resolved = mapper.resolve(chosen, purchases, rowDate: mapping.asOf?.date).makeIterator()
         return confirmations.enumerated().map { place, confirmation in
             if case .contradicted = confirmation { return (mapping.transactions[place], .contradicted) }
             return (resolved.next() ?? mapping.transactions[place], confirmation)

@@ -153,6 +153,24 @@ struct ConfirmationTests {
         #expect(result.summary.confirmedByEmbeddedReceipt == 1)
     }
 
+    @Test("A cancellation in a row that is older than the receipt does not count, as in a store")
+    func olderCancellation() async throws {
+        let row = Self.row(["cancellation_date_ms": "1690848060000"])
+        let receipt = try Self.receipt([Self.coins], at: Self.bought.adding(minutes: 60))
+        for (date, counts) in [(Self.bought.adding(minutes: 59), false), (Self.bought.adding(minutes: 60), true)] {
+            let reply: [String: Any] = [
+                "status": 0, "environment": "Production",
+                "receipt": [
+                    "bundle_id": "com.example.app", "in_app": [row], "request_date_ms": String(date.milliseconds),
+                ] as [String: Any],
+            ]
+            let result = try await migrate([["receipt": receipt, "reply": reply] as [String: Any]])
+            try #require(result.transactions.count == 1)
+            #expect((payload(result.transactions[0], "revocationDate") != nil) == counts)
+            #expect(result.summary.confirmedByEmbeddedReceipt == 1)
+        }
+    }
+
     @Test("A confirmed row says of when both are: the reply, and the receipt that confirms it")
     func datesOfBoth() async throws {
         var reply = try Self.reply([Self.row()], latestReceipt: Self.receipt([Self.coins]))
