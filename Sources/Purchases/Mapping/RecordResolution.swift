@@ -75,7 +75,7 @@ extension StoredTransaction {
         guard let date = row.legacy?.cancellationDate else { return }
         legacy.cancellationDate = date
         legacy.cancellationReason = row.legacy?.cancellationReason
-        explainsCancellation = row.payload.isUpgraded != nil || row.payload.revocationDate != nil
+        explainsCancellation = row.payload.isUpgraded == true || row.payload.revocationDate != nil
         guard payload.isUpgraded != true else { return }
         sources.take(&payload.revocationDate, from: date, .revocationDate, .recorded)
         let reason = legacy.cancellationReason.flatMap { Int32(exactly: $0) }.map(RevocationReason.init(rawValue:))

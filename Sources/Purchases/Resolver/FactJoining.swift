@@ -262,7 +262,7 @@ private struct Cancellation {
         guard let notified, date == nil, isUpgraded != true else { return }
         (date, reason) = (notified.date, notified.reason)
         isUpgraded = places.recorded.flatMap { facts[$0].payload.isUpgraded }
-        isExplained = isUpgraded != nil
+        isExplained = isUpgraded == true
         isStatedElsewhere = true
         (upgradeKind, dateKind, reasonKind) = (.recorded, .recorded, .recorded)
     }
@@ -285,7 +285,7 @@ private struct Cancellation {
             // Of unsigned documents, only StoreKit 2 JSON distinguishes a refund from an upgrade; it states a
             // `revocationDate`.
             isExplained =
-                isUpgraded != nil || places.recorded.map { facts[$0].payload.revocationDate != nil } ?? false
+                isUpgraded == true || places.recorded.map { facts[$0].payload.revocationDate != nil } ?? false
             return
         }
         let revocationDate = facts[signed].payload.revocationDate
@@ -302,7 +302,8 @@ private struct Cancellation {
                 reasonKind = .signedTransaction
             }
             isStatedElsewhere = true
-            isExplained = revocationDate != nil || isUpgraded != nil
+            // An older document that states no upgrade does not explain a later cancellation.
+            isExplained = revocationDate != nil || isUpgraded == true
         } else {
             isStatedElsewhere = false
             isExplained = true

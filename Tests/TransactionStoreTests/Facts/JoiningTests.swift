@@ -341,6 +341,32 @@ struct JoiningTests {
         #expect(joined.legacy.cancellationDate == 5000)
     }
 
+    @Test func aDocumentThatStatesNoUpgradeDoesNotExplainTheCancellationOfAReceipt() throws {
+        let date = june + 5 * StoreSamples.day
+        func year(_ source: FactSource, at signed: Int64, _ legacy: LegacyTransactionFields?, isUpgraded: Bool?)
+            -> TransactionFact
+        {
+            Samples.fact("2", original: "1", product: "yearly", source: source, at: signed, legacy: legacy) {
+                $0.type = .autoRenewableSubscription
+                $0.expiresDate = june + 365 * StoreSamples.day
+                $0.isUpgraded = isUpgraded
+            }
+        }
+        let month = Samples.fact("3", original: "1", at: date + 1_000) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = date
+            $0.expiresDate = date + 30 * StoreSamples.day
+        }
+        let receipt = year(.receipt, at: date + 1_000, cancelled(date), isUpgraded: nil)
+        for source in [FactSource.signedTransaction, .recordedStoreKit2] {
+            let denial = year(source, at: date - 1_000, nil, isUpgraded: false)
+            let customer = try #require(Customer(resolving: [Samples.set(receipt, month, denial)]))
+            let old = try #require(customer.transactions.first { $0.payload.transactionId == "2" })
+            #expect(old.payload.isUpgraded == true && old.payload.revocationDate == nil)
+            #expect(old.source(of: .isUpgraded) == .inferred(.cancelledWhenNextPeriodBegan))
+        }
+    }
+
     @Test func recordedFactsAloneAreMarkedUnsigned() throws {
         let joined = try #require(try FactSupport.join(recorded(at: 1, cancelled(5000))))
         #expect(!joined.isSigned)
