@@ -328,7 +328,8 @@ extension PurchaseHistory {
         let known = KnownTypes(others)
         let candidates = others.map { entry in
             PurchaseCopies.Candidate(
-                entry.transaction, type: productType(of: entry), neverExpires: known.neverExpires(entry.transaction))
+                entry.transaction, lineItem: entry.transaction.webOrderLineItemId, type: productType(of: entry),
+                neverExpires: known.neverExpires(entry.transaction))
         }
         return PurchaseCopies.purchases(candidates).compactMap { places in
             let copies = places.map { others[$0] }

@@ -61,7 +61,8 @@ enum CopyRule {
         PurchaseCopies.purchases(
             transactions.indices.map { place in
                 PurchaseCopies.Candidate(
-                    transactions[place].payload, type: types.typeForCopies(of: transactions[place]),
+                    transactions[place].payload, lineItem: transactions[place].decidingLineItem,
+                    type: types.typeForCopies(of: transactions[place]),
                     neverExpires: types.neverExpires(transactions[place].payload))
             })
     }

@@ -95,8 +95,8 @@ extension [StoredTransaction] {
             self[$0].payload.expiresDate == nil ? nil : self[$0].payload.productId
         } period: {
             UpgradeRule.Period(
-                self[$0].payload, cancellationDate: self[$0].legacy.cancellationDate,
-                statement: self[$0].upgradeStatement)
+                self[$0].payload, lineItem: self[$0].decidingLineItem,
+                cancellationDate: self[$0].legacy.cancellationDate, statement: self[$0].upgradeStatement)
         }
         for upgrade in upgrades { self[upgrade.place].becomeUpgraded(upgrade) }
     }

@@ -84,7 +84,7 @@ package enum NonRenewingTermRule {
                 let duration = product.duration, let date = payload.bought
             else { return nil }
             transactionId = payload.transactionId
-            candidate = PurchaseCopies.Candidate(payload, type: .nonRenewingSubscription)
+            candidate = PurchaseCopies.Candidate(payload, lineItem: nil, type: .nonRenewingSubscription)
             self.date = date
             revocationDate = payload.revocationDate
             self.isSigned = isSigned

@@ -83,11 +83,13 @@ enum PurchaseCopies {
 
 extension PurchaseCopies.Candidate {
     /// - Parameters:
+    ///   - lineItem: the `webOrderLineItemId` that counts.
     ///   - type: the type of the product, also if another document or the catalog states it; nil if it is unknown.
     ///   - neverExpires: whether receipts state that the purchase does not expire.
     /// - Returns: nil for a transaction that can have no copies.
     init?(
-        _ payload: borrowing JWSTransactionDecodedPayload, type: ProductType?, neverExpires: Bool = false
+        _ payload: borrowing JWSTransactionDecodedPayload, lineItem: String?, type: ProductType?,
+        neverExpires: Bool = false
     ) {
         guard let original = payload.originalTransactionId ?? payload.transactionId, let product = payload.productId,
             payload.additionalTransactionReason == nil
@@ -96,7 +98,7 @@ extension PurchaseCopies.Candidate {
         if JWSTransactionDecodedPayload.isSubscription(type, expiresDate: payload.expiresDate) {
             self.init(
                 originalTransactionId: original, productId: product, isFamilyShared: isShared,
-                webOrderLineItemId: payload.webOrderLineItemId, start: payload.purchaseDate, end: payload.expiresDate)
+                webOrderLineItemId: lineItem, start: payload.purchaseDate, end: payload.expiresDate)
         } else {
             guard type == .nonConsumable || type == .nonRenewingSubscription || type == nil && neverExpires else {
                 return nil

@@ -52,16 +52,18 @@ package enum UpgradeRule {
         /// Tells the transactions of the period from those of other periods.
         fileprivate let candidate: PurchaseCopies.Candidate?
 
+        /// - Parameter lineItem: the `webOrderLineItemId` that counts.
         /// - Returns: nil unless the payload is a dated transaction of an auto-renewable subscription.
         init?(
-            _ payload: borrowing JWSTransactionDecodedPayload, cancellationDate: Int64?, statement: Statement
+            _ payload: borrowing JWSTransactionDecodedPayload, lineItem: String?, cancellationDate: Int64?,
+            statement: Statement
         ) {
             guard payload.isSubscription, let original = payload.originalTransactionId ?? payload.transactionId,
                 let product = payload.productId, let start = payload.purchaseDate
             else { return nil }
             self.init(
                 originalTransactionId: original, productId: product, start: start, end: payload.expiresDate,
-                webOrderLineItemId: payload.webOrderLineItemId,
+                webOrderLineItemId: lineItem,
                 isFamilyShared: payload.inAppOwnershipType == .familyShared, isUpgraded: payload.isUpgraded == true,
                 cancellationDate: cancellationDate, statement: statement)
         }

@@ -516,6 +516,16 @@ struct CopyTests {
         }
     }
 
+    @Test("What a row states about the line item does not make a signed period a copy of a refunded one")
+    func recordedLineItem() throws {
+        let refunded = period("2", at: 2, revoked: Self.refund)
+        let without = period("3", at: 1) { $0.webOrderLineItemId = nil }
+        #expect(try revoked(refunded, without, period("3", .recordedReply, at: 10)) == ["2"])
+        // Of an unsigned period it does.
+        #expect(try revoked(refunded, period("3", .recordedReply, at: 10)) == ["2", "3"])
+        #expect(try revoked(refunded, period("3", at: 1), period("3", .recordedReply, at: 10)) == ["2", "3"])
+    }
+
     @Test("What a row states about Family Sharing does not keep a copy of a refunded signed purchase granted")
     func recordedSharing() throws {
         let refunded = period("2", at: 2, revoked: Self.refund)

@@ -82,6 +82,21 @@ struct OwnershipTests {
         #expect(try eligibility(shared, row) == .eligible)
     }
 
+    @Test("A row's Family Sharing does not hide the upgrade of a period to another one, both signed")
+    func rowAboutAnUpgradedPeriod() throws {
+        let old = period("1", from: 0)
+        let new = Samples.fact("2", original: "1", product: "yearly", at: Samples.june + 100 * Samples.day) {
+            $0.type = .autoRenewableSubscription
+            $0.purchaseDate = Samples.june + 10 * Samples.day
+            $0.expiresDate = Samples.june + 375 * Samples.day
+        }
+        let row = period("1", from: 0, .familyShared, .recordedReply, at: 150)
+        for order in StoreConformance.permutations([old, new, row]) {
+            let customer = try unwrap(Customer(resolving: order.map { Samples.set($0) }))
+            #expect(customer.transactions.map(\.payload.isUpgraded) == [nil, true])
+        }
+    }
+
     @Test("The first period of a family member does not show that no period of the customer is missing")
     func sharedBeginning() throws {
         let shared = period("1", from: 0, .familyShared, .notificationV2)
