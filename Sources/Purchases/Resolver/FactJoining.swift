@@ -19,7 +19,7 @@ internal import AppStoreModels
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; the introductory offer, if their flags fill |
 // | group, account token | late iOS 6 receipts state the group | state all | fill receipts |
-// | trial and introductory flags | state a value | – | fill |
+// | trial and introductory flags | state a value | – (they state the offer) | fill receipts |
 // | everything else | – | state all | – |
 //
 // Ids and dates of a purchase never change. A newer receipt with whole seconds does not remove known milliseconds.
@@ -82,8 +82,10 @@ extension StoredTransaction {
         let receipt = places.receipt.flatMap { facts[$0].legacy }
         let recorded = places.recorded.flatMap { facts[$0].legacy }
         var legacy = LegacyTransactionFields()
-        legacy.isTrialPeriod = receipt?.isTrialPeriod ?? recorded?.isTrialPeriod
-        legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? recorded?.isInIntroOfferPeriod
+        // A signed transaction states the offer, so the flags of a row do not count beside it.
+        let flags = places.signed == nil ? recorded : nil
+        legacy.isTrialPeriod = receipt?.isTrialPeriod ?? flags?.isTrialPeriod
+        legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? flags?.isInIntroOfferPeriod
         legacy.itemId = receipt?.itemId ?? recorded?.itemId
         legacy.productType = receipt?.productType ?? recorded?.productType
         legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)

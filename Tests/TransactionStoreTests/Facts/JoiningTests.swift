@@ -323,6 +323,23 @@ struct JoiningTests {
         #expect(try FactSupport.join(signed(at: 1), receipt(at: 1), row(true, false))?.payload.offerType == nil)
     }
 
+    @Test func theOfferOfASignedTransactionDecidesTheFlagsAndNotARow() throws {
+        let flags = legacy {
+            $0.isTrialPeriod = false
+            $0.isInIntroOfferPeriod = true
+        }
+        let trial = signed(at: 1) {
+            $0.type = .autoRenewableSubscription
+            $0.offerType = .introductory
+            $0.offerDiscountType = .freeTrial
+        }
+        let joined = try #require(try FactSupport.join(trial, recorded(at: 9, flags)))
+        #expect(joined.completeLegacy.isTrialPeriod == true && joined.completeLegacy.isInIntroOfferPeriod == false)
+        // A receipt has the flags that Apple stated.
+        let both = try #require(try FactSupport.join(trial, receipt(at: 1, flags), recorded(at: 9)))
+        #expect(both.completeLegacy.isTrialPeriod == false && both.completeLegacy.isInIntroOfferPeriod == true)
+    }
+
     @Test func theLineItemOfARowDoesNotMakeASignedPurchaseARenewalOfASubscription() throws {
         let row = recorded(at: 9) { $0.webOrderLineItemId = "900" }
         let signed = try #require(try FactSupport.join(receipt(at: 1), row))
