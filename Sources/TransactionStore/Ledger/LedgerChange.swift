@@ -14,7 +14,7 @@ extension LedgerEntry {
         case renewed
         /// The App Store refunded the purchase.
         case refunded
-        /// Family Sharing of the purchase ended.
+        /// Family Sharing of the purchase, or its assignment by an organization, ended.
         case revoked
         /// ``LedgerEntry/Event/upgraded``
         case upgraded
@@ -55,7 +55,7 @@ extension LedgerEntry {
         case expired
         /// The App Store refunded the purchase.
         case refunded
-        /// Family Sharing of the purchase ended.
+        /// Family Sharing of the purchase, or its assignment by an organization, ended.
         case revoked
         /// Another product of the subscription group replaced this one.
         case upgraded
@@ -68,7 +68,7 @@ extension LedgerEntry {
     public var change: Change {
         switch event {
         case .purchased: transaction.isRenewal ? .renewed : .started
-        case .revoked: transaction.payload.revocationEndsFamilySharing ? .revoked : .refunded
+        case .revoked: transaction.payload.revocationEndsSharing ? .revoked : .refunded
         case .upgraded: .upgraded
         case .reinstated: .reinstated
         case .termMoved: .termMoved
@@ -107,7 +107,7 @@ extension LedgerEntry {
     private func state(decidedBy event: Event) -> State? {
         switch event {
         case .purchased, .reinstated: .active
-        case .revoked: transaction.payload.revocationEndsFamilySharing ? .revoked : .refunded
+        case .revoked: transaction.payload.revocationEndsSharing ? .revoked : .refunded
         case .upgraded: .upgraded
         case .billingRecovered, .gracePeriodEntered, .billingFailed, .gracePeriodExpired, .expired, .endedByTime:
             event.renewalChange?.status.flatMap { State($0) }

@@ -14,6 +14,17 @@ struct RevocationTests {
         return payload
     }
 
+    @Test("The end of an assignment is no refund, whatever its type: an organization paid")
+    func assignments() {
+        for type in [nil, .refundFull, .familyRevoke, RevocationType(rawValue: "ENDED")] as [RevocationType?] {
+            var assigned = payload(1, type)
+            assigned.inAppOwnershipType = .assigned
+            #expect(assigned.isRevoked && !assigned.isRefunded)
+        }
+        // An unknown type of a bought purchase is a refund.
+        #expect(payload(1, RevocationType(rawValue: "NEW")).isRefunded)
+    }
+
     @Test("An upgrade is no revocation, and the end of Family Sharing is no refund")
     func refunds() {
         for type in [nil, .refundFull, .refundProrated] as [RevocationType?] {
