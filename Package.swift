@@ -87,17 +87,19 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     ],
     targets: [
+        // What several targets below use, without dependencies. It has only package access.
+        .target(name: "Encodings", swiftSettings: settings),
         .target(name: "AppStoreModels", swiftSettings: settings),
         // What a checked signature proves. LegacyReceipts and AppStoreServer both say it with these types, and neither knows
         // the other.
-        .target(name: "AppStoreTrust", dependencies: [crypto], swiftSettings: settings),
+        .target(name: "AppStoreTrust", dependencies: ["Encodings", crypto], swiftSettings: settings),
         .target(
             name: "LegacyReceipts",
-            dependencies: ["AppStoreTrust", crypto, cryptoExtras],
+            dependencies: ["Encodings", "AppStoreTrust", crypto, cryptoExtras],
             swiftSettings: settings),
-        .target(name: "ProductCatalog", dependencies: ["AppStoreModels", yams], swiftSettings: settings),
+        .target(name: "ProductCatalog", dependencies: ["Encodings", "AppStoreModels", yams], swiftSettings: settings),
         .target(
-            name: "Purchases", dependencies: ["AppStoreModels", "LegacyReceipts", "ProductCatalog"],
+            name: "Purchases", dependencies: ["Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog"],
             swiftSettings: settings),
         .systemLibrary(
             name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib",
@@ -111,19 +113,20 @@ let package = Package(
             name: "Migration",
             dependencies: [
                 "CBzip2", "CZlib", "CZstd",
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
+                "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "AppStoreServer",
                 "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore", "ReplyComparison", crypto,
             ],
             swiftSettings: settings),
         .target(
             name: "ReceiptForge",
-            dependencies: ["AppStoreModels", crypto, cryptoExtras],
+            dependencies: ["Encodings", "AppStoreModels", crypto, cryptoExtras],
             // Embedded in the code, like the server's description, so that a program with the forge needs no other
             // files.
             resources: [.embedInCode("Certificates/TestKeys.txt")],
             swiftSettings: settings),
         .target(
-            name: "TransactionStore", dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", crypto],
+            name: "TransactionStore",
+            dependencies: ["Encodings", "AppStoreModels", "LegacyReceipts", "Purchases", crypto],
             swiftSettings: settings),
         // The rules of every engine, for the tests of an engine.
         .target(
@@ -146,7 +149,7 @@ let package = Package(
         .target(
             name: "AppStoreServer",
             dependencies: [
-                "AppStoreModels", "AppStoreTrust", crypto, server("AsyncHTTPClient", "async-http-client"),
+                "Encodings", "AppStoreModels", "AppStoreTrust", crypto, server("AsyncHTTPClient", "async-http-client"),
                 server("NIOCore", "swift-nio"), server("NIOPosix", "swift-nio"), server("X509", "swift-certificates"),
                 server("SwiftASN1", "swift-asn1"),
             ],
@@ -154,13 +157,15 @@ let package = Package(
         // Needs AppStoreServer's HTTP client, and no server framework.
         .target(
             name: "AppStoreSync",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", "AppStoreServer", "TransactionStore"],
+            dependencies: [
+                "Encodings", "AppStoreModels", "LegacyReceipts", "Purchases", "AppStoreServer", "TransactionStore",
+            ],
             swiftSettings: settings),
         // A local App Store for trying it all; signs with ReceiptForge's test authority, never with anything real.
         .target(
             name: "AppStoreSandbox",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "ProductCatalog", "Purchases", "ReceiptForge", crypto,
+                "Encodings", "AppStoreModels", "AppStoreServer", "ProductCatalog", "Purchases", "ReceiptForge", crypto,
                 server("AsyncHTTPClient", "async-http-client"), server("Hummingbird", "hummingbird"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
                 server("NIOPosix", "swift-nio"), server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -169,20 +174,20 @@ let package = Package(
         .target(
             name: "VerifyReceipt",
             dependencies: [
-                "AppStoreModels", "AppStoreTrust", "LegacyReceipts", "ProductCatalog", "Purchases", "TransactionStore",
+                "Encodings", "AppStoreModels", "AppStoreTrust", "LegacyReceipts", "ProductCatalog", "Purchases",
+                "TransactionStore",
             ],
             swiftSettings: settings),
         .target(
             name: "ReplyComparison",
-            dependencies: ["AppStoreModels", "LegacyReceipts", "Purchases", "VerifyReceipt", crypto],
+            dependencies: ["Encodings", "AppStoreModels", "LegacyReceipts", "Purchases", "VerifyReceipt", crypto],
             swiftSettings: settings),
         .target(
             name: "VerifyReceiptServer",
             dependencies: [
-                "AppStoreModels", "AppStoreServer", "AppStoreSync", "AppStoreTrust", "LegacyReceipts", "ProductCatalog",
-                "Purchases",
-                "TransactionStore",
-                "VerifyReceipt", "ReplyComparison", server("AsyncHTTPClient", "async-http-client"),
+                "Encodings", "AppStoreModels", "AppStoreServer", "AppStoreSync", "AppStoreTrust", "LegacyReceipts",
+                "ProductCatalog", "Purchases", "TransactionStore", "VerifyReceipt", "ReplyComparison",
+                server("AsyncHTTPClient", "async-http-client"),
                 server("Configuration", "swift-configuration"), server("CoreMetrics", "swift-metrics"),
                 server("HummingbirdCore", "hummingbird"), server("HummingbirdHTTP2", "hummingbird"),
                 server("HTTPTypes", "swift-http-types"), server("Logging", "swift-log"), server("NIOCore", "swift-nio"),
@@ -196,11 +201,9 @@ let package = Package(
         .executableTarget(
             name: "legacy-receipts",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "TransactionStore",
-                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "ReplyComparison",
-                "VerifyReceiptServer",
-                "AppStoreServer", "AppStoreSync",
-                "AppStoreSandbox", crypto,
+                "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
+                "TransactionStore", "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt",
+                "ReplyComparison", "VerifyReceiptServer", "AppStoreServer", "AppStoreSync", "AppStoreSandbox", crypto,
                 server("Logging", "swift-log"), server("ServiceLifecycle", "swift-service-lifecycle"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
@@ -247,6 +250,8 @@ let package = Package(
         ),
 
         .testTarget(
+            name: "EncodingsTests", dependencies: ["Encodings", "TestSupport"], swiftSettings: testSettings),
+        .testTarget(
             name: "AppStoreModelsTests", dependencies: ["AppStoreModels", "TestSupport", "TestTraits"],
             swiftSettings: testSettings),
         .testTarget(
@@ -260,16 +265,17 @@ let package = Package(
         .testTarget(
             name: "PurchasesTests",
             dependencies: [
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "SharedReceipts", "TestSupport",
+                "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "SharedReceipts",
+                "TestSupport",
             ],
             swiftSettings: testSettings),
         .testTarget(
             name: "MigrationTests",
             dependencies: [
                 "TestSupport", "TestTraits", "CBzip2", "CZstd",
-                "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration", "ReceiptForge",
-                "SharedReceipts", "TransactionStore", "TransactionStoreConformance", "SQLiteTransactionStore",
-                "PostgreSQLTransactionStore", "TestDatabase", grdb,
+                "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
+                "ReceiptForge", "SharedReceipts", "TransactionStore", "TransactionStoreConformance",
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
             ],
             exclude: ["Export/Vendors", "ProductCatalog/Examples"],
             swiftSettings: testSettings),
@@ -310,7 +316,7 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
-                "TestSupport", "TestTraits", "ForgedTrust",
+                "Encodings", "TestSupport", "TestTraits", "ForgedTrust",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
                 "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts",
@@ -363,7 +369,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "TestSupport",
+                "Encodings", "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb, crypto,

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Encodings
 
 /// A SHA-256 value: the fingerprint of a certificate's DER, or the name of a receipt.
 public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
@@ -67,23 +68,5 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
             }
             return 64
         }
-    }
-}
-
-extension [UInt8] {
-    /// Reads hexadecimal digits, two for each byte. Separators are allowed anywhere. Nil for anything else.
-    package init?(hex: String, separators: String) {
-        self = []
-        var high: UInt8?
-        for byte in hex.utf8 where !separators.utf8.contains(byte) {
-            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue else { return nil }
-            if let first = high {
-                append(first << 4 | UInt8(digit))
-                high = nil
-            } else {
-                high = UInt8(digit)
-            }
-        }
-        guard high == nil else { return nil }
     }
 }

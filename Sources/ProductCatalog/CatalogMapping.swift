@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 
 /// A mapping whose keys are taken one by one. The remaining keys are unknown keys.
 package struct CatalogMapping {

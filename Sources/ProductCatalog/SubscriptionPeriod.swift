@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 
 /// The length of a subscription, an offer or a term: a whole number of days, weeks, months or years.
 ///

@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 internal import LegacyReceipts
 internal import Purchases
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Encodings
 import Foundation
 import LegacyReceipts
 
@@ -37,7 +38,7 @@ struct TrustOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` that names the file that is no certificate.
     static func certificates(_ path: String) throws -> [[UInt8]] {
         let bytes = try InputFile.read(path)
-        do throws(ReceiptError) {
+        do {
             let certificates = try PEM.certificates(bytes) ?? [bytes]
             for certificate in certificates {
                 _ = try ReceiptVerifier(trust: TrustPolicy(additionalRoots: [certificate]))
@@ -52,14 +53,17 @@ struct TrustOptions: ParsableArguments {
 /// The textual encoding of certificates (RFC 7468).
 enum PEM {
     /// Every certificate of a PEM text; nil if the bytes are not PEM.
-    static func certificates(_ bytes: [UInt8]) throws(ReceiptError) -> [[UInt8]]? {
+    static func certificates(_ bytes: [UInt8]) throws(CommandFailure) -> [[UInt8]]? {
         var rest = String(decoding: bytes, as: UTF8.self)[...]
         var certificates: [[UInt8]] = []
         while let begin = rest.range(of: "-----BEGIN CERTIFICATE-----") {
             rest = rest[begin.upperBound...]
             guard let end = rest.range(of: "-----END CERTIFICATE-----") else { break }
             let base64 = Array(rest[..<end.lowerBound].utf8)
-            certificates.append(try Base64.decodeLeniently(base64.span))
+            guard let certificate = try? Base64.decodeLeniently(base64.span) else {
+                throw CommandFailure("A certificate in PEM is not base64.")
+            }
+            certificates.append(certificate)
             rest = rest[end.upperBound...]
         }
         return certificates.isEmpty ? nil : certificates

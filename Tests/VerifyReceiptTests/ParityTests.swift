@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 import Foundation
 import LegacyReceipts
 import SharedReceipts
@@ -125,7 +126,9 @@ import VerifyReceipt
 
 extension Base64 {
     fileprivate static func isPlaceholder(_ text: String) -> Bool {
-        (try? decodeStrictly(Array(text.utf8).span)) == nil
+        let bytes = Array(text.utf8)
+        let decoded = try? decodeStrictly(bytes.span)
+        return decoded?.isEmpty ?? true
     }
 }
 

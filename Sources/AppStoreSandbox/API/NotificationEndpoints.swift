@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import AppStoreServer
+internal import Encodings
 internal import Purchases
 
 /// The filter of a request for the notification history (Reference.md S5.6).

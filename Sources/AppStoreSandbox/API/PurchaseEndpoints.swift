@@ -1,6 +1,7 @@
 internal import AppStoreModels
 internal import AppStoreServer
 internal import Crypto
+internal import Encodings
 internal import ReceiptForge
 
 /// Which transactions a history shows (Reference.md S2.2).
@@ -167,13 +168,13 @@ struct PageToken {
     }
 
     init?(_ text: String) {
-        guard text.utf8.count <= 256, let bytes = JWSBase64.decodeURL(text) else { return nil }
+        guard text.utf8.count <= 256, let bytes = Base64.decodeURL(text) else { return nil }
         let parts = String(decoding: bytes, as: UTF8.self).split(separator: ":", maxSplits: 1)
         guard parts.count == 2, let position = Int64(parts[0]), position >= 0 else { return nil }
         self.init(position: position, context: String(parts[1]))
     }
 
-    var text: String { ForgedSignedPayload.base64URL(Array("\(position):\(context)".utf8)) }
+    var text: String { Base64.encodeURL(Array("\(position):\(context)".utf8)) }
 
     /// The position in a request with a token; nil without one. A token of another request is rejected.
     static func position(_ text: String?, in context: String, _ code: APIErrorCode) throws -> Int64? {
@@ -185,7 +186,7 @@ struct PageToken {
     /// A short digest of a request.
     static func context(_ parts: [String]) -> String {
         let digest = SHA256.hash(data: Array(parts.map { "\($0.utf8.count):\($0)" }.joined().utf8))
-        return ForgedSignedPayload.base64URL(Array(digest.prefix(9)))
+        return Base64.encodeURL(Array(digest.prefix(9)))
     }
 }
 

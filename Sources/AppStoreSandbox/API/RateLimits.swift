@@ -1,5 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
+internal import Encodings
 internal import Purchases
 
 /// The rate limits of the App Store Server API. Apple states requests per second for each endpoint; here they are

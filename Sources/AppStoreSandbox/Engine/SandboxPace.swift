@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import AppStoreServer
+internal import Encodings
 internal import ProductCatalog
 internal import Purchases
 

@@ -1,6 +1,7 @@
 internal import AppStoreModels
 internal import AppStoreServer
 internal import Crypto
+internal import Encodings
 internal import Foundation
 
 /// The public half of the developer's In-App Purchase key, with its identifiers.
@@ -47,8 +48,8 @@ public struct SandboxKey: Sendable {
     /// The claims of a compact JWS that the key has signed with ES256 (RFC 7515, 3.1); nil for everything else.
     func claims(of token: String) -> JSONObject? {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard token.utf8.count <= 16_384, parts.count == 3, let header = JWSBase64.decodeURL(parts[0]),
-            let payload = JWSBase64.decodeURL(parts[1]), let signature = JWSBase64.decodeURL(parts[2]),
+        guard token.utf8.count <= 16_384, parts.count == 3, let header = Base64.decodeURL(parts[0]),
+            let payload = Base64.decodeURL(parts[1]), let signature = Base64.decodeURL(parts[2]),
             let head = try? JSONValue.parse(header), head["alg"]?.string == "ES256", head["kid"]?.string == keyID,
             let raw = try? P256.Signing.ECDSASignature(rawRepresentation: signature),
             publicKey.isValidSignature(raw, for: Array("\(parts[0]).\(parts[1])".utf8))

@@ -1,5 +1,6 @@
 public import AppStoreModels
 internal import Crypto
+internal import Encodings
 internal import Foundation
 
 /// Signs promotional offers in the older form (Reference.md S6.1), for the original StoreKit API, for StoreKit 2's
@@ -41,7 +42,7 @@ public struct PromotionalOfferSignatureCreator: Sendable {
         let text = fields.joined(separator: String(Character(Self.separator)))
         let signature = try key.privateKey.signature(for: Array(text.utf8)).derRepresentation
         return PromotionalOfferSignatureV1(
-            encodedSignature: Base64.standard([UInt8](signature)), productId: productId, nonce: nonce.text,
+            encodedSignature: Base64.encode(signature), productId: productId, nonce: nonce.text,
             timestamp: timestamp, keyId: key.keyID, offerIdentifier: offerIdentifier, appAccountToken: token)
     }
 
@@ -129,7 +130,7 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
     ) throws -> String {
         let json = try DeterministicJSON.encode(request)
         return try signer.sign(nonce) { claims in
-            claims.member("request", Base64.standard(json))
+            claims.member("request", Base64.encode(json))
         }
     }
 
@@ -141,6 +142,6 @@ public struct AdvancedCommerceSignatureCreator: Sendable {
 
     /// The `advancedCommerceData` of a retention message: the wrapper as standard base64.
     public static func retentionData(_ signedRequest: String) -> String {
-        Base64.standard(purchaseOptionData(signedRequest))
+        Base64.encode(purchaseOptionData(signedRequest))
     }
 }

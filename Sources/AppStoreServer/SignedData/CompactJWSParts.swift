@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// The three parts of a JWS in compact serialization (RFC 7515, 7.1), borrowed from its text.
 struct CompactJWSParts {
     /// The header in its base64 form.
@@ -32,7 +34,7 @@ struct CompactJWSParts {
     /// The bytes of a part.
     /// - Throws: ``SignedDataError``.
     static func bytes(_ part: UnsafeBufferPointer<UInt8>, at location: SignedDataError.Location) throws -> [UInt8] {
-        guard let bytes = JWSBase64.decodeURL(part) else { throw SignedDataError(.invalidBase64, at: location) }
+        guard let bytes = Base64.decodeURL(part.span) else { throw SignedDataError(.invalidBase64, at: location) }
         return bytes
     }
 }

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 
 /// The header of a JWS (RFC 7515, 4; Reference.md S4).
 struct SignedDataHeader {
@@ -23,7 +24,7 @@ struct SignedDataHeader {
             guard var text = text.string else {
                 throw SignedDataError(.malformedHeader, at: .certificate(index), "it is not text")
             }
-            guard let der = text.withUTF8({ JWSBase64.decodeStandard($0) }) else {
+            guard let der = text.withUTF8({ Base64.decodeStandard($0.span) }) else {
                 throw SignedDataError(.invalidBase64, at: .certificate(index))
             }
             certificates.append(der)

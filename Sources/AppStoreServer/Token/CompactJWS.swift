@@ -1,5 +1,6 @@
 internal import AppStoreModels
 internal import Crypto
+internal import Encodings
 
 /// Signed JSON in compact form with ES256 (RFC 7515 section 3.1, RFC 7518 section 3.4).
 enum CompactJWS {
@@ -11,9 +12,9 @@ enum CompactJWS {
             $0.member("kid", key.keyID)
             $0.member("typ", "JWT")
         }
-        let signed = "\(Base64.url(header)).\(Base64.url(JSONWriter.object(claims)))"
+        let signed = "\(Base64.encodeURL(header)).\(Base64.encodeURL(JSONWriter.object(claims)))"
         // Raw r and s, 64 bytes, not DER.
         let signature = try key.privateKey.signature(for: Array(signed.utf8)).rawRepresentation
-        return "\(signed).\(Base64.url([UInt8](signature)))"
+        return "\(signed).\(Base64.encodeURL(signature))"
     }
 }

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Foundation
 
 /// An In-App Purchase key from App Store Connect. It signs offers and the tokens of the App Store Server API.
 ///
@@ -22,7 +23,8 @@ public struct InAppPurchaseKey: Sendable, CustomStringConvertible {
         guard !keyID.isEmpty else { throw .missingKeyID }
         guard !issuerID.isEmpty else { throw .missingIssuerID }
         guard pem.utf8.count <= Self.maximumLength,
-            let content = Self.content(of: pem), let der = Base64.decodeLenient(content)
+            let content = Self.content(of: pem),
+            let der = Data(base64Encoded: content, options: .ignoreUnknownCharacters)
         else { throw .notPEM }
         guard let key = try? P256.Signing.PrivateKey(derRepresentation: der) else { throw .notAP256PrivateKey }
         self.keyID = keyID

@@ -1,5 +1,6 @@
 public import AppStoreModels
 public import AppStoreServer
+internal import Encodings
 internal import LegacyReceipts
 internal import Purchases
 public import TransactionStore

@@ -1,6 +1,6 @@
 internal import AppStoreModels
 public import AppStoreServer
-internal import LegacyReceipts
+internal import Encodings
 public import Purchases
 public import TransactionStore
 

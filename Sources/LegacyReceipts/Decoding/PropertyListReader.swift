@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// Reads the flat property lists of transaction receipts (Reference.md V6): OpenStep text in any layout, its JSON
 /// equivalent, and XML. Values are text and are not nested.
 struct PropertyListReader {
@@ -193,7 +195,7 @@ struct PropertyListReader {
     private func hexadecimal(_ range: Range<Int>) -> UInt32? {
         var value: UInt32 = 0
         for index in range {
-            guard let digit = Character(Unicode.Scalar(bytes[index])).hexDigitValue else { return nil }
+            guard let digit = bytes[index].hexValue else { return nil }
             value = value << 4 | UInt32(digit)
         }
         return value

@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// The bytes of a receipt without transport encoding, and their form.
 public struct ReceiptContainer: Sendable {
     /// The form of the bytes. It does not prove that they are a receipt.
@@ -11,7 +13,10 @@ public struct ReceiptContainer: Sendable {
     public let form: Form
     public let bytes: [UInt8]
 
-    /// Reads a receipt from a verifyReceipt request: strict base64, see ``Base64/decodeStrictly(_:)``.
+    /// Reads a receipt from a verifyReceipt request: strict base64 (RFC 4648, 4).
+    ///
+    /// It decodes as Apple's endpoint does: standard alphabet, padding required, no white space. Only non-zero trailing
+    /// bits of the last group are tolerated (Reference.md C3).
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(requestText text: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -24,11 +29,18 @@ public struct ReceiptContainer: Sendable {
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     package init(requestText text: ArraySlice<UInt8>, limits: DecodingLimits = .standard) throws(ReceiptError) {
         guard text.count / 4 * 3 <= limits.maximumSize + 2 else { throw Self.tooLarge(text.count / 4 * 3, limits) }
-        try self.init(decoded: try Base64.decodeStrictly(text.span), limits: limits)
+        guard !text.isEmpty else { throw ReceiptError(.empty) }
+        let decoded: [UInt8]
+        do throws(Base64.Failure) {
+            decoded = try Base64.decodeStrictly(text.span)
+        } catch {
+            throw ReceiptError(error)
+        }
+        try self.init(decoded: decoded, limits: limits)
     }
 
-    /// Reads a stored receipt: raw bytes or base64. The form is detected automatically. Damaged base64 is repaired if
-    /// no content must be guessed, see ``Base64/decodeLeniently(_:spacesAsPlus:)``.
+    /// Reads a stored receipt: raw bytes or base64. The form is detected automatically. Base64 may
+    /// have white space, line breaks and the URL-safe alphabet, and lack its padding.
     ///
     /// - Throws: ``ReceiptError`` `empty`, `tooLarge`, `invalidBase64` or `unrecognizedInput`.
     public init(stored input: [UInt8], limits: DecodingLimits = .standard) throws(ReceiptError) {
@@ -82,10 +94,12 @@ public struct ReceiptContainer: Sendable {
 
     /// If skipping spaces leaves a number of digits that base64 cannot have, the spaces are read as `+`.
     private static func lenientlyDecoded(_ text: ArraySlice<UInt8>) throws(ReceiptError) -> [UInt8] {
-        do throws(ReceiptError) {
+        do throws(Base64.Failure) {
             return try Base64.decodeLeniently(text.span)
         } catch {
-            guard let repaired = try? Base64.decodeLeniently(text.span, spacesAsPlus: true) else { throw error }
+            guard let repaired = try? Base64.decodeLeniently(text.span, spacesAsPlus: true) else {
+                throw ReceiptError(error)
+            }
             return repaired
         }
     }
@@ -148,5 +162,11 @@ public struct ReceiptContainer: Sendable {
         guard form(of: decoded[...]) == .pkcs7 else { return form(of: decoded[...]) == nil }
         var reader = BERReader(0..<decoded.count, depth: DecodingLimits.defaultMaximumDepth)
         return (try? reader.skip(decoded.span)) == nil
+    }
+}
+
+extension ReceiptError {
+    fileprivate init(_ failure: Base64.Failure) {
+        self.init(.invalidBase64, at: .byte(failure.offset), failure.detail)
     }
 }

@@ -1,5 +1,7 @@
-/// Reads dates in receipts and certificates directly from bytes as milliseconds since 1970-01-01T00:00:00Z. It computes
-/// the proleptic Gregorian calendar, without a formatter or calendar object.
+internal import Encodings
+
+/// Reads dates in receipts and certificates directly from bytes as milliseconds since 1970-01-01T00:00:00Z, without a
+/// formatter or calendar object.
 enum ReceiptDate {
     /// Reads an attribute date (RFC 3339, 5.6, and the variants in Reference.md V5.4): `2020-07-22T17:39:08Z`,
     /// fractional seconds, offsets as `+01:00` or `+0100`. Nil for other input.
@@ -10,7 +12,7 @@ enum ReceiptDate {
             let day = digits(bytes, range.lowerBound + 8, 2),
             isTimeSeparator(bytes[range.lowerBound + 10]),
             let seconds = clock(bytes, range.lowerBound + 11),
-            let days = daysSinceEpoch(year: year, month: month, day: day)
+            let days = days(year, month, day)
         else { return nil }
         var offset = range.lowerBound + 19
         var milliseconds: Int64 = 0
@@ -52,7 +54,7 @@ enum ReceiptDate {
         else { return nil }
         // RFC 5280, 4.1.2.5.1: two-digit years from 50 on belong to the last century.
         if !generalized { year += year >= 50 ? 1900 : 2000 }
-        guard let days = daysSinceEpoch(year: year, month: month, day: day) else { return nil }
+        guard let days = days(year, month, day) else { return nil }
         return (days * 86_400 + Int64(hour * 3600 + minute * 60 + second)) * 1000
     }
 
@@ -102,23 +104,9 @@ enum ReceiptDate {
         return value
     }
 
-    /// Days from 1970-01-01 to a date of the Gregorian calendar; nil if there is no such day.
-    static func daysSinceEpoch(year: Int, month: Int, day: Int) -> Int64? {
-        guard month >= 1, month <= 12, day >= 1, day <= daysIn(month: month, year: year) else { return nil }
-        // Years start in March, so the leap day is the last day of its year.
-        let shifted = month <= 2 ? year - 1 : year
-        let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-        let yearOfEra = shifted - era * 400
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return Int64(era * 146_097 + dayOfEra - 719_468)
-    }
-
-    private static func daysIn(month: Int, year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+    /// Days since 1970-01-01; nil if there is no such day.
+    @inline(__always)
+    private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int64? {
+        CivilDay(existing: Int64(year), Int64(month), Int64(day))?.daysSince1970
     }
 }

@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// Reads transaction receipts (Reference.md V4 and V6).
 enum TransactionReceiptDecoder {
     /// Decodes without verifying. A signature that cannot be read leaves ``TransactionReceipt/signature`` nil.
@@ -38,11 +40,11 @@ enum TransactionReceiptDecoder {
     }
 
     private static func base64(_ text: String, key: String) throws(ReceiptError) -> [UInt8] {
-        do throws(ReceiptError) {
-            return try Base64.decodeLeniently(Array(text.utf8).span)
-        } catch {
+        let digits = Array(text.utf8)
+        guard let bytes = try? Base64.decodeLeniently(digits.span) else {
             throw ReceiptError(.malformedKey, at: .key(key), "it is not base64")
         }
+        return bytes
     }
 
     private static func signature(_ text: String?) -> Result<TransactionReceiptSignature, ReceiptError> {

@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// The canonical form of a verified receipt: the signed content, the signature and its certificate chain, without other bytes.
 ///
 /// A receipt can contain unsigned bytes: after its end, in unsigned attributes, revocation lists, further certificates,

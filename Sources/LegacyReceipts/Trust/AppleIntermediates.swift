@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// Apple's intermediates that issue the leaves of transaction receipts of versions 3 and 4 (Reference.md V7.2).
 ///
 /// Those receipts contain only their leaf. The certificates here supply the names and keys of its issuers;

@@ -1,5 +1,6 @@
 internal import AppStoreTrust
 internal import Crypto
+internal import Encodings
 
 /// The identifier of the device for which a receipt was made (Reference.md V5.2 and V7.4).
 ///

@@ -1,5 +1,6 @@
 import AppStoreModels
 import AppStoreServer
+import Encodings
 import LegacyReceipts
 import Purchases
 
@@ -35,13 +36,13 @@ struct SignedDataReader: Sendable {
         }
         let jws = String(decoding: text, as: UTF8.self)
         let parts = jws.split(separator: ".", omittingEmptySubsequences: false)
-        let content = parts.count == 3 ? JWSBase64.decodeURL(parts[1]) : nil
+        let content = parts.count == 3 ? Base64.decodeURL(parts[1]) : nil
         // Unverified: only used to choose how to verify it.
         let claimed = content.flatMap(Self.object)
         let kind = claimed.flatMap(Self.kind) ?? .otherJWS
         guard let content, let claimed, kind != .otherJWS else {
             // Only a JWS with certificates can be a damaged one of Apple's.
-            let header = parts.first.flatMap { JWSBase64.decodeURL($0) }.flatMap(Self.object)
+            let header = parts.first.flatMap { Base64.decodeURL($0) }.flatMap(Self.object)
             if let header, header["x5c"] == nil { throw Refused(kind: .otherJWS, reason: .otherToken) }
             if claimed != nil { throw Refused(kind: .otherJWS, reason: .otherPayload) }
             let error = SignedDataError(content == nil ? .invalidBase64 : .malformedPayload, at: .payload)
@@ -54,7 +55,7 @@ struct SignedDataReader: Sendable {
             }
             return (try verified(jws, kind, content), kind)
         } catch let error as SignedDataError {
-            if error.code == .certificateCount, let header = parts.first.flatMap({ JWSBase64.decodeURL($0) }),
+            if error.code == .certificateCount, let header = parts.first.flatMap({ Base64.decodeURL($0) }),
                 Self.object(header)?["x5c"] == nil
             {
                 throw Refused(kind: .otherJWS, reason: .otherToken)

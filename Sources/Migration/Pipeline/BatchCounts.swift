@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 import Purchases
 
 /// Counts by key. Optimized for repeated keys: only a change of the key accesses the table.

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 internal import Foundation
 internal import Purchases
 

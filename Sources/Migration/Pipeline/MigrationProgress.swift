@@ -1,5 +1,6 @@
 import AppStoreModels
 import Crypto
+import Encodings
 import LegacyReceipts
 import SQLiteTransactionStore
 import TransactionStore

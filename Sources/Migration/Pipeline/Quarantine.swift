@@ -1,5 +1,6 @@
 import AppStoreModels
 package import AppStoreServer
+internal import Encodings
 package import LegacyReceipts
 import Purchases
 

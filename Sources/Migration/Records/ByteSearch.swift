@@ -80,25 +80,4 @@ extension UInt8 {
     /// White space of JSON, base64 and property lists: blank, tab, line feed, carriage return.
     var isWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
     var isDigit: Bool { self &- 0x30 < 10 }
-
-    /// RFC 4648, sections 4 and 5, without the padding.
-    var base64Value: UInt8? {
-        switch self {
-        case UInt8(ascii: "A")...UInt8(ascii: "Z"): self &- UInt8(ascii: "A")
-        case UInt8(ascii: "a")...UInt8(ascii: "z"): self &- UInt8(ascii: "a") &+ 26
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self &- UInt8(ascii: "0") &+ 52
-        case UInt8(ascii: "+"), UInt8(ascii: "-"): 62
-        case UInt8(ascii: "/"), UInt8(ascii: "_"): 63
-        default: nil
-        }
-    }
-
-    var hexValue: UInt8? {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): self &- UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): self &- UInt8(ascii: "a") &+ 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): self &- UInt8(ascii: "A") &+ 10
-        default: nil
-        }
-    }
 }

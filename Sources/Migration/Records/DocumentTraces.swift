@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// Detects whether an unread value contains a document anyway: in a log line, in hexadecimal, encoded twice, compressed, or
 /// wrapped too often.
 /// Takes linear time. A false positive only causes an unnecessary hint about a column.

@@ -1,3 +1,5 @@
+internal import Encodings
+
 /// Divides an input into records without decoding them.
 protocol RecordFramer {
     /// Moves the next record from the input to the batch. False if there is none left.

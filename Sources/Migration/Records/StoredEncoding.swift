@@ -1,5 +1,5 @@
 import AppStoreModels
-import LegacyReceipts
+import Encodings
 
 /// An encoding around a stored document, other than plain base64. The content is read as a text of its own.
 enum StoredEncoding {

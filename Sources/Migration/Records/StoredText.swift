@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 
 /// Classifies stored text by its first bytes.
 enum StoredText {
@@ -199,21 +200,12 @@ enum StoredText {
         decode(text.prefix(24))
     }
 
-    /// Decodes up to the first character that is not in the alphabet, including a last group of two or three characters.
-    static func decode(_ text: some Sequence<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.underestimatedCount / 4 * 3 + 3)
-        var (bits, count): (UInt32, Int) = (0, 0)
-        for character in text {
-            guard let value = character.base64Value else { break }
-            bits = bits << 6 | UInt32(value)
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        return bytes
+    /// Decodes base64 up to the first character that is not in the alphabet, including a last group of two or three
+    /// characters.
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8] {
+        if let bytes = text.withContiguousStorageIfAvailable({ Base64.decodePrefix($0.span) }) { return bytes }
+        let copy = Array(text)
+        return Base64.decodePrefix(copy.span)
     }
 
     /// The number of bytes of the receipt that begins with `bytes`, by its length field; nil if its form has none.

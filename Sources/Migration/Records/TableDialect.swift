@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 
 /// The caller's options for tables among the inputs.
 public struct TableOptions: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 public import ProductCatalog
 internal import Purchases
 public import TransactionStore

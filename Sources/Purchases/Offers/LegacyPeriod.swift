@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 
 /// A period of an auto-renewable subscription in the terms of verifyReceipt replies.
 ///

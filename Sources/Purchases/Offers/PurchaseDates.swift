@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 
 /// The dates of a customer's purchases, by original transaction id, whichever document states them. They tell what the App Store
 /// should know about a purchase before its answer is there.

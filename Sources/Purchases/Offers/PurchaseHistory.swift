@@ -1,4 +1,5 @@
 public import AppStoreModels
+internal import Encodings
 
 /// The known purchases of one customer of one app, as input to the rules about offers and entitlements.
 ///

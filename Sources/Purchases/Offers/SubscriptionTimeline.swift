@@ -1,4 +1,5 @@
 public import AppStoreModels
+internal import Encodings
 
 /// One period of a subscription, for as long as it gave access.
 struct SubscriptionPeriodSpan {

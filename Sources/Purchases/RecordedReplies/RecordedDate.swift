@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 
 /// A date of a recorded document, read from text (Reference.md V3.4).
 package struct RecordedDate: Equatable {
@@ -42,8 +43,7 @@ package struct RecordedDate: Equatable {
     }
 
     private static func utc(_ day: [Int64], _ time: [Int64]) -> Int64? {
-        let date = CivilDay(year: day[0], month: day[1], day: day[2])
-        guard day[0] >= 1, (1...12).contains(day[1]), (1...date.daysInMonth).contains(day[2]),
+        guard day[0] >= 1, let date = CivilDay(existing: day[0], day[1], day[2]),
             time[0] < 24, time[1] < 60, time[2] <= 60
         else { return nil }
         return date.daysSince1970 * .millisecondsPerDay + (time[0] * 3600 + time[1] * 60 + time[2]) * 1000

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 package import ProductCatalog
 
 /// Concludes which copies of a purchase are revoked. It looks at the resolved transactions, and every answer uses the result.

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 internal import ProductCatalog
 
 /// Finds the copies of a purchase: its transactions under several ids. Every rule about copies asks this one.

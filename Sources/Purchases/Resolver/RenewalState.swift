@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 
 /// How the renewal of one subscription stands, by its signed transactions and its signed renewal information.
 ///

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 internal import LegacyReceipts
 
 /// A verified receipt or signed StoreKit 2 data in a record, to compare the record's unsigned rows with.

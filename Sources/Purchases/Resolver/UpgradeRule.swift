@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 
 /// Concludes which subscription periods were replaced by a period of another product. It looks at the resolved
 /// transactions, and every answer uses the result.

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 
 /// One attribute of a receipt: SEQUENCE { INTEGER type, INTEGER version, OCTET STRING value }
 /// (Reference.md V5.1).

@@ -1,4 +1,5 @@
 internal import AppStoreModels
+internal import Encodings
 
 /// A point in time in milliseconds, with the calendar arithmetic and the date formats of receipts.
 ///

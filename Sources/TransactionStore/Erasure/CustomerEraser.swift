@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import LegacyReceipts
+internal import Encodings
 public import Purchases
 
 /// Removes customers, as privacy laws require. Every engine implements it.

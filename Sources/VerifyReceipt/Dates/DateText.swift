@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 
 /// The keys of the three forms of one date.
 package struct DateKeys: Sendable {

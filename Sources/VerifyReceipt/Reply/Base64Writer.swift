@@ -1,5 +1,5 @@
 internal import AppStoreModels
-internal import LegacyReceipts
+internal import Encodings
 
 extension JSONWriter {
     /// A string value: bytes in base64 with the standard alphabet and padding (RFC 4648, 4).

@@ -1,4 +1,5 @@
 import AppStoreModels
+internal import Encodings
 import Foundation
 public import Logging
 import Synchronization

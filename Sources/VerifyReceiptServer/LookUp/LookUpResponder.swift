@@ -3,6 +3,7 @@ import AppStoreServer
 import AppStoreSync
 import AppStoreTrust
 import CoreMetrics
+import Encodings
 import Foundation
 import HTTPTypes
 import HummingbirdCore
@@ -302,7 +303,7 @@ final class LookUpResponder: Sendable {
             switch byte {
             case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
             case UInt8(ascii: "%"):
-                guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
                     return nil
                 }
                 decoded.append(high << 4 | low)
@@ -310,10 +311,6 @@ final class LookUpResponder: Sendable {
             }
         }
         return decoded
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 
     private static func wrongMethod(_ allowed: String) -> Refusal {

@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import ArgumentParser
+import Encodings
 import Foundation
 
 struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {

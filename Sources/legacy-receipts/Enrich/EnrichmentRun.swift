@@ -1,6 +1,7 @@
 import AppStoreModels
 import AppStoreServer
 import AppStoreSync
+import Encodings
 import Foundation
 import Migration
 import Purchases

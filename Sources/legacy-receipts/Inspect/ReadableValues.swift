@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 import LegacyReceipts
 import Purchases
 

@@ -1,5 +1,6 @@
 import AppStoreModels
 import ArgumentParser
+import Encodings
 import Foundation
 import Migration
 import ProductCatalog

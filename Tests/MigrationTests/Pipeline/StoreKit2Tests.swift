@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 import Foundation
 import LegacyReceipts
 import Migration

@@ -1,4 +1,5 @@
 import AppStoreModels
+import Encodings
 import Purchases
 
 /// Purchases on a calendar of whole months from 2023-01-15, 10:00 in California.

@@ -39,7 +39,7 @@ struct MigrationBenchmark {
     }
 
     private func writeInput(_ path: String) throws {
-        let lines = try forgeReceipts(count: min(distinctCount, receiptCount)).map { Base64.encode($0) }
+        let lines = try forgeReceipts(count: min(distinctCount, receiptCount)).map { Data($0).base64EncodedString() }
         _ = FileManager.default.createFile(atPath: path, contents: nil)
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { try? file.close() }

@@ -1,4 +1,4 @@
-import AppStoreModels
+import Encodings
 import Foundation
 import TestSupport
 import Testing

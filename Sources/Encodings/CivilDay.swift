@@ -9,14 +9,24 @@ package struct CivilDay {
     /// 1...31
     package var day: Int64
 
-    private static let daysInEra: Int64 = 146_097
+    @inlinable
+    static var daysInEra: Int64 { 146_097 }
     /// Days from March 1 of year 0 to January 1, 1970.
-    private static let epochShift: Int64 = 719_468
+    @inlinable
+    static var epochShift: Int64 { 719_468 }
 
+    @inlinable
     package init(year: Int64, month: Int64, day: Int64) {
         self.year = year
         self.month = month
         self.day = day
+    }
+
+    /// Nil if there is no such day.
+    @inlinable
+    package init?(existing year: Int64, _ month: Int64, _ day: Int64) {
+        self.init(year: year, month: month, day: day)
+        guard (1...12).contains(month), (1...daysInMonth).contains(day) else { return nil }
     }
 
     /// A day in the form 2026-03-01; nil for other text, and for days that do not exist.
@@ -27,9 +37,8 @@ package struct CivilDay {
             guard part.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
             return part.reduce(Int64(0)) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
         }
-        guard numbers.count == 3, (1...12).contains(numbers[1]) else { return nil }
-        self.init(year: numbers[0], month: numbers[1], day: numbers[2])
-        guard (1...daysInMonth).contains(day) else { return nil }
+        guard numbers.count == 3 else { return nil }
+        self.init(existing: numbers[0], numbers[1], numbers[2])
     }
 
     package init(daysSince1970 days: Int64) {
@@ -44,6 +53,7 @@ package struct CivilDay {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
+    @inlinable
     package var daysSince1970: Int64 {
         let marchYear = month <= 2 ? year - 1 : year
         let era = marchYear.flooredQuotient(400)
@@ -54,15 +64,14 @@ package struct CivilDay {
         return era * Self.daysInEra + dayOfEra - Self.epochShift
     }
 
+    @inlinable
     package var daysInMonth: Int64 {
         switch month {
-        case 2: isLeapYear ? 29 : 28
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
         default: 31
         }
     }
-
-    private var isLeapYear: Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
 
     /// The same day `months` later, or the last day of that month if it has no such day.
     package func adding(months: Int64) -> CivilDay {
@@ -78,12 +87,14 @@ extension Int64 {
     package static let millisecondsPerDay: Int64 = 86_400_000
 
     /// Division that rounds toward negative infinity. The divisor is a positive constant in every call.
+    @inlinable
     package func flooredQuotient(_ divisor: Int64) -> Int64 {
         let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? quotient - 1 : quotient
     }
 
     /// The remainder of ``flooredQuotient(_:)``: 0 ..< divisor.
+    @inlinable
     package func flooredRemainder(_ divisor: Int64) -> Int64 {
         let remainder = self % divisor
         return remainder < 0 ? remainder + divisor : remainder
