@@ -17,6 +17,16 @@ public struct AppStoreRefusal: Error, Sendable, Hashable, CustomStringConvertibl
         self.code = code
     }
 
+    /// Two refusals with the same status and error number are equal. The app and the environment are not compared.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.httpStatus == right.httpStatus && left.code == right.code
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(httpStatus)
+        hasher.combine(code)
+    }
+
     public var description: String {
         let app = "\(bundleID) in \(environment.rawValue)"
         return code.map { "The App Store does not accept \(app): Apple's error \($0)." }
@@ -28,6 +38,13 @@ public struct AppStoreRefusal: Error, Sendable, Hashable, CustomStringConvertibl
 public struct AppStoreUnreachable: Error, Sendable, Hashable, CustomStringConvertible {
     /// The last failure.
     public let reason: String
+
+    package init(reason: String) { self.reason = reason }
+
+    /// All are equal. Reasons are not compared.
+    public static func == (left: Self, right: Self) -> Bool { true }
+
+    public func hash(into hasher: inout Hasher) {}
 
     public var description: String { "The App Store cannot be reached: \(reason)." }
 }

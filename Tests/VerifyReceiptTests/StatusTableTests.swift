@@ -22,6 +22,15 @@ import VerifyReceipt
         #expect(statuses == Set(expected.map { $0...$0 } + [21100...21199]))
     }
 
+    @Test("Two failures of a backend are equal if their codes are")
+    func equalityOfBackendFailures() {
+        let all: [BackendFailure] = [
+            .internalDataAccess(code: 21100, isRetryable: true), .internalDataAccess(code: 21100, isRetryable: false),
+            .internalDataAccess(code: 21104, isRetryable: true), .accountNotFound,
+        ]
+        #expect(all[0] == all[1] && Set(all).count == 3)
+    }
+
     /// A reply for the condition, and the endpoint that was asked.
     private func example(of condition: StatusCondition) async throws -> ReadReply {
         switch condition {

@@ -62,4 +62,14 @@ public enum BackendFailure: Error, Hashable, Sendable {
     /// An internal data access error: `code` from 21100 to 21199. Other codes are answered with 21009. The client may repeat
     /// the request if `isRetryable` is true.
     case internalDataAccess(code: Int, isRetryable: Bool)
+
+    /// Two failures with the same code are equal, also if only one of them is retryable.
+    public static func == (left: Self, right: Self) -> Bool { left.code == right.code }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(code) }
+
+    /// Nil for an account that was not found.
+    private var code: Int? {
+        if case .internalDataAccess(let code, _) = self { code } else { nil }
+    }
 }

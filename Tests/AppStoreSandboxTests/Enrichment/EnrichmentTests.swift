@@ -409,7 +409,10 @@ struct EnrichmentTests {
                 code: code.map { APIErrorCode(rawValue: $0) })
             let cause = code.map { "Apple's error \($0) (" } ?? "the key for com.example.app"
             #expect(refused.description.contains(cause))
-            await #expect(throws: refused) { try await enrichment.completeCustomers(of: store) }
+            let thrown = await #expect(throws: AppStoreRefusal.self) {
+                try await enrichment.completeCustomers(of: store)
+            }
+            #expect(thrown == refused && thrown?.description == refused.description)
             #expect(transport.asked.count == 1)
             await #expect(throws: refused) { try await enrichment.complete(ids: ids) }
             #expect(transport.asked.count == 2)
