@@ -49,8 +49,6 @@ public final class SQLiteTransactionStore: TransactionStore {
         /// How many look-ups may run at once, at most four per core. Further look-ups wait for their turn.
         public var readers: Int
         public var durability: Durability
-        /// The size in pages at which the file counts as full; for tests.
-        package var maximumPageCount: Int?
         /// Called instead of waiting for the disk, before each look-up; for tests, whose disks do not hang.
         package var beforeLookUp: (@Sendable () -> Void)?
 
@@ -194,22 +192,17 @@ public final class SQLiteTransactionStore: TransactionStore {
 
     /// Moves the log into the file, as far as no reader needs it.
     func emptyLog() async throws {
+        try await pragma("wal_checkpoint(TRUNCATE)")
+    }
+
+    /// Runs a PRAGMA on the writing connection. Returns its first value; nil if it has none.
+    @discardableResult
+    package func pragma(_ text: StaticString) async throws -> String? {
         do {
-            try await pool().writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+            return try await pool().writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(text)") }
         } catch {
             throw file.error(error)
         }
-    }
-
-    /// Makes the writing connection read-only, like a disk that became read-only; for tests, which may run as a user
-    /// with all permissions.
-    package func setReadOnly(_ isReadOnly: Bool) async throws {
-        try await pool().writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = \(isReadOnly ? 1 : 0)") }
-    }
-
-    /// A setting of the writing connection; for tests.
-    package func writerSetting(_ name: StaticString) async throws -> String? {
-        try await pool().writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name)") }
     }
 
     public func close() async throws {

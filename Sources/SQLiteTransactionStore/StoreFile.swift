@@ -244,7 +244,6 @@ final class StoreFile: Sendable {
             // Logging", 4).
             try db.execute(sql: "PRAGMA synchronous = \(options.durability.rawValue)")
             try db.execute(sql: "PRAGMA wal_autocheckpoint = 1000")
-            if let pages = options.maximumPageCount { try db.execute(sql: "PRAGMA max_page_count = \(pages)") }
         }
     }
 

@@ -108,7 +108,7 @@ struct EndingTests {
         let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         _ = try await store.recordEndings(by: Self.june - 2 * Self.day, limit: 1)
         _ = try await store.apply([Self.subscription("1", until: -1)])
-        try await store.setReadOnly(true)
+        try await store.pragma("query_only = 1")
         let clock: @Sendable () -> Int64 = { Self.june }
         try await TestServer.run(Self.configuration(delay: .zero), store: store, clock: clock) { server in
             try await eventually("it fails") {
@@ -120,7 +120,7 @@ struct EndingTests {
             try await eventually("it is logged") {
                 server.log.text.contains("the ledger does not get what ended by time")
             }
-            try await store.setReadOnly(false)
+            try await store.pragma("query_only = 0")
             try await eventually("it has ended") { try await Self.events(store).count == 2 }
         }
         try await store.close()

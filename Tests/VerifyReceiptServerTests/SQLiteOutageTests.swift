@@ -49,10 +49,10 @@ struct SQLiteOutageTests {
         let time = Time()
         let clock: @Sendable () -> Int64 = { time.now.withLock { $0 } }
         try await TestServer.run(store: store, clock: clock) { server in
-            try await store.setReadOnly(true)
+            try await store.pragma("query_only = 1")
             for _ in 0..<3 { #expect(try await Self.ask(server) == 0) }
             #expect(try await store.counts().transactions == 0)
-            try await store.setReadOnly(false)
+            try await store.pragma("query_only = 0")
             // Writing is tried again after a pause, and no answer waits long for it.
             try await eventually("it learns again") {
                 time.now.withLock { $0 += 60_000 }
@@ -68,10 +68,10 @@ struct SQLiteOutageTests {
         let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         try await TestServer.run(ServerTests.Notifications.configuration(), store: store) { server in
             let request = try ServerTests.Notifications.post(ServerTests.Notifications.draft())
-            try await store.setReadOnly(true)
+            try await store.pragma("query_only = 1")
             #expect(try await Wire.ask(server.port, request).status == 503)
             #expect(try await store.counts().notifications == 0)
-            try await store.setReadOnly(false)
+            try await store.pragma("query_only = 0")
             #expect(try await Wire.ask(server.port, request).status == 200)
             #expect(try await store.counts().notifications == 1)
         }

@@ -49,9 +49,8 @@ struct SQLiteFailureTests {
 
     @Test func aFullDiskIsNotWritableAndNothingIsHalfWritten() async throws {
         let folder = try TemporaryFolder()
-        var options = SQLiteTransactionStore.Options()
-        options.maximumPageCount = 40
-        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"), options: options)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await store.pragma("max_page_count = 40")
         _ = try await store.apply(sets(5))
         #expect(await code { _ = try await store.apply(sets(2000, from: 100)) } == .notWritable)
         #expect(try await store.counts().transactions == 5)
@@ -128,11 +127,11 @@ struct SQLiteFailureTests {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         _ = try await store.apply(sets(1))
-        try await store.setReadOnly(true)
+        try await store.pragma("query_only = 1")
         #expect(await code { _ = try await store.apply(sets(1, from: 2)) } == .notWritable)
         #expect(await code { try await store.checkReadiness() } == .notWritable)
         #expect(try await store.customer(original: "1") != nil)
-        try await store.setReadOnly(false)
+        try await store.pragma("query_only = 0")
         _ = try await store.apply(sets(1, from: 2))
         #expect(try await store.counts().transactions == 2)
         try await store.close()
@@ -213,16 +212,15 @@ struct SQLiteFailureTests {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         // 2 is FULL (SQLite, PRAGMA synchronous).
-        #expect(try await store.writerSetting("synchronous") == "2")
-        #expect(try await store.writerSetting("journal_mode") == "wal")
+        #expect(try await store.pragma("synchronous") == "2")
+        #expect(try await store.pragma("journal_mode") == "wal")
         try await store.close()
     }
 
     @Test func aCallThatFailsDoesNotTakeTheOthersWithIt() async throws {
         let folder = try TemporaryFolder()
-        var options = SQLiteTransactionStore.Options()
-        options.maximumPageCount = 80
-        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"), options: options)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await store.pragma("max_page_count = 80")
         let results = await withTaskGroup(of: Bool.self) { group in
             for number in 0..<10 {
                 let sets = sets(number == 4 ? 5000 : 1, from: number * 10_000 + 1)

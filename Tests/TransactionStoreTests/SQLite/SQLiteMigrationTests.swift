@@ -55,9 +55,8 @@ struct SQLiteMigrationTests {
     @Test("A step that does not fit on a full disk leaves nothing, and a smaller one is applied")
     func fullDisk() async throws {
         let folder = try TemporaryFolder()
-        var options = SQLiteTransactionStore.Options()
-        options.maximumPageCount = 80
-        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"), options: options)
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await store.pragma("max_page_count = 80")
         _ = try await store.apply(Self.step(1))
         let large = Self.step(2, line: String(repeating: "x", count: 5_000_000))
         #expect(await code { _ = try await store.apply(large) } == .notWritable)

@@ -91,10 +91,9 @@ struct SpoolTests {
     /// One row still finds room in a file whose disk is full: what real writes run into counts.
     @Test func aFullStoreIsKnownNotToBeWritableAtOnceAndLosesNothing() async throws {
         let folder = try TemporaryFolder()
-        var options = SQLiteTransactionStore.Options()
-        options.maximumPageCount = 40
         let path = folder.path + "/store.sqlite"
-        let store = try SQLiteTransactionStore.open(path: path, options: options)
+        let store = try SQLiteTransactionStore.open(path: path)
+        try await store.pragma("max_page_count = 40")
         let spool = try SQLiteFactSpool.open(path: path + ".spool", maximumBytes: 1 << 30)
         let clients = NumberedClients()
         try await TestServer.run(store: store, spool: spool) { server in
