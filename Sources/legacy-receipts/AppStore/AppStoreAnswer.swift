@@ -1,6 +1,5 @@
 import AppStoreModels
 import AppStoreServer
-import Foundation
 
 /// What an action of `app-store` prints: one JSON object, and the same as text.
 struct AppStoreAnswer {
@@ -47,9 +46,7 @@ struct AppStoreAnswer {
 
     /// Apple's JSON of a value.
     static func json(_ value: some Encodable) throws -> JSONValue {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try JSONValue.parse(Array(try encoder.encode(value)))
+        try JSONValue.parse(try DeterministicJSON.encode(value))
     }
 }
 
