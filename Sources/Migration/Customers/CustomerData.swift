@@ -89,12 +89,7 @@ public struct CustomerData: Sendable {
             writer.member("deadline", request.deadline)
         }
         writer.objects("ledger_entries", part.entries) { writer, entry in
-            writer.member("position", entry.position)
-            writer.member("event", entry.change.rawValue)
-            writer.member("before", entry.stateBefore?.rawValue)
-            writer.member("after", entry.stateAfter?.rawValue)
-            writer.member("byTime", entry.byTime)
-            writer.member("recordedDate", entry.recordedDate)
+            entry.writeChange(to: &writer)
             writer.member("transactionId", entry.transactionId)
             writer.member("seatClaimId", entry.seatClaimId)
             if let earlier = entry.earlierPurchasesBefore {

@@ -1,4 +1,4 @@
-internal import AppStoreModels
+package import AppStoreModels
 internal import Purchases
 
 // What an entry means is derived when it is read, from its event and the transaction. So a store needs no new columns,
@@ -59,6 +59,16 @@ extension LedgerEntry {
         case revoked
         /// Another product of the subscription group replaced this one.
         case upgraded
+    }
+
+    /// Writes the members of every JSON object about an entry: its position, what changed, and when.
+    package func writeChange(to writer: inout JSONWriter) {
+        writer.member("position", position)
+        writer.member("event", change.rawValue)
+        writer.member("before", stateBefore?.rawValue)
+        writer.member("after", stateAfter?.rawValue)
+        writer.member("byTime", byTime)
+        writer.member("recordedDate", recordedDate)
     }
 
     /// What changed, by the event and the transaction.

@@ -72,12 +72,7 @@ enum LedgerLines {
         var transaction = entry.transaction.payload
         if let term { transaction.expiresDate = term.end }
         writer.beginObject()
-        writer.member("position", entry.position)
-        writer.member("event", entry.change.rawValue)
-        writer.member("before", entry.stateBefore?.rawValue)
-        writer.member("after", entry.stateAfter?.rawValue)
-        writer.member("byTime", entry.byTime)
-        writer.member("recordedDate", entry.recordedDate)
+        entry.writeChange(to: &writer)
         writer.member("bundleId", entry.scope.bundleId)
         writer.member("environment", entry.scope.environment.rawValue)
         writer.member("transactionId", entry.transactionId)
