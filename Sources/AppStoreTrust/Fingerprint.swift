@@ -16,7 +16,9 @@ public struct Fingerprint: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads 64 hexadecimal digits. Colons and spaces between them are allowed. Nil for anything else.
     public init?(hex: String) {
-        guard let bytes = [UInt8](hex: hex, separators: ": "), bytes.count == 32 else { return nil }
+        guard let bytes = [UInt8](hex: hex.utf8, isSeparator: { ": ".utf8.contains($0) }), bytes.count == 32 else {
+            return nil
+        }
         words = bytes.withUnsafeBytes { Self.load($0) }
     }
 

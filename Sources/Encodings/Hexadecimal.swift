@@ -13,16 +13,21 @@ extension UInt8 {
 
 extension [UInt8] {
     /// Reads hexadecimal digits, two for each byte. Separators are allowed anywhere. Nil for anything else.
-    package init?(hex: String, separators: String) {
+    @inlinable
+    package init?(hex digits: some Collection<UInt8>, isSeparator: (UInt8) -> Bool) {
         self = []
+        reserveCapacity(digits.count / 2)
         var high: UInt8?
-        for byte in hex.utf8 where !separators.utf8.contains(byte) {
-            guard let digit = byte.hexValue else { return nil }
+        for digit in digits {
+            guard let value = digit.hexValue else {
+                guard isSeparator(digit) else { return nil }
+                continue
+            }
             if let first = high {
-                append(first << 4 | digit)
+                append(first << 4 | value)
                 high = nil
             } else {
-                high = digit
+                high = value
             }
         }
         guard high == nil else { return nil }

@@ -18,7 +18,7 @@ public struct DeviceIdentifier: Hashable, Sendable {
     /// Reads a UUID such as `68753A44-4D6F-1226-9C60-0050E4C00067`, a MAC address such as `6c:40:08:b5:94:5e`, or the
     /// same digits without separators. Nil for anything else.
     public init?(_ text: String) {
-        guard let bytes = [UInt8](hex: text, separators: ":-") else { return nil }
+        guard let bytes = [UInt8](hex: text.utf8, isSeparator: { ":-".utf8.contains($0) }) else { return nil }
         self.init(bytes: bytes)
     }
 }

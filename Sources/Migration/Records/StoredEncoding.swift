@@ -205,22 +205,7 @@ enum StoredEncoding {
 
     /// The bytes of digits, with white space and colons between them or without; nil for anything else.
     static func bytes(ofHex digits: Bytes) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(digits.count / 2)
-        var high: UInt8?
-        for digit in digits {
-            guard let value = digit.hexValue else {
-                guard digit.isWhiteSpace || digit == UInt8(ascii: ":") else { return nil }
-                continue
-            }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
-        }
-        return high == nil ? bytes : nil
+        [UInt8](hex: digits, isSeparator: { $0.isWhiteSpace || $0 == UInt8(ascii: ":") })
     }
 
     // MARK: Base64 around something else than a receipt
