@@ -70,15 +70,8 @@ package struct RequestFacts: Sendable {
 /// A bound for the memory of a hostile text, which could take many times its size.
 package enum JSONBounds {
     /// The maximum number of values. A purchase has about 25 members.
-    package static let maximumValues = 1_000_000
+    private static let maximumValues = 1_000_000
 
-    /// Whether the text has at most the maximum number of values. Separators inside strings count too, so the bound is
-    /// strict.
-    package static func allows(_ text: [UInt8], maximumValues: Int = maximumValues) -> Bool {
-        var separators = 0
-        for byte in text where byte == UInt8(ascii: ",") || byte == UInt8(ascii: "[") || byte == UInt8(ascii: "{") {
-            separators += 1
-        }
-        return separators < maximumValues
-    }
+    /// Whether the text has at most the maximum number of values.
+    package static func allows(_ text: [UInt8]) -> Bool { JSONCost(of: text).elements <= maximumValues }
 }

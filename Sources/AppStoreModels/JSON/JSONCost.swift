@@ -3,7 +3,7 @@
 ///
 /// The constants are the measured peak of reading 3 MiB of one kind of value, rounded up: 33 bytes for an element (`0,`), 72
 /// for a member (`"":0,`), 89 for an array of one (`[0],`), 112 for a string of 24 bytes.
-struct JSONCost {
+package struct JSONCost {
     private static let perElement = 40
     private static let perName = 40
     private static let perContainer = 64
@@ -11,13 +11,13 @@ struct JSONCost {
     /// decoded parts.
     private static let copies = 4
 
-    /// The elements and members of all arrays and objects.
-    private(set) var elements = 1
+    /// The elements and members of all arrays and objects, and the value itself.
+    package private(set) var elements = 1
     private var names = 0
     private var containers = 0
     private let size: Int
 
-    init(of bytes: some Collection<UInt8>) {
+    package init(of bytes: [UInt8]) {
         size = bytes.count
         for byte in bytes {
             switch byte {
@@ -31,7 +31,7 @@ struct JSONCost {
         elements += containers
     }
 
-    var bytes: Int {
+    package var bytes: Int {
         elements * Self.perElement + names * Self.perName + containers * Self.perContainer + size * Self.copies
     }
 }
