@@ -31,9 +31,7 @@ enum Redaction {
     /// The path component of a member. A hostile reply may contain any name.
     static func key(_ key: String) -> String {
         let plain = key.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
-                || byte == UInt8(ascii: "-")
+            byte.isASCIIAlphanumeric || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
         }
         return plain && !key.isEmpty && key.utf8.count <= 64 ? key : "(\(name(Array(key.utf8))))"
     }

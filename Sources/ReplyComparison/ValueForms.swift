@@ -78,7 +78,7 @@ struct GMTText: Equatable {
         guard rest.count <= 40 else { return nil }
         var digits: [UInt8] = []
         for separator in ["-", "-", " T", ":", ":", ""] {
-            let number = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            let number = rest.prefix(while: \.isDigit)
             guard number.count == (digits.isEmpty ? 4 : 2) else { return nil }
             digits += number
             rest = rest.dropFirst(number.count)
@@ -87,7 +87,7 @@ struct GMTText: Equatable {
             rest = rest.dropFirst()
         }
         if rest.first == UInt8(ascii: ".") {
-            rest = rest.dropFirst().drop { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+            rest = rest.dropFirst().drop(while: \.isDigit)
         }
         let zones = [" Etc/GMT", "Z", "+00:00", " GMT", " UTC", " +0000"]
         guard zones.contains(String(decoding: rest, as: UTF8.self)) else { return nil }

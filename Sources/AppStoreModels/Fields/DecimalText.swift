@@ -1,6 +1,6 @@
 extension StringProtocol {
     /// Whether the text is one or more of the digits 0 to 9, like all identifiers of the App Store.
-    package var isDecimal: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+    package var isDecimal: Bool { !isEmpty && utf8.allSatisfy(\.isDigit) }
 }
 
 extension Int64 {
@@ -15,6 +15,10 @@ extension Int64 {
 }
 
 extension UInt8 {
+    /// Whether the byte is one of the digits 0 to 9 in ASCII.
+    @inlinable @inline(__always)
+    package var isDigit: Bool { self &- 0x30 < 10 }
+
     /// Whether the byte is a letter or a digit in ASCII.
     package var isASCIIAlphanumeric: Bool {
         switch self {

@@ -192,7 +192,7 @@ extension JSONTokenizer {
         if peek() == UInt8(ascii: "0") {
             index += 1
             // Rejects "01" here, to give a better reason than "unexpected byte".
-            if Self.isDigit(peek()) { throw error(.invalidNumber) }
+            if peek().isDigit { throw error(.invalidNumber) }
         } else {
             try digits()
         }
@@ -212,15 +212,10 @@ extension JSONTokenizer {
     }
 
     private mutating func digits() throws(JSONReadingError) {
-        guard Self.isDigit(peek()) else {
+        guard peek().isDigit else {
             throw error(index < bytes.count ? .invalidNumber : .unexpectedEnd)
         }
-        while Self.isDigit(peek()) { index += 1 }
-    }
-
-    @inline(__always)
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        byte &- UInt8(ascii: "0") < 10
+        while peek().isDigit { index += 1 }
     }
 
     /// Reads a string from its opening quote to its closing one, validating escapes and UTF-8.

@@ -79,5 +79,4 @@ extension ArraySlice<UInt8> {
 extension UInt8 {
     /// White space of JSON, base64 and property lists: blank, tab, line feed, carriage return.
     var isWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
-    var isDigit: Bool { self &- 0x30 < 10 }
 }

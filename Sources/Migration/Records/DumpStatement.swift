@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The beginning of a statement of a SQL dump that names columns: CREATE TABLE, `COPY … FROM stdin` or `INSERT … VALUES`.
 struct DumpStatement {
     enum Kind { case table, copy, insert }

@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// Divides what stands in the parentheses of a statement, at its commas and across pieces of input: the values of a row, such as
 /// `(1,'it''s',NULL)`, or the definitions of columns.
 ///

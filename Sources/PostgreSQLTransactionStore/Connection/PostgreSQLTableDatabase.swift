@@ -1,3 +1,4 @@
+import AppStoreModels
 import TransactionStore
 
 /// A connection to a PostgreSQL schema that is not a store, for commands that write tables.
@@ -165,7 +166,7 @@ enum JSONBText {
                     if byte == UInt8(ascii: "\"") { isInString = false }
                     result.append(byte)
                 }
-            } else if byte == UInt8(ascii: "-") || isDigit(byte) {
+            } else if byte == UInt8(ascii: "-") || byte.isDigit {
                 while end < json.count, isPartOfNumber(json[end]) { end += 1 }
                 let number = json[position..<end]
                 let quote = isInRange(number) ? [] : [UInt8(ascii: "\"")]
@@ -179,17 +180,15 @@ enum JSONBText {
         return result
     }
 
-    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
-
     private static func isPartOfNumber(_ byte: UInt8) -> Bool {
-        isDigit(byte) || byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") || byte == UInt8(ascii: "+")
+        byte.isDigit || byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") || byte == UInt8(ascii: "+")
             || byte == UInt8(ascii: "-")
     }
 
     private static func isInRange(_ number: ArraySlice<UInt8>) -> Bool {
         guard number.count <= maximumNumber else { return false }
         guard let mark = number.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) else { return true }
-        return number[(mark + 1)...].count(where: isDigit) < maximumExponent
+        return number[(mark + 1)...].count { $0.isDigit } < maximumExponent
     }
 
     /// Appends an escape. If it begins a surrogate pair, appends the whole pair.
