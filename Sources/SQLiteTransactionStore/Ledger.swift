@@ -308,7 +308,7 @@ extension SQLiteTransactionStore: CustomerDirectory {
         }
     }
 
-    private static func findReference(_ reference: CustomerReference) -> String {
+    package static func findReference(_ reference: CustomerReference) -> String {
         // The indices are named, because the statistics of a small table would still select a scan after it has grown.
         let purchases = """
             SELECT scope_id, \(CustomerIdentity.Kind.originalTransactionId.rawValue) AS kind,
@@ -331,13 +331,6 @@ extension SQLiteTransactionStore: CustomerDirectory {
             FROM (\(identities)) AS i CROSS JOIN scopes s ON s.id = i.scope_id
             ORDER BY s.environment, s.bundle_id, i.kind, i.value LIMIT ?2
             """
-    }
-
-    /// SQLite's query plan for a reference; for tests.
-    package func plan(of reference: CustomerReference) async throws -> [String] {
-        try await read { db in
-            try SQLStatement(db, "EXPLAIN QUERY PLAN " + Self.findReference(reference)).rows { $0.text(3) }
-        }
     }
 
     private struct KnownIdentity {

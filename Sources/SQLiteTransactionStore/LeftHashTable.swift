@@ -3,10 +3,10 @@ import Purchases
 import TransactionStore
 
 /// The hashes that erasures left (`LeftHash`), within a transaction.
-struct LeftHashTable {
+package struct LeftHashTable {
     let db: Database
 
-    fileprivate static let listSecrets = """
+    package static let listSecrets = """
         WITH RECURSIVE next (secret) AS (
             SELECT MIN(secret) FROM left_hashes
             UNION ALL
@@ -59,15 +59,6 @@ struct LeftHashTable {
                 }
             }
             if !erased.isEmpty { try Erasure(db: db, scope: scope, scopeId: id).remove(erased) }
-        }
-    }
-}
-
-extension SQLiteTransactionStore {
-    /// SQLite's query plan for the look that every write takes; for tests.
-    package func planOfSecrets() async throws -> [String] {
-        try await read { db in
-            try SQLStatement(db, "EXPLAIN QUERY PLAN " + LeftHashTable.listSecrets).rows { $0.text(3) }
         }
     }
 }

@@ -66,7 +66,7 @@ struct LeftHashTests {
     func cost() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
-        let plan = try await store.planOfSecrets()
+        let plan = try queryPlan(of: LeftHashTable.listSecrets, in: folder.file("store.sqlite"))
         #expect(plan.count { $0.contains("SEARCH") && $0.contains("left_hashes") } >= 1, "\(plan)")
         #expect(!plan.contains { $0.contains("SCAN left_hashes") }, "\(plan)")
         try await store.close()

@@ -1,4 +1,5 @@
 import AppStoreModels
+import GRDB
 import ProductCatalog
 import Purchases
 import Testing
@@ -16,6 +17,16 @@ func code(_ body: () async throws -> Void) async -> TransactionStoreError.Code? 
         let error = error as? TransactionStoreError
         #expect(error != nil, "every error is a TransactionStoreError")
         return error?.code
+    }
+}
+
+/// SQLite's query plan for a statement, one line per step.
+@inline(never)
+func queryPlan(of sql: String, _ arguments: StatementArguments = [], in path: String) throws -> [String] {
+    let queue = try DatabaseQueue(path: path)
+    defer { try? queue.close() }
+    return try queue.read { db in
+        try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN \(sql)", arguments: arguments).map { $0["detail"] as String }
     }
 }
 

@@ -42,16 +42,10 @@ struct SQLiteLookUpTests {
     @Test func theIdentitiesOfACustomerAreFoundByTheirIndex() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
-        let queue = try DatabaseQueue(path: folder.file("store.sqlite"))
-        let plan = try await queue.read { db in
-            try Row.fetchAll(
-                db, sql: "EXPLAIN QUERY PLAN \(SQLiteTransactionStore.leastIdentity)", arguments: [1, 1]
-            ).map { $0["detail"] as String }
-        }
+        let plan = try queryPlan(of: SQLiteTransactionStore.leastIdentity, [1, 1], in: folder.file("store.sqlite"))
         #expect(plan.first?.contains("identities_by_customer (customer_id=?)") == true, "\(plan)")
         // The first one is found without sorting all of them.
         #expect(plan.count == 1, "\(plan)")
-        try queue.close()
         try await store.close()
     }
 

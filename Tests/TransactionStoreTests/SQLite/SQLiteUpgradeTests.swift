@@ -505,7 +505,7 @@ struct SQLiteUpgradeTests {
         try await makeFile(path)
         let store = try SQLiteTransactionStore.open(path: path)
         for reference in [CustomerReference.transactionId("2"), .webOrderLineItemId("77"), .userId("u")] {
-            let plan = try await store.plan(of: reference)
+            let plan = try queryPlan(of: SQLiteTransactionStore.findReference(reference), [1, 1], in: path)
             #expect(plan.contains { $0.contains("SEARCH") && $0.contains("INDEX") })
             #expect(!plan.contains { $0.contains("SCAN transactions") || $0.contains("SCAN user_claims") }, "\(plan)")
         }
