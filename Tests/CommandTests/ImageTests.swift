@@ -67,7 +67,7 @@ import VerifyReceiptServer
     }
 
     /// Every folder that a target or a COPY needs reaches the build, and what is large or secret does not.
-    @Test func whatTheBuildDoesNotNeedStaysOutside() throws {
+    @Test func filesThatTheBuildDoesNotNeedStayOutside() throws {
         let ignored = try Set(Self.text(".dockerignore").split(separator: "\n").map(String.init))
         for name in [".git", ".build"] { #expect(ignored.contains(name)) }
         for name in ["Sources", "Tests", "tools", "Package.swift", "Package.resolved"] {

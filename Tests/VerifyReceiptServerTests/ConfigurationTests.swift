@@ -70,7 +70,7 @@ import VerifyReceiptServer
         apps: "no apps are configured: receipts of every app are answered, and kept in the store"
     )
 
-    @Test func whatIsOpenWithoutConfigurationIsSaidInOneLineEach() throws {
+    @Test func eachOpenDefaultIsOneWarningLine() throws {
         let secret = "0123456789abcdef0123456789ABCDEF"
         #expect(try Self.load("# nothing\n").warnings == [Self.open.secrets, Self.open.apps])
         let only = try Self.load("account-secrets: [\(secret)]").warnings
@@ -115,7 +115,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: ["store.url", "account-secrets", "endpoint.base64", "shadow.url"])
-    func whatIsGivenEmptyIsRefused(_ key: String) {
+    func anEmptyValueIsRefused(_ key: String) {
         let variable = "LEGACY_RECEIPTS_" + key.uppercased().replacing(".", with: "_").replacing("-", with: "_")
         #expect(Self.problems("#", flags: [key: ""]).contains { $0.key == key })
         #expect(Self.problems("#", environment: [variable: ""]).contains { $0.key == key })
@@ -240,7 +240,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: ["a: [", "a: 1\na: 2", "{", "a: &x 1\nb: *y", "- 1", "text", "a: \"\\q\""])
-    func whatIsNoConfigurationIsRefused(text: String) {
+    func aFileThatIsNoConfigurationIsRefused(text: String) {
         #expect(!Self.problems(text).isEmpty)
     }
 

@@ -54,7 +54,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: [(401, "not accepted (401)"), (500, "HTTP 500"), (404, "HTTP 404")])
-    func aKeyThatDoesNotWorkIsSaid(status: Int, text: String) async throws {
+    func aRejectedKeyIsReported(status: Int, text: String) async throws {
         let answer = OneAnswer(status)
         let problems = try await Self.problems(answer)
         #expect(problems.count == 2 && problems.allSatisfy { $0?.contains(text) == true }, "\(problems)")
@@ -62,7 +62,7 @@ import VerifyReceiptServer
         #expect(answer.requests.withLock { $0.count } == 2)
     }
 
-    @Test func aStoreIsOpenedAndAsked() async throws {
+    @Test func aStoreIsOpenedAndQueried() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         try await SQLiteTransactionStore.open(path: path).close()

@@ -33,7 +33,7 @@ extension ServerTests {
             #expect(answer.verifyStatus == status)
         }
 
-        @Test func metricsTellHowManyReceiptsCameAgain() async throws {
+        @Test func metricsCountRepeatedReceipts() async throws {
             try await TestServer.run { server in
                 for _ in 0..<3 {
                     let answer = try await Wire.ask(server.port, Sent.post(Sent.body()))

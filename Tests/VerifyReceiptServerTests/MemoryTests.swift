@@ -65,7 +65,7 @@ extension ServerTests {
             }
         }
 
-        @Test func answersThatNobodyTakesAreCounted() async throws {
+        @Test func unreadAnswersAreCounted() async throws {
             try await TestServer.run { server in
                 let wire = try await Wire.run {
                     let wire = try Wire(port: server.port, receiveBuffer: 4_096)
@@ -95,7 +95,7 @@ extension ServerTests {
 
         /// Two bytes of JSON become more than thirty of memory: what they become is reserved, not what was sent.
         @Test(arguments: ["[0,", "[],", #"{"":0},"#, #"[[0]],"#])
-        func aNotificationReservesWhatItsValuesCost(piece: String) async throws {
+        func aNotificationReservesTheMemoryOfItsValues(piece: String) async throws {
             let folder = try TemporaryFolder()
             let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
             let element = piece == "[0," ? "0," : piece

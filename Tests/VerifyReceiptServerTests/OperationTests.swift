@@ -68,7 +68,7 @@ extension ServerTests {
 
         /// What else the sockets have to say while they end would hide the one line that matters.
         @Test(arguments: [true, false])
-        func aBusyPortIsAllThatIsSaid(isAdmin: Bool) async throws {
+        func aBusyPortIsTheOnlyErrorLogged(isAdmin: Bool) async throws {
             try await TestServer.run { first in
                 let log = try CapturedLog()
                 let port = isAdmin ? first.adminPort : first.port
@@ -129,7 +129,7 @@ extension ServerTests {
             }
         }
 
-        @Test func countersSayWhatWasAnswered() async throws {
+        @Test func countersMatchTheAnswers() async throws {
             try await TestServer.run { server in
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body(), path: "/sandbox/verifyReceipt"))
@@ -243,7 +243,7 @@ extension ServerTests {
 
         // MARK: TLS
 
-        @Test func tlsSpeaksHTTP2AndHTTP1() async throws {
+        @Test func tlsServesHTTP2AndHTTP1() async throws {
             let files = try TestCertificate()
             let configuration = VerifyReceiptServerConfiguration.testing { $0.listeners[0].tls = files.tls }
             try await TestServer.run(configuration) { server in

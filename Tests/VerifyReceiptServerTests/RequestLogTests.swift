@@ -119,7 +119,7 @@ extension ServerTests {
             }
         }
 
-        @Test func whatALoggerCarriesStandsInEachLine() async throws {
+        @Test func metadataOfALoggerIsInEachLine() async throws {
             let handler: @Sendable (LogWriter) -> any LogHandler = { writer in
                 var handler = ServerLogHandler(level: .info, writer: writer)
                 handler[metadataKey: "replica"] = "b7"

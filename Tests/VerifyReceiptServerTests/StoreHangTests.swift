@@ -61,7 +61,7 @@ extension ServerTests {
             }
         }
 
-        @Test func whatNeedsTheStoreFailsAtItsDeadlineAndThenAtOnceUntilItAnswers() async throws {
+        @Test func requestsThatNeedAHangingStoreFailAtTheDeadlineThenAtOnce() async throws {
             let store = PuppetStore()
             try await TestServer.run(Self.configuration(), store: store) { server in
                 // A busy machine may take longer than the deadline.
@@ -90,7 +90,7 @@ extension ServerTests {
             }
         }
 
-        @Test func receiptsAnswerWithoutAStoreThatHangsAndReadinessSaysSo() async throws {
+        @Test func receiptsAreAnsweredWhileTheStoreHangsAndReadinessReportsIt() async throws {
             let configuration = Self.configuration { $0.endpoint.whenStoreFails = .receiptOnly }
             let store = PuppetStore()
             try await TestServer.run(configuration, store: store) { server in
@@ -119,7 +119,7 @@ extension ServerTests {
         }
 
         @Test(arguments: [PuppetStore.Mood.fails(.unavailable), .hangs])
-        func aStoreThatCannotBeUsedAtStartIsSaid(mood: PuppetStore.Mood) async throws {
+        func anUnusableStoreIsReportedAtStart(mood: PuppetStore.Mood) async throws {
             let store = PuppetStore()
             store.become(mood)
             try await TestServer.run(Self.configuration(), store: store) { server in

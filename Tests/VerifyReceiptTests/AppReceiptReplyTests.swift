@@ -67,7 +67,7 @@ import VerifyReceipt
         #expect(reply.json["environment"]?.string == "Sandbox")
     }
 
-    @Test func whatTheReceiptDoesNotHaveIsLeftOut() async throws {
+    @Test func membersMissingFromTheReceiptAreLeftOut() async throws {
         let bytes = try appReceipt {
             $0.receiptType = nil
             $0.downloadId = nil
@@ -194,7 +194,7 @@ import VerifyReceipt
 
     // MARK: What nobody stated
 
-    @Test func nothingIsPresumedUnlessItIsAskedFor() async throws {
+    @Test func nothingIsPresumedByDefault() async throws {
         let bare = month(0).with {
             $0.ownershipType = nil
             $0.isInIntroOfferPeriod = nil
@@ -203,7 +203,7 @@ import VerifyReceipt
         #expect(entry["in_app_ownership_type"] == nil && entry["is_in_intro_offer_period"] == nil)
     }
 
-    @Test func presumedMembersFillWhatNobodyStatedAndNothingElse() async throws {
+    @Test func presumedMembersFillOnlyMissingMembers() async throws {
         let endpoint = try testEndpoint { $0.presumedMembers = .all }
         let bare = month(0).with {
             $0.ownershipType = nil
@@ -233,7 +233,7 @@ import VerifyReceipt
         #expect(reply.json["latest_receipt"] == nil)
     }
 
-    @Test func presumedListsDoNotBringWhatTheConfigurationLeavesOut() async throws {
+    @Test func presumedListsOmitMembersThatTheConfigurationLeavesOut() async throws {
         let endpoint = try testEndpoint {
             $0.presumedMembers.lists = true
             $0.latestTransactions = .withSubscriptions

@@ -93,7 +93,7 @@ import VerifyReceipt
         }.ask(body(try appReceipt([month(0)])), now: now)
     }
 
-    @Test func anAnswerAboutOneAccountSaysNothingOfTheOther() async throws {
+    @Test func anAnswerAboutOneAccountDoesNotCoverTheOther() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
         let appStore = AppStore(store, [Self.bob: Self.fact(Self.bob, refunded: true)])
@@ -103,7 +103,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.ageMilliseconds == 0)
     }
 
-    @Test func anAccountThatTheAnswerRevealsIsAskedAboutToo() async throws {
+    @Test func anAccountThatTheAnswerRevealsIsQueriedToo() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.bob, signed: requestDate - 3_600_001)])
         let appStore = AppStore(
@@ -113,7 +113,7 @@ import VerifyReceipt
         #expect(reply.latest(Self.bob)?["cancellation_date_ms"] != nil)
     }
 
-    @Test func aPurchaseLearnedSinceTheLastAnswerIsAskedAbout() async throws {
+    @Test func aPurchaseStoredSinceTheLastAnswerIsQueried() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, source: .notificationV2)])
         let appStore = AppStore(store)
@@ -121,7 +121,7 @@ import VerifyReceipt
         #expect(appStore.asked.withLock { $0 } == [Self.bob])
     }
 
-    @Test func whatNobodySignedIsAskedAboutWhereAnswersShowIt() async throws {
+    @Test func unsignedPurchasesAreQueriedWhereRepliesShowThem() async throws {
         for recordedFacts in [EndpointConfiguration.RecordedFacts.completing, .granting] {
             let store = MemoryStore()
             let recorded = Self.fact(Self.bob, source: .recordedReply)
@@ -136,7 +136,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func aPurchaseOfWhichTheAppStoreStatesNothingCountsAsAskedAbout() async throws {
+    @Test func aPurchaseMissingFromTheAnswerCountsAsQueried() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(store, appStore)
@@ -214,7 +214,7 @@ import VerifyReceipt
         #expect(appStore.asked.withLock { $0 } == [Self.ada])
     }
 
-    @Test func anAnswerThatIsTooOldIsNoneAndNobodyAsksForEver() async throws {
+    @Test func anAnswerThatIsTooOldIsIgnoredAndCallsAreLimited() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store, time: requestDate - 3_600_001)
         #expect(try await Self.ask(store, appStore).status == 21005)

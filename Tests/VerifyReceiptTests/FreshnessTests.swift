@@ -76,7 +76,7 @@ import VerifyReceipt
     private static let hour: Int64 = 3_600_000
     private static let current = Freshness(source: .appStore, maximumAge: hour)
 
-    @Test func theStoreIsTheDefaultAndAsksNobody() async throws {
+    @Test func theStoreIsTheDefaultAndCallsNoAPI() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(Freshness(), store, appStore)
@@ -97,7 +97,7 @@ import VerifyReceipt
         #expect(known?.newestAppReceipt != nil)
     }
 
-    @Test func theAppStoreIsAskedWhereItNeverSpoke() async throws {
+    @Test func theAppStoreIsQueriedIfItNeverAnswered() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(Self.current, store, appStore)
@@ -150,7 +150,7 @@ import VerifyReceipt
         try await store.close()
     }
 
-    @Test func whatTheAppStoreSaidWithinTheMaximumAgeIsGoodEnough() async throws {
+    @Test func anAnswerWithinTheMaximumAgeIsUsed() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour)])
         let appStore = AppStore(store)
@@ -159,7 +159,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == Self.hour)
     }
 
-    @Test func theSubmissionIsTakenInOnceHoweverOftenTheStoreIsAsked() async throws {
+    @Test func theSubmissionIsStoredOnceEvenIfTheStoreIsReadAgain() async throws {
         let store = MemoryStore()
         _ = try await Self.ask(Self.current, store, AppStore(store))
         // The receipt, and what the App Store said.
@@ -168,7 +168,7 @@ import VerifyReceipt
         #expect(await store.lookUps == 2)
     }
 
-    @Test func aMillisecondBeyondTheMaximumAgeIsAsked() async throws {
+    @Test func aMillisecondBeyondTheMaximumAgeIsQueried() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour - 1)])
         let appStore = AppStore(store)
@@ -179,7 +179,7 @@ import VerifyReceipt
     @Test(
         "A notification speaks of one transaction, and which JWS a client hands in is the client's choice",
         arguments: [FactSource.notificationV2, .signedTransaction])
-    func whatDoesNotStateTheWholeHistoryMakesNothingCurrent(source: FactSource) async throws {
+    func aDocumentWithoutTheFullHistoryMakesNothingCurrent(source: FactSource) async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate, source: source)])
         let appStore = AppStore(store)
@@ -207,7 +207,7 @@ import VerifyReceipt
         #expect(facts.reason?.contains("it is away") == true)
     }
 
-    @Test func whileItIsAwayAndNeverSpokeThereIsNoAge() async throws {
+    @Test func whileTheAppStoreIsAwayAndNeverAnsweredThereIsNoAge() async throws {
         let store = MemoryStore()
         let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
         #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil && reply.reply.facts.appStoreFailed)

@@ -150,7 +150,7 @@ import VerifyReceipt
     }
 
     /// Transaction receipts do not state what kind of product they are about.
-    @Test func theCatalogTellsConsumablesThatNoDocumentCallsSo() async throws {
+    @Test func theCatalogMarksConsumablesThatDocumentsDoNot() async throws {
         let fact = TransactionFact(
             payload: JWSTransactionDecodedPayload {
                 $0.originalTransactionId = "77"

@@ -90,7 +90,7 @@ import VerifyReceipt
         store.release()
     }
 
-    @Test func whatTheStoreDoesNotTakeInTimeIsRememberedAndGoesToTheStoreLater() async throws {
+    @Test func aWriteThatTimesOutIsSpooledAndStoredLater() async throws {
         try await eventually("the spool takes each in time") { try await isRemembered() }
     }
 
@@ -251,7 +251,7 @@ import VerifyReceipt
         try await spooling.end()
     }
 
-    @Test func whatTheSpoolTakesTooLateGoesToTheStoreAllTheSame() async throws {
+    @Test func anEntrySpooledTooLateIsStoredToo() async throws {
         let store = PickyStore(refused: nil)
         store.isAway = true
         let spool = SlowSpool()

@@ -85,7 +85,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func theOlderReceiptBringsWhatTheLatestReceiptTaughtTheStore(_ kind: StoreKind) async throws {
+    func theOlderReceiptGetsPurchasesStoredFromTheLatestReceipt(_ kind: StoreKind) async throws {
         var total = ParityTally()
         for pair in try Self.pairs() {
             guard let text = pair.reply["latest_receipt"]?.string else { continue }
@@ -158,7 +158,7 @@ extension Base64 {
         "120.json": ["receipt.bundle_id": "name replaced", "latest_receipt_info.product_id": "name replaced"],
     ]
 
-    @Test func theReissuedReceiptGivesWhatItsReplySaid() async throws {
+    @Test func theReissuedReceiptGivesItsRecordedReply() async throws {
         var total = ParityTally()
         var count = 0
         for file in try SharedReceipts.files("responses") {

@@ -126,7 +126,7 @@ import VerifyReceipt
         #expect(reply.pending?.first?.text("auto_renew_status") == "1")
     }
 
-    @Test func theSignatureIsJudgedBeforeThePassword() async throws {
+    @Test func theSignatureIsCheckedBeforeThePassword() async throws {
         let bytes = damaged(try appReceipt([month(0)]))
         #expect(try await endpoint().ask(body(bytes, password: "wrong")).status == 21003)
     }

@@ -45,7 +45,7 @@ import VerifyReceipt
     ]
 
     @Test(arguments: [FactSource.notificationV2, .recordedReply])
-    func howAnOlderPeriodEndedIsNotToldBesideANewerOne(_ source: FactSource) async throws {
+    func theEndOfAnOlderPeriodIsNotShownForANewerOne(_ source: FactSource) async throws {
         // The newest month begins at the creation of the receipt.
         let start = created.milliseconds
         #expect(Set(try await entry(told: start - 1, source).keys) == Self.base)
@@ -54,7 +54,7 @@ import VerifyReceipt
     }
 
     /// A record without a date of its own is at least as new as the purchases in it, and may be newer.
-    @Test func aRecordWhoseDateIsNotKnownMayBeAboutTheNewestPeriod() async throws {
+    @Test func aRecordWithoutDateMayBeAboutTheNewestPeriod() async throws {
         let start = created.milliseconds
         #expect(Set(try await entry(told: start, .recordedReply).keys) == Self.base.union(Self.ending))
         #expect(Set(try await entry(told: start).keys) == Self.base)

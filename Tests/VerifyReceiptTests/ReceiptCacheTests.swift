@@ -69,7 +69,7 @@ import VerifyReceipt
         #expect(known([1]) != KnownReceipt(form: .transaction, bytes: [1], signedDate: 1))
     }
 
-    @Test func theEnvironmentIsJudgedEachTime() async throws {
+    @Test func theEnvironmentIsCheckedEachTime() async throws {
         let endpoint = try testEndpoint()
         let bytes = try sandboxReceipt([month(0)])
         for _ in 0..<2 {
@@ -83,7 +83,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func thePasswordIsJudgedEachTime() async throws {
+    @Test func thePasswordIsCheckedEachTime() async throws {
         let endpoint = try testEndpoint { $0.accountSecrets = [SharedSecret("s3cret")] }
         let bytes = try appReceipt([month(0)])
         for _ in 0..<2 {
@@ -93,7 +93,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func whatIsRefusedIsNotRemembered() async throws {
+    @Test func refusedReceiptsAreNotCached() async throws {
         let endpoint = try testEndpoint()
         let forged = damaged(try appReceipt([month(0)]))
         for _ in 0..<3 { #expect(try await endpoint.ask(body(forged)).status == 21003) }
@@ -110,7 +110,7 @@ import VerifyReceipt
         #expect(endpoint.receiptLookups == (2, 3))
     }
 
-    @Test func trustInSomebodyElseRemembersNothing() async throws {
+    @Test func anotherTrustPolicyHasItsOwnCache() async throws {
         let bytes = try appReceipt([month(0)])
         #expect(try await testEndpoint().ask(body(bytes)).status == 0)
         #expect(try await testEndpoint { $0.trust = .apple }.ask(body(bytes)).status == 21003)
@@ -124,7 +124,7 @@ import VerifyReceipt
     }
 
     /// Of receipts that come once the memory does not grow, and one that comes all the time stays.
-    @Test func theMemoryIsBoundedAndWhatIsAskedForStays() async throws {
+    @Test func theCacheIsBoundedAndKeepsRequestedReceipts() async throws {
         let endpoint = try testEndpoint { $0.receiptCacheBytes = 1 << 20 }
         let often = try appReceipt([month(0)])
         #expect(try await endpoint.ask(body(often)).status == 0)

@@ -60,7 +60,7 @@ import VerifyReceipt
 
     // MARK: Modern facts in legacy words
 
-    @Test func aSignedTransactionIsToldInLegacyWords() async throws {
+    @Test func aSignedTransactionIsShownWithLegacyMembers() async throws {
         let token = "7e57a11c-0000-4000-8000-00000000f06e"
         let fact = Self.signed("530001234569999") { $0.appAccountToken = token }
         let entry = try await entry(fact, appReceipt([month(0)]))
@@ -124,7 +124,7 @@ import VerifyReceipt
         #expect(entry["is_upgraded"] == nil)
     }
 
-    @Test func anUpgradeIsUpgradedWithTheDateWhereAReceiptTellsIt() async throws {
+    @Test func anUpgradeHasTheDateIfAReceiptStatesIt() async throws {
         let fact = Self.signed { $0.isUpgraded = true }
         let without = try await entry(fact, appReceipt([month(0)]))
         #expect(without.text("is_upgraded") == "true" && without["cancellation_date"] == nil)
@@ -274,7 +274,7 @@ import VerifyReceipt
         #expect(entry.text("auto_renew_status") == "1")
     }
 
-    @Test func anExpiredRenewalSaysWhyAndWhetherItIsRetried() async throws {
+    @Test func anExpiredRenewalShowsItsIntentAndBillingRetry() async throws {
         let facts = Self.renewal {
             $0.autoRenewStatus = .off
             $0.expirationIntent = .cancelled
@@ -359,7 +359,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.storeFailed && reply.reply.facts.reason != nil)
     }
 
-    @Test func whatALiveBackendReportsIsHandedOn() async throws {
+    @Test func aBackendFailureOfTheStoreIsReturned() async throws {
         let bytes = try appReceipt([month(0)])
         for (failure, text) in [
             (

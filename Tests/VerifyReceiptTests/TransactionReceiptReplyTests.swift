@@ -98,7 +98,7 @@ import VerifyReceipt
         #expect(try await testEndpoint().ask(body(bytes), now: Self.over).status == 21006)
     }
 
-    @Test func theRenewalIsTold() async throws {
+    @Test func theReplyShowsTheRenewal() async throws {
         let running = try await reply([Self.renewal()], now: Self.running)
         #expect(running.json["auto_renew_status"] == .integer(1))
         #expect(running.json["auto_renew_product_id"] == .string("com.example.orchard.yearly"))

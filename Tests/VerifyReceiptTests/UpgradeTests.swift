@@ -74,7 +74,7 @@ import VerifyReceipt
 
     /// A receipt states neither. That it is newer than the store takes nothing from what the App Store stated.
     @Test(arguments: [true, false])
-    func aNewerReceiptThatTheStoreDidNotLearnKeepsWhatTheAppStoreStatedOfUpgrades(_ isRenewal: Bool) async throws {
+    func anUnstoredNewerReceiptKeepsTheUpgradesOfTheAppStore(_ isRenewal: Bool) async throws {
         let next = month(0).with {
             $0.transactionId = "530001234570000"
             $0.purchaseDate = .seconds(Self.start)

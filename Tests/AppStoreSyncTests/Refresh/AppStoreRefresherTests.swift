@@ -24,7 +24,7 @@ import TransactionStore
             clock: clock)
     }
 
-    @Test func whatTheAppStoreSaysIsInTheStoreAfterwards() async throws {
+    @Test func answersOfTheAppStoreAreStored() async throws {
         let setting = try Self.setting()
         #expect(try await setting.refresh() == [AccountsAPI.ada: Self.now])
         let identity = CustomerIdentity(.originalTransactionId, AccountsAPI.ada)
@@ -35,14 +35,14 @@ import TransactionStore
         #expect(setting.outcomes == [.refreshed])
     }
 
-    @Test func whoWasAskedAboutAMomentAgoIsNotAskedAboutAgain() async throws {
+    @Test func aRecentlyQueriedCustomerIsNotQueriedAgain() async throws {
         let setting = try Self.setting()
         _ = try await setting.refresh()
         _ = try await setting.refresh()
         #expect(setting.outcomes == [.refreshed])
     }
 
-    @Test func whoWasAskedAboutTooEarlyIsAskedAboutAgain() async throws {
+    @Test func aCustomerIsQueriedAgainAfterTheMaximumAge() async throws {
         let time = Mutex(Self.now)
         let setting = try Self.setting(clock: { time.withLock { $0 } })
         _ = try await setting.refresh()
@@ -51,7 +51,7 @@ import TransactionStore
         #expect(setting.outcomes == [.refreshed, .refreshed])
     }
 
-    @Test func oneCallIsUnderWayHoweverManyRequestsWait() async throws {
+    @Test func manyWaitingRequestsShareOneCall() async throws {
         let setting = try Self.setting()
         try await withThrowingTaskGroup(of: [String: Int64].self) { group in
             for _ in 0..<200 { group.addTask { try await setting.refresh() } }
@@ -60,7 +60,7 @@ import TransactionStore
         #expect(setting.api.requests.withLock { $0.count } == 2, "history and statuses, once each")
     }
 
-    @Test func oneCallIsUnderWayByWhateverTheCustomerIsKnown() async throws {
+    @Test func requestsWithDifferentIdsOfOneCustomerShareOneCall() async throws {
         let ids = [AccountsAPI.ada, AccountsAPI.adaToo]
         let setting = try Self.setting(accounts: [ids])
         try await withThrowingTaskGroup(of: [String: Int64].self) { group in
@@ -104,7 +104,7 @@ import TransactionStore
         #expect(setting.outcomes == [.nothingKnown])
     }
 
-    @Test func oneRequestAsksOnlySoMuchAndTheNextGoesOnFromThere() async throws {
+    @Test func aRequestHasALimitOfCallsAndTheNextRequestContinues() async throws {
         let setting = try Self.setting()
         let ids = (1...AppStoreRefresher.maximumQuestions + 4).map { "77000000000\($0)" }
         await #expect(throws: RefreshError.tooManyQuestions) { try await setting.refresh(ids) }
@@ -142,7 +142,7 @@ import TransactionStore
         await #expect(throws: (any Error).self) { try await setting.refresh() }
     }
 
-    @Test func appsWithoutAKeyAreNeverAskedAbout() async throws {
+    @Test func appsWithoutAKeyAreNeverQueried() async throws {
         let setting = try Self.setting()
         await #expect(throws: RefreshError.notConfigured) {
             _ = try await setting.ask(["1"], bundleID: "com.example.other", notBefore: 0)

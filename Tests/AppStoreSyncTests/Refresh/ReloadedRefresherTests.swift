@@ -29,7 +29,7 @@ struct ReloadedRefresherTests {
         return setting
     }
 
-    @Test func itIsKnownWhatTheAppStoreWasAsked() async throws {
+    @Test func aReloadKeepsTheAnswersOfTheAppStore() async throws {
         let setting = try setting()
         _ = try await setting.refresh()
         #expect(try await setting.reloaded(credentials).refresh() == [AccountsAPI.ada: Self.now])
@@ -42,13 +42,13 @@ struct ReloadedRefresherTests {
         #expect(setting.outcomes.last == .notAsked)
     }
 
-    @Test func withAnotherKeyItIsAskedAtOnce() async throws {
+    @Test func withAnotherKeyTheAppStoreIsQueriedAtOnce() async throws {
         let setting = try await failing()
         #expect(try await setting.reloaded(RefresherSetting.credentials()).refresh() == [AccountsAPI.ada: Self.now])
         #expect(setting.outcomes.last == .refreshed)
     }
 
-    @Test(arguments: [false, true]) func atAnotherPlaceItIsAskedAtOnce(answeredBefore: Bool) async throws {
+    @Test(arguments: [false, true]) func atAnotherURLTheAppStoreIsQueriedAtOnce(answeredBefore: Bool) async throws {
         let setting = answeredBefore ? try setting() : try await failing()
         if answeredBefore { _ = try await setting.refresh() }
         let elsewhere = try RefresherSetting.credentials(url: "https://elsewhere.example.com", pem: pem)

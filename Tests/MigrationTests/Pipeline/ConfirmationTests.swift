@@ -294,7 +294,7 @@ struct ConfirmationTests {
     }
 
     @Test("Of two receipts in one record the newer one speaks, whichever comes first")
-    func newestReceiptSpeaks() async throws {
+    func theNewestReceiptOfARecordDecides() async throws {
         let cancelled = Self.coins.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
         let older = try Self.receipt([Self.coins], at: Self.bought.adding(minutes: 1))
         let newer = try Self.receipt([cancelled])

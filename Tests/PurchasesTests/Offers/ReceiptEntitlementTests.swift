@@ -71,7 +71,7 @@ import Testing
         #expect(try history([period("1", 980, 1_000)]).entitlements(at: 1_005 * day).first?.status == .expired)
     }
 
-    @Test func aRenewalInfoSaysNothingAboutEarlierPeriods() throws {
+    @Test func aRenewalInfoDoesNotAffectEarlierPeriods() throws {
         let retry = "\"is_in_billing_retry_period\":\"1\""
         let history = try history([period("1", 900, 910), period("2", 980, 1_000)], renewal: retry)
         #expect(history.entitlements(at: 915 * day).first?.status == .expired)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.enabled(if: SharedReceipts.arePresent)) struct RealRecordedReplyTests {
     @Test(arguments: ["responses", "pairs", "notifications-v1"])
-    func everyRecordedDocumentMapsOrSaysWhyNot(folder: String) throws {
+    func everyRecordedDocumentMapsOrHasAReason(folder: String) throws {
         var (transactions, renewals, errors) = (0, 0, [String]())
         let files = try SharedReceipts.files(folder).filter { $0.pathExtension == "json" }
         #expect(!files.isEmpty)

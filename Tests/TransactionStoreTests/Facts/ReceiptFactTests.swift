@@ -119,7 +119,7 @@ struct ReceiptFactTests {
         #expect(LegacyAppTransactionFields.stored(of: bytes, ofAppTransaction: row.payload).isEmpty)
     }
 
-    @Test func theLegacyFieldsOfAStoredReceiptAreReadWhateverItsSize() throws {
+    @Test func theLegacyFieldsOfAStoredReceiptAreReadAtAnySize() throws {
         let set = try VolumePurchase.set(size: DecodingLimits.defaultMaximumSize)
         let row = FactRow(try #require(set.appTransaction))
         let receipt = try #require(set.receipt).bytes

@@ -43,7 +43,7 @@ struct RecordedFactTests {
         #expect(set.appTransaction?.payload.applicationVersion == "3")
     }
 
-    @Test func aDocumentThatNobodySignedJoinsNothing() throws {
+    @Test func anUnsignedDocumentJoinsNoCustomers() throws {
         let rows = """
             [{"product_id": "a", "transaction_id": "5", "original_transaction_id": "5", "bid": "com.example.one",
               "purchase_date_ms": "1000", "environment": "Production", "receipt_type": "Production"},

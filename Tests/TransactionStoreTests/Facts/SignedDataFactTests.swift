@@ -73,7 +73,7 @@ import TransactionStoreConformance
     }
 
     /// The scope is all that is stored of them: a foreign one would be taken for one of this app.
-    @Test func whatIsOfAnotherAppOrEnvironmentIsLeftOut() {
+    @Test func dataOfAnotherAppOrEnvironmentIsLeftOut() {
         let foreign = AppTransaction {
             $0.receiptType = .sandbox
             $0.bundleId = "com.example.app"

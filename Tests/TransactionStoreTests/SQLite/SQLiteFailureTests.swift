@@ -209,7 +209,7 @@ struct SQLiteFailureTests {
         try await store.close()
     }
 
-    @Test func whatIsAppliedIsFlushedToTheDisk() async throws {
+    @Test func appliedFactsAreFlushedToTheDisk() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         // 2 is FULL (SQLite, PRAGMA synchronous).

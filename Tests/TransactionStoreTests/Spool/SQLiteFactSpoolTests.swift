@@ -123,7 +123,7 @@ struct SQLiteFactSpoolTests {
     }
 
     /// Clients send the receipts again that wait already.
-    @Test func aFullSpoolAcceptsWhatItHoldsAlready() async throws {
+    @Test func aFullSpoolAcceptsEntriesThatItContains() async throws {
         let folder = try TemporaryFolder()
         let spool = try open(folder, maximumBytes: 4_096)
         var kept = 0
@@ -221,7 +221,7 @@ struct SQLiteFactSpoolTests {
         try await next.close()
     }
 
-    @Test func whatIsSetAsideBlocksNothingAndWaitsAgainAfterTheNextStart() async throws {
+    @Test func anEntrySetAsideBlocksNothingAndWaitsAgainAfterTheNextStart() async throws {
         let folder = try TemporaryFolder()
         var spool = try open(folder)
         for id in 1...3 { try await spool.append(set("\(id)")) }

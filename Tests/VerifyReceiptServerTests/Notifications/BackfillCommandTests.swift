@@ -174,7 +174,7 @@ import TransactionStore
         try await server.stop()
     }
 
-    @Test func exitCodesSayWhatHappened() async throws {
+    @Test func exitCodesStateTheOutcome() async throws {
         let good = try BackfillTests.history([now - 60_000])
         let folder = try TemporaryFolder()
         let forged = BackfillTests.Entry(jws: "a.b.c", uuid: "", date: now - 60_000)

@@ -182,7 +182,7 @@ import VerifyReceiptServer
         try await server.stop()
     }
 
-    @Test func whatIsNotGenuineIsCountedAndTheRestTakenIn() async throws {
+    @Test func forgedNotificationsAreCountedAndTheRestStored() async throws {
         var history = try Self.history(3)
         history[1] = Entry(jws: String(history[1].jws.dropLast(8)) + "AAAAAAAA", uuid: "", date: 1)
         let server = try await Self.server(history)

@@ -80,7 +80,7 @@ extension ServerTests {
         }
 
         @Test(arguments: [TransactionStoreError.Code.unavailable, .busy, .notWritable, .corrupt, .closed, .engine])
-        func storeThatFailsAsksForAnotherAttempt(code: TransactionStoreError.Code) async throws {
+        func aFailingStoreRequestsARetry(code: TransactionStoreError.Code) async throws {
             let store = PuppetStore()
             try await TestServer.run(Self.configuration(), store: store) { server in
                 store.become(.fails(code))
@@ -92,7 +92,7 @@ extension ServerTests {
             }
         }
 
-        @Test func fullQueueAsksForAnotherAttempt() async throws {
+        @Test func aFullQueueRequestsARetry() async throws {
             let store = PuppetStore()
             store.become(.waits)
             let configuration = Self.configuration {
@@ -125,7 +125,7 @@ extension ServerTests {
             }
         }
 
-        @Test func whatIsNotGenuineGets403AndIsNotStored() async throws {
+        @Test func aForgedNotificationGets403AndIsNotStored() async throws {
             let jws = try Self.draft().signed()
             let parts = jws.split(separator: ".").map(String.init)
             let other = try Self.draft("REFUND").signed().split(separator: ".").map(String.init)
@@ -150,7 +150,7 @@ extension ServerTests {
             #expect(store.calls == 0)
         }
 
-        @Test func signatureOfNobodyWeTrustGets403() async throws {
+        @Test func aSignatureWithoutTrustAnchorGets403() async throws {
             let store = PuppetStore()
             let configuration = Self.configuration { $0.signedDataTrust = .apple }
             try await TestServer.run(configuration, store: store) { server in
@@ -191,7 +191,7 @@ extension ServerTests {
         }
 
         @Test(arguments: ["TEST", "FROM_THE_FUTURE"])
-        func notificationAboutNobodyIsKept(type: String) async throws {
+        func aNotificationWithoutCustomerIsKept(type: String) async throws {
             try await Self.withStore { store in
                 try await TestServer.run(Self.configuration(), store: store) { server in
                     var draft = NotificationDraft(bare: type, at: 1_717_243_200_000)

@@ -42,7 +42,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: NotificationCase.all)
-    func notificationChangesTheReplyAsItSays(_ example: NotificationCase) async throws {
+    func aNotificationChangesTheReply(_ example: NotificationCase) async throws {
         let bench = try Bench()
         var subscription = Subscription(Self.original)
         // The old client has asked before, so that the store knows its receipt.

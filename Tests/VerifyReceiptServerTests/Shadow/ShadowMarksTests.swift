@@ -21,7 +21,7 @@ extension ServerTests {
         }
 
         /// Two servers that shadow each other, or one that shadows itself, would ask for ever.
-        @Test func whatCameFromHereIsNotSentOnAndCounted() async throws {
+        @Test func aRequestWithOurOwnMarkIsNotForwardedAndCounted() async throws {
             try await withShadowing { server, live in
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 try await live.waitForRequests(1)

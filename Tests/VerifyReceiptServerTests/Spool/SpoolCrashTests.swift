@@ -59,7 +59,7 @@ struct SpoolCrashTests {
 
     // MARK: Start and stop
 
-    @Test func aStopSaysThatReceiptsRemainInTheSpool() async throws {
+    @Test func aStopLogsThatReceiptsRemainInTheSpool() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         let arguments = ["--store", "sqlite:\(path)", "--set", "timeouts.drain=0"]
@@ -88,7 +88,7 @@ struct SpoolCrashTests {
         try await server.end(by: SIGKILL)
     }
 
-    @Test func aSpoolThatCannotBeMadeAtItsDefaultPathSaysWhichKeyToSet() async throws {
+    @Test func aDefaultSpoolPathThatFailsNamesTheKeyToSet() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         try FileManager.default.createDirectory(atPath: path + ".spool", withIntermediateDirectories: true)

@@ -72,7 +72,7 @@ struct SpoolTests {
     }
 
     /// An operator who tidies up, or a volume that is mounted over it.
-    @Test func aSpoolWhoseFileIsGoneAnswersNothingThatItWouldLose() async throws {
+    @Test func aSpoolWithoutItsFileAcceptsNoReceipt() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/spool"
         let store = PuppetStore()
@@ -197,7 +197,7 @@ struct SpoolTests {
         return try ConfigurationSources(file: folder.write("serve.yaml", text)).load()
     }
 
-    @Test func theSpoolIsBesideTheStoreUnlessItIsSaid() throws {
+    @Test func theSpoolIsBesideTheStoreByDefault() throws {
         #expect(try Self.spool("#").spool.path == "legacy-receipts.sqlite.spool")
         #expect(try Self.spool("store: {url: 'sqlite:/var/x.sqlite'}").spool.path == "/var/x.sqlite.spool")
         #expect(try Self.spool("store: {url: 'postgres://db/receipts'}").spool.path == "legacy-receipts.spool")

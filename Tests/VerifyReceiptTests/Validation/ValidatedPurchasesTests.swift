@@ -257,7 +257,7 @@ import VerifyReceipt
     // MARK: Agreement
 
     /// A client that changes one URL is granted what the reply of verifyReceipt grants.
-    @Test func theCollectionGrantsWhatTheReplyGrants() async throws {
+    @Test func theCollectionGrantsTheSamePurchasesAsTheReply() async throws {
         var generator = SeededGenerator(seed: 41)
         var compared = 0
         for number in 0..<60 {
