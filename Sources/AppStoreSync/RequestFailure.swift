@@ -89,7 +89,7 @@ extension ServerClock {
     /// The longest sleep, in milliseconds. It is short so that a machine resumes soon after it was suspended.
     private static let longestSleep: Int64 = 10_000
     /// The shortest wait, in milliseconds, if the App Store states a time in the past.
-    private static let leastHold: Int64 = 1_000
+    private static let minimumPause: Int64 = 1_000
 
     /// Waits until the App Store accepts requests.
     /// - Parameters:
@@ -97,7 +97,7 @@ extension ServerClock {
     ///   - onHold: called with the end of the wait, and with nil after it.
     /// - Throws: `CancellationError`.
     func hold(until time: Int64, _ onHold: (Int64?) -> Void) async throws {
-        let end = max(time, now() + Self.leastHold)
+        let end = max(time, now() + Self.minimumPause)
         onHold(end)
         var left = end - now()
         while left > 0 {

@@ -324,8 +324,8 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
                 for identity in identities where !page.isFull {
                     last = identity.identity
                     guard identity.isLeast else { continue }
-                    let question = CustomerReader.Question(identities: [identity.identity], scope: scope)
-                    for answer in try CustomerReader.answers(to: [question], session) {
+                    let query = CustomerReader.Query(identities: [identity.identity], scope: scope)
+                    for answer in try CustomerReader.answers(to: [query], session) {
                         if let customer = try answer.get() { page.add(customer) }
                     }
                 }

@@ -58,7 +58,7 @@ struct AppleLibraryJudgeTests {
     }
 
     @Test(
-        "The judge refuses, and names line and field",
+        "The check fails and names line and field",
         arguments: [
             (#"{"transaction":{"transactionID":"1"}}"#, "transaction.transactionID"),
             (#"{"transaction":{"quantity":"1"}}"#, "transaction.quantity"),

@@ -198,7 +198,7 @@ import Testing
         #expect(JSONWriter().finish().isEmpty)
     }
 
-    @Test("What is handed over holds little more memory than it needs")
+    @Test("A returned buffer uses little more memory than it needs")
     func finishedRoom() {
         for capacity in [0, 100, 124, 126, 200, 1_000_000] {
             var writer = JSONWriter(reservingCapacity: capacity)

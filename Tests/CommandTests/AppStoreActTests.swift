@@ -209,7 +209,7 @@ struct AppStoreActTests {
         #expect(outcome.output.contains("\"appAccountToken\":\"\(Self.token)\""))
     }
 
-    @Test("A run that Apple's server stopped, or that was killed within a line, goes on with the rows that are left")
+    @Test("A run that Apple's server stopped, or that was killed within a line, continues with the remaining rows")
     func resume() async throws {
         let folder = try Folder()
         let outcome = try await AppStoreShell.run(

@@ -152,7 +152,7 @@ struct ConsumptionAnswerTests {
         #expect(outcome.error.hasPrefix("\(coins): The file of consents has no row for the transaction."))
     }
 
-    @Test("A request stays open until Apple has accepted the answer, and the next run goes on")
+    @Test("A request stays open until Apple has accepted the answer, and the next run continues")
     func goesOn() async throws {
         let folder = try Folder()
         let outcome = try await run(

@@ -237,7 +237,7 @@ struct CustomerErasureTests {
     }
 
     @Test(
-        "--leave-hashes leaves hashes that name nobody; migrate and merge learn nothing of the customer; --remove-hashes undoes it"
+        "--leave-hashes leaves hashes that identify no customer; migrate and merge store nothing of the customer; --remove-hashes undoes it"
     )
     func leaveHashes() async throws {
         let folder = try Folder.withRoot()

@@ -11,7 +11,7 @@ struct CustomerTests {
         try await Command.run(["customer", "--store", "sqlite:store.sqlite"] + arguments, in: folder)
     }
 
-    @Test("Shows a customer as text: what was asked, and the tables that have rows")
+    @Test("Shows a customer as text: the query, and the tables that have rows")
     func text() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

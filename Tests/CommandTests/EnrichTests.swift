@@ -53,7 +53,7 @@ struct EnrichTests {
             """, in: folder)
     }
 
-    @Test("A receipt and a bare id become full histories, and a second run asks about nobody again")
+    @Test("A receipt and a bare id become full histories, and a second run queries no customer again")
     func histories() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(
@@ -248,7 +248,7 @@ struct EnrichTests {
         #expect(lines.last?.hasPrefix("Bare transaction ids: 40 to ask about, ") == true, "\(outcome)")
     }
 
-    @Test("An id that the App Store does not know, and an App Store that is away, are told and lose nothing")
+    @Test("An unknown id and an unreachable App Store are reported and lose nothing")
     func unknownAndAway() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(

@@ -142,7 +142,7 @@ struct LedgerFollowTests {
         #expect(try await position(in: folder) == 7)
     }
 
-    @Test("The command need not read its input, however long, and has the usual signals")
+    @Test("The command need not read its input of any length, and has the usual signals")
     func unread() async throws {
         let folder = try Folder()
         let sets = (1_000..<1_600).map {
@@ -274,7 +274,7 @@ struct LedgerFollowTests {
         try await store.close()
     }
 
-    @Test("A standby that a signal ends does not keep a lease whose grant it did not hear of")
+    @Test("A standby that a signal ends does not keep a lease whose grant was not received")
     func unheardGrant() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -331,7 +331,7 @@ struct LedgerFollowTests {
         }
     }
 
-    @Test("A process that cannot renew its lease ends its command, and goes on when it has the lease again")
+    @Test("A process that cannot renew its lease ends its command, and continues when it has the lease again")
     func cutOff() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

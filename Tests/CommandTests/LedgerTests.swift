@@ -24,7 +24,7 @@ struct LedgerTests {
         entries.map { "\($0["transactionId"] ?? "") \($0["event"] ?? "")" }
     }
 
-    @Test("A consumer reads, acknowledges, and goes on from there")
+    @Test("A consumer reads, acknowledges, and continues from there")
     func consuming() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

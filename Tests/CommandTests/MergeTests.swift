@@ -113,7 +113,7 @@ struct MergeTests {
         #expect(try await !merge("--quiet").contains("\u{1B}"))
     }
 
-    @Test("Ctrl-C says how to go on, and the same command merges the rest", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C prints how to continue, and the same command merges the rest", .timeLimit(.minutes(5)))
     func interrupted() async throws {
         let folder = try Folder()
         try await folder.write("shard.sqlite", Self.longShard.value)

@@ -242,7 +242,7 @@ struct MigrateDocumentTests {
         #expect(try folder.text("out/transactions.ndjson").contains(texts[1]))
     }
 
-    @Test("Paths of members are bounded in the summary, and the same whatever the number of jobs")
+    @Test("Paths of members are bounded in the summary, and equal for any number of jobs")
     func boundedMembers() async throws {
         let folder = try Folder.withRoot()
         let text = Forged.base64(Forged.bulk[0])

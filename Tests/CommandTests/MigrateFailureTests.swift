@@ -5,7 +5,7 @@ import Testing
 
 @Suite("migrate: failures", .timeLimit(.minutes(10)))
 struct MigrateFailureTests {
-    @Test("An output inside an input is refused, by whatever path")
+    @Test("An output inside an input is rejected, by any path")
     func outputInsideInput() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/receipt", Forged.bulk[0])
@@ -25,7 +25,7 @@ struct MigrateFailureTests {
         #expect(folder.names("in") == ["receipt"])
     }
 
-    @Test("A path that names nothing is told before any work, whichever place it has")
+    @Test("A missing path is reported before any work, at any position")
     func missingInput() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(1))
@@ -111,7 +111,7 @@ struct MigrateFailureTests {
         #expect(folder.names("").contains("store.sqlite"))
     }
 
-    @Test("A store that may not grow further ends with an error, and the same command goes on when it may")
+    @Test("A store at its size limit ends with an error, and the same command continues when there is room")
     func fileSizeLimit() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(600) + Array("{\"receipt\":\"nonsense\"}\n".utf8))

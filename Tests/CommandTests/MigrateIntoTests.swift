@@ -66,7 +66,7 @@ struct MigrateIntoTests {
         #expect(alone.status == 2 && alone.error.contains("The output folder has a summary and a report"), "\(alone)")
     }
 
-    @Test("Ctrl-C keeps what is done and says how to go on")
+    @Test("Ctrl-C keeps finished work and prints how to continue")
     func interrupted() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(600))

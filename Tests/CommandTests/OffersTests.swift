@@ -288,7 +288,7 @@ struct OffersTests {
         #expect(placed["reasons"]?.contains("subscribedBefore satisfied") == true)
     }
 
-    @Test("Nobody is listed of another app or environment")
+    @Test("Customers of another app or environment are not listed")
     func otherScope() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

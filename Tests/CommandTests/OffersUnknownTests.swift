@@ -5,7 +5,7 @@ import TransactionStore
 
 /// What the store does not know, and what it knew of an older period.
 extension OffersTests {
-    @Test("Where the first period was never told of, nothing says that it was no free trial")
+    @Test("If the first period is missing, it may have been a free trial")
     func gaps() async throws {
         let folder = try Folder()
         func renewed(_ id: String, _ source: FactSource, _ month: Int64) -> TransactionFact {
@@ -14,8 +14,8 @@ extension OffersTests {
                 payload: fact.payload, legacy: nil,
                 origin: FactOrigin(source: source, signedDate: fact.origin.signedDate))
         }
-        let told = StoredPurchases.set([renewed("501", .notificationV2, 1), renewed("502", .notificationV2, 2)])
-        try await StoredPurchases.makeStore([told], in: folder)
+        let renewals = StoredPurchases.set([renewed("501", .notificationV2, 1), renewed("502", .notificationV2, 2)])
+        try await StoredPurchases.makeStore([renewals], in: folder)
         let arguments = ["--kind", "introductory", "--at", Self.september, "--all"]
         let open = try #require(try table(try await offers(arguments, in: folder)).first)
         #expect(open["eligibility"] == "unknown")

@@ -14,7 +14,7 @@ struct PlanTests {
             + (0..<rows).map { "\(Forged.base64(Forged.bulk[$0 % Forged.bulk.count])),u\($0),DE\n" }.joined()
     }
 
-    @Test("Writes nothing, and prints a command that does what it said")
+    @Test("Writes nothing, and prints a command that gives the planned result")
     func command() async throws {
         let folder = try Folder.withRoot()
         try folder.write("a dump.csv", table(24))

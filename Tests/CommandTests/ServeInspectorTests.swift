@@ -188,7 +188,7 @@ struct ServeInspectorTests {
         #expect(html.contains("Status 0 at /verifyReceipt"), "\(html)")
     }
 
-    @Test("The reply to a request omits old transactions if the request says so")
+    @Test("The reply to a request omits old transactions if the request excludes them")
     func exclusion() async throws {
         let folder = try Folder.withRoot()
         try await StoredPurchases.makeStore(in: folder)

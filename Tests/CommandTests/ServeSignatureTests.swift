@@ -189,7 +189,8 @@ struct ServeSignatureTests {
         }
         """
 
-    @Test("An introductory offer is allowed only after the App Store was asked: what the store does not know counts")
+    @Test(
+        "An introductory offer is allowed only after a query to the App Store: purchases missing from the store count")
     func asksTheAppStore() async throws {
         let folder = try Folder()
         try folder.write("token", String(repeating: "k", count: 40).utf8)

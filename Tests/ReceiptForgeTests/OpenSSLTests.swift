@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("OpenSSL as the judge of forged messages", .enabled(if: OpenSSL.isAvailable))
+@Suite("OpenSSL verifies forged messages", .enabled(if: OpenSSL.isAvailable))
 struct OpenSSLTests {
     private static let judged = Catalog.cases.filter { $0.openSSLAccepts != nil }
 

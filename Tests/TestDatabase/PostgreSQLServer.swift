@@ -64,7 +64,7 @@ public struct PostgreSQLServer: Sendable {
     public func sql(_ text: String) throws -> String {
         let arguments = psql(text)
         return try Self.output(
-            try ChildProcess.runWhileBlocking("psql", arguments, environment: Self.limits, within: Self.patience),
+            try ChildProcess.runWhileBlocking("psql", arguments, environment: Self.limits, within: Self.timeLimit),
             arguments)
     }
 
@@ -94,10 +94,10 @@ public struct PostgreSQLServer: Sendable {
         "PGCONNECT_TIMEOUT": "30", "PGOPTIONS": "-c lock_timeout=60s -c statement_timeout=100s",
     ]
     /// How many seconds a program may take.
-    private static let patience = 120.0
+    private static let timeLimit = 120.0
 
     private static func run(_ program: String, _ arguments: [String]) async throws -> String {
-        try output(try await ChildProcess.run(program, arguments, environment: limits, within: patience), arguments)
+        try output(try await ChildProcess.run(program, arguments, environment: limits, within: timeLimit), arguments)
     }
 
     private static func output(_ outcome: ChildProcess.Outcome, _ arguments: [String]) throws -> String {

@@ -34,7 +34,7 @@ private final class EchoedLookUp: LookUpAnswers {
         try await answer("inspection \(String(decoding: document, as: UTF8.self))")
     }
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+        _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> InspectorAnswer {
         if case .failure(let reason) = question {
             return InspectorAnswer(html: Array("failure \(reason)".utf8), contentSecurityPolicy: "default-src 'none'")
@@ -152,7 +152,7 @@ extension ServerTests {
             }
         }
 
-        @Test("Without the token nothing is answered, and nobody is asked")
+        @Test("Without the token there is no answer and no query")
         func unauthorized() async throws {
             let answers = EchoedLookUp()
             try await Self.run(answers) { server, port in
@@ -182,7 +182,7 @@ extension ServerTests {
             }
         }
 
-        @Test("Bad questions are told what is wrong")
+        @Test("Invalid requests get an error that names the fault")
         func mistakes() async throws {
             try await Self.run { _, port in
                 let long = String(repeating: "1", count: 1_025)
@@ -282,7 +282,7 @@ extension ServerTests {
             }
         }
 
-        @Test("A store that fails is 503 with its kind of trouble, any other failure 500 without a word of it")
+        @Test("A store failure is 503 with its error code, any other failure 500 without details")
         func failures() async throws {
             let store = TransactionStoreError(.unavailable, "the message has an address")
             try await Self.run(EchoedLookUp(error: store)) { _, port in

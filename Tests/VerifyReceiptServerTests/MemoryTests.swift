@@ -71,7 +71,7 @@ extension ServerTests {
                     let wire = try Wire(port: server.port, receiveBuffer: 4_096)
                     // Answers pile up until no buffer of the system takes more.
                     let requests = String(repeating: Sent.post(Sent.body()), count: 40)
-                    for _ in 0..<200 where wire.send(requests, patience: 3) == false { break }
+                    for _ in 0..<200 where wire.send(requests, timeout: 3) == false { break }
                     return UncheckedBox(wire)
                 }
                 try await eventually("an answer is held") { Self.buffered(server) > 0 }

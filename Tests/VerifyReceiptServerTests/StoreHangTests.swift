@@ -129,8 +129,8 @@ extension ServerTests {
                 }
                 store.become(.works)
             }
-            let patient = Self.configuration { $0.timeouts.store = .seconds(60) }
-            let working = try await TestServer.run(patient, store: PuppetStore()) { server in
+            let longTimeouts = Self.configuration { $0.timeouts.store = .seconds(60) }
+            let working = try await TestServer.run(longTimeouts, store: PuppetStore()) { server in
                 let status = try await Self.ask(server)
                 #expect(status == 0)
                 return server.log

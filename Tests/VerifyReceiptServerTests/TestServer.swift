@@ -111,7 +111,7 @@ extension VerifyReceiptServerConfiguration {
         configuration.timeouts.appStore = .seconds(60)
         // Other tests keep the disk and the processor busy.
         configuration.endpoint.learningLimit = .seconds(60)
-        // Longer than `Wire.patience`: a connection that such a limit ends has not ended as a test expects.
+        // Longer than `Wire.timeout`: a connection that such a limit ends has not ended as a test expects.
         configuration.timeouts.handshake = .seconds(600)
         configuration.timeouts.headers = .seconds(600)
         configuration.timeouts.body = .seconds(600)

@@ -621,8 +621,9 @@ import VerifyReceipt
             for (index, offer) in Shelf.offers.enumerated() {
                 let isRefused = conclusions.introductory[place][index].eligibility == .notEligible
                 let products = groups.filter { $0.value == offer.group }.keys
-                let told = products.filter(ineligible.contains)
-                #expect(told.count == (isRefused ? products.count : 0), "\(name(customer)): \(offer.group) at \(now)")
+                let refused = products.filter(ineligible.contains)
+                #expect(
+                    refused.count == (isRefused ? products.count : 0), "\(name(customer)): \(offer.group) at \(now)")
             }
         }
     }

@@ -158,7 +158,7 @@ import VerifyReceipt
         #expect(answered.reply.facts.source == .store && !answered.reply.facts.appStoreFailed)
     }
 
-    @Test("One unknown subscription that runs is enough for 21010, whoever's the other purchases are")
+    @Test("One unknown current subscription is enough for 21010, with other purchases of any account")
     func oneUnknownSubscription() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
@@ -223,7 +223,7 @@ import VerifyReceipt
         #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil)
     }
 
-    @Test("What the App Store has said and cannot be read back is not vouched for", arguments: [true, false])
+    @Test("An App Store answer that cannot be read back from the store is not used", arguments: [true, false])
     func unreadable(isRequired: Bool) async throws {
         let store = VanishingStore()
         let appStore = AppStore(store) { await store.vanish() }

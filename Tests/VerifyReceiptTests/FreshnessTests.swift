@@ -177,7 +177,7 @@ import VerifyReceipt
     }
 
     @Test(
-        "A notification speaks of one transaction, and which JWS a client hands in is the client's choice",
+        "A notification covers one transaction, and the client chooses which JWS it submits",
         arguments: [FactSource.notificationV2, .signedTransaction])
     func aDocumentWithoutTheFullHistoryMakesNothingCurrent(source: FactSource) async throws {
         let store = MemoryStore()

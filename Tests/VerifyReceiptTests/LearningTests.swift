@@ -123,8 +123,8 @@ import VerifyReceipt
         try await eventually("it is said") { spooling.events.contains("drained(\(receipts.count))") }
         #expect(spooling.events.contains("spooling") && !spooling.writer.isInTrouble)
         // The store takes receipts at once again.
-        let patient = try self.endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
-        let last = try await patient.ask(body(try appReceipt([month(7)])))
+        let slowEndpoint = try self.endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
+        let last = try await slowEndpoint.ask(body(try appReceipt([month(7)])))
         #expect(!last.reply.facts.isSpooled && !last.reply.facts.storeFailed)
         try await spooling.end()
         return true

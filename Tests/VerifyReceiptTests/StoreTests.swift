@@ -128,11 +128,11 @@ import VerifyReceipt
         let fact = Self.signed { $0.isUpgraded = true }
         let without = try await entry(fact, appReceipt([month(0)]))
         #expect(without.text("is_upgraded") == "true" && without["cancellation_date"] == nil)
-        let told = month(0).with {
+        let upgraded = month(0).with {
             $0.cancellationDate = .seconds(created.adding(days: -1))
             $0.cancellationReason = 0
         }
-        let with = try await entry(fact, appReceipt([told]))
+        let with = try await entry(fact, appReceipt([upgraded]))
         #expect(with.text("is_upgraded") == "true")
         #expect(with.text("cancellation_date") == "2024-03-14 10:20:30 Etc/GMT")
         #expect(with.text("cancellation_reason") == "0")

@@ -49,7 +49,7 @@ extension Customer {
     public func openQuestions(_ subscriptions: [SubscriptionStanding]) -> [OpenQuestion] {
         guard scope.environment == .production || scope.environment == .sandbox else { return [] }
         let last = Set(subscriptions.lazy.filter { !$0.isCurrent }.map(\.transactionId))
-        var collected = CollectedQuestions()
+        var collected = QuestionCollector()
         for transaction in transactions {
             if transaction.recordedCancellation != nil { collected.add(.unconfirmedCancellation, transaction) }
             if transaction.isCancelledWithoutCause { collected.add(.unexplainedCancellation, transaction) }
@@ -63,7 +63,7 @@ extension Customer {
 }
 
 /// Adds up the transactions of each purchase.
-private struct CollectedQuestions {
+private struct QuestionCollector {
     private struct Key: Hashable {
         let reason: OpenQuestion.Reason
         let originalTransactionId: String

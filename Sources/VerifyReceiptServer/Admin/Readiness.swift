@@ -72,17 +72,17 @@ actor StoreProbe {
     private static let validity = Duration.seconds(1)
     private static let slow = "the store does not answer in time"
 
-    private let question: @Sendable () async throws -> Void
+    private let storeCheck: @Sendable () async throws -> Void
     private var last: (instant: ContinuousClock.Instant, problem: String?)?
     private var running: Task<String?, Never>?
 
-    init(_ question: @escaping @Sendable () async throws -> Void) { self.question = question }
+    init(_ storeCheck: @escaping @Sendable () async throws -> Void) { self.storeCheck = storeCheck }
 
     /// The problem, without an address; nil if there is none.
     func problem(within timeout: Duration = StoreProbe.timeout) async -> String? {
         if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
         // One at a time, so that calls do not pile up while a store hangs.
-        let check = running ?? Task { [question] in await Self.ask(question) }
+        let check = running ?? Task { [storeCheck] in await Self.ask(storeCheck) }
         running = check
         let problem = await withTimeout(timeout, waitingFor: check) ?? Self.slow
         last = (.now, problem)
@@ -90,9 +90,9 @@ actor StoreProbe {
         return problem
     }
 
-    private static func ask(_ question: @Sendable () async throws -> Void) async -> String? {
+    private static func ask(_ storeCheck: @Sendable () async throws -> Void) async -> String? {
         do {
-            try await question()
+            try await storeCheck()
             return nil
         } catch let error as TransactionStoreError {
             return "the store is not ready: \(error.code.rawValue)"

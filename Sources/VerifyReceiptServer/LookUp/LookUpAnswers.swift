@@ -32,7 +32,7 @@ public protocol LookUpAnswers: Sendable {
     ///   - endpoint: has the trust policy, and the options of replies.
     /// - Throws: `TransactionStoreError`, and what the trust policy's certificates throw.
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+        _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> InspectorAnswer
 
     /// Signs for an app.
@@ -49,7 +49,7 @@ public protocol LookUpAnswers: Sendable {
 }
 
 /// What the page of the inspector shows.
-public enum InspectorQuestion: Hashable, Sendable {
+public enum InspectorLookUp: Hashable, Sendable {
     /// The forms alone.
     case nothing
     /// A document that was pasted: what it is, every check, what it states, and the verifyReceipt reply to it. Nothing is stored.

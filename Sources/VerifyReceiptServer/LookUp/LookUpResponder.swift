@@ -23,11 +23,11 @@ import TransactionStore
 /// | `GET /`, `POST /` | the page of the inspector; the form has `document` or `id` |
 final class LookUpResponder: Sendable {
     /// How many questions that the store answers are worked on at once. A question that is given up counts until it ends.
-    static let maximumQuestions = 8
+    static let maximumLookUps = 8
     /// How many questions that the App Store may have to answer are worked on at once, in addition.
-    static let maximumAppStoreQuestions = 4
+    static let maximumAppStoreLookUps = 4
     /// How long a client waits for an answer.
-    static let patience = Duration.seconds(30)
+    static let timeLimit = Duration.seconds(30)
     static let maximumIdBytes = 1_024
 
     private let answers: any LookUpAnswers
@@ -66,7 +66,7 @@ final class LookUpResponder: Sendable {
         case entitlements(String, at: Int64)
         case inspection([UInt8])
         case signature(LookUpSignature, [UInt8])
-        case page(InspectorQuestion, at: Int64)
+        case page(InspectorLookUp, at: Int64)
 
         /// For the log. An id names a person, so its digest stands for it.
         var name: String {
@@ -91,8 +91,8 @@ final class LookUpResponder: Sendable {
 
         var places: Int {
             switch self {
-            case .store: LookUpResponder.maximumQuestions
-            case .appStore: LookUpResponder.maximumAppStoreQuestions
+            case .store: LookUpResponder.maximumLookUps
+            case .appStore: LookUpResponder.maximumAppStoreLookUps
             }
         }
     }
@@ -242,7 +242,7 @@ final class LookUpResponder: Sendable {
         case "page":
             if isReading { return .page(.nothing, at: state.clock()) }
             guard request.method == .post else { throw Self.wrongMethod("GET, HEAD, POST") }
-            return .page(try Self.inspectorQuestion(try await body(request)), at: state.clock())
+            return .page(try Self.inspectorLookUp(try await body(request)), at: state.clock())
         case "customers", "entitlements":
             guard isReading else { throw Self.wrongMethod("GET, HEAD") }
             guard let id = String(Self.path(request)[2]).removingPercentEncoding, !id.isEmpty,
@@ -266,7 +266,7 @@ final class LookUpResponder: Sendable {
     }
 
     /// The fields of a form (URL Living Standard, application/x-www-form-urlencoded).
-    private static func inspectorQuestion(_ body: [UInt8]) throws(Refusal) -> InspectorQuestion {
+    private static func inspectorLookUp(_ body: [UInt8]) throws(Refusal) -> InspectorLookUp {
         var document: [UInt8] = []
         var id = ""
         for pair in body.split(separator: UInt8(ascii: "&")) {
@@ -381,7 +381,7 @@ final class LookUpResponder: Sendable {
                 return .failure(error)
             }
         }
-        switch await withTimeout(Self.patience, waitingFor: task) {
+        switch await withTimeout(Self.timeLimit, waitingFor: task) {
         case .success(let answer?): return answer
         case .success(nil): throw Refusal(status: .notFound, reason: "no customer has the id")
         case .failure(let refusal as LookUpRefusal):

@@ -16,7 +16,7 @@ final class StoreConsumption: ConsumptionAnswering {
     }
 
     /// The time for one app and environment in a round.
-    private static let patience = Duration.seconds(300)
+    private static let timeLimit = Duration.seconds(300)
 
     private let store: any CompleteTransactionStore
     private let settings: VerifyReceiptServerConfiguration.ConsumptionAnswers
@@ -74,7 +74,7 @@ final class StoreConsumption: ConsumptionAnswering {
                 problems.append("\(Self.name(scope)): \(error)")
             }
         }
-        for (run, outcome) in zip(runs, try await ConsumptionAnswers.answer(runs, within: Self.patience)) {
+        for (run, outcome) in zip(runs, try await ConsumptionAnswers.answer(runs, within: Self.timeLimit)) {
             let app = run.cases.first.map { Self.name($0.task.scope) } ?? ""
             round.answered += outcome.answered.reduce(0) { $0 + $1.notificationUUIDs.count }
             round.unanswered += outcome.unansweredRequests

@@ -49,7 +49,7 @@ struct StoreLookUp: LookUpAnswers {
     }
 
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration
+        _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> InspectorAnswer {
         var page = InspectorPage()
         switch question {

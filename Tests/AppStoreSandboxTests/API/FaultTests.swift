@@ -57,15 +57,15 @@ import Testing
                 return try await fault("met") ?? 0 > 0
             }
             try await eventually("no call hangs") { try await hanging() == 0 }
-            let patient = try sandbox.client(timeout: .seconds(100))
-            let waiting = Task { await apiError { _ = try await patient.getTransactionInfo(bought) } }
+            let slowClient = try sandbox.client(timeout: .seconds(100))
+            let waiting = Task { await apiError { _ = try await slowClient.getTransactionInfo(bought) } }
             try await eventually("a call hangs") { try await hanging() == 1 }
             try await sandbox.call("DELETE", "faults")
             #expect(await waiting.value?.reason == .interrupted)
-            #expect(await apiError { _ = try await patient.getTransactionInfo(bought) } == nil)
+            #expect(await apiError { _ = try await slowClient.getTransactionInfo(bought) } == nil)
             // The sandbox stops although this one waits.
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
-            _ = Task { await apiError { _ = try await patient.getTransactionInfo(bought) } }
+            _ = Task { await apiError { _ = try await slowClient.getTransactionInfo(bought) } }
             try await eventually("a call hangs") { try await hanging() == 1 }
         }
     }

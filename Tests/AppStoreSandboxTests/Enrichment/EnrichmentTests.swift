@@ -85,7 +85,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A customer is unknown only if the App Store knows none of the ids; signed ones are asked about first")
+    @Test("A customer is unknown only if the App Store knows none of the ids; signed ids are queried first")
     func recordedIds() async throws {
         try await playing { sandbox, store in
             let bought = try await sandbox.buy(Sold.basic)
@@ -105,7 +105,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A failure after a good answer is told, and what was learned stays")
+    @Test("A failure after a good answer is reported, and the stored facts stay")
     func failureHalfWay() async throws {
         try await playing { sandbox, store in
             let ids = [try await sandbox.buy(Sold.basic), try await sandbox.buy(Sold.basic, by: "grace")]
@@ -172,7 +172,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("What the App Store does not know is asked about once, and again after the time that the caller sets")
+    @Test("An unknown id is queried once, and again after the period that the caller sets")
     func unknownOnce() async throws {
         let clock = SteppedClock(start: 1_800_000_000_000)
         try await playing { sandbox, store in
@@ -325,7 +325,7 @@ struct EnrichmentTests {
     }
 
     /// Sends each query once, by this clock, and leaves longer waits to the run.
-    private static func impatient(_ clock: SteppedClock, _ sandbox: RunningSandbox) -> APIClientConfiguration {
+    private static func shortTimeouts(_ clock: SteppedClock, _ sandbox: RunningSandbox) -> APIClientConfiguration {
         var limits = APIClientConfiguration(
             baseURL: sandbox.url, timeout: .seconds(300), rateBudgets: RateBudgets(maximumWait: .seconds(60)),
             retryPolicy: .never)
@@ -349,7 +349,7 @@ struct EnrichmentTests {
                 return number > 10 && clock.now < over ? .init(status: 503, body: []) : nil
             }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                apps: [.init(try reader(transport, sandbox, configuration: Self.shortTimeouts(clock, sandbox)))],
                 store: store, clock: clock.clock)
             let counts = try await enrichment.completeCustomers(of: store)
             // Those that were under way together, and one a minute.
@@ -365,7 +365,7 @@ struct EnrichmentTests {
             _ = try await stocked(40, sandbox, store)
             let transport = WatchedTransport { _ in .init(status: 503, body: []) }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                apps: [.init(try reader(transport, sandbox, configuration: Self.shortTimeouts(clock, sandbox)))],
                 store: store, clock: clock.clock)
             await #expect(throws: AppStoreUnreachable.self) {
                 try await enrichment.completeCustomers(of: store)
@@ -388,7 +388,7 @@ struct EnrichmentTests {
                 return first ? .init(status: 429, retryAfter: "1800000000000000", body: []) : nil
             }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                apps: [.init(try reader(transport, sandbox, configuration: Self.shortTimeouts(clock, sandbox)))],
                 store: store, clock: clock.clock)
             #expect(try await enrichment.completeCustomers(of: store).completed == 2)
             #expect(clock.now <= 1_800_000_000_000 + 86_400_000)

@@ -56,7 +56,7 @@ extension StoryTests {
         }
     }
 
-    @Test("Within the maximum age the store answers with what it heard; after it, with the truth")
+    @Test("Within the maximum age the store answers from stored facts; after it, the App Store is queried")
     func lostRefund() async throws {
         let hands = Hands()
         // A month lasts five minutes.

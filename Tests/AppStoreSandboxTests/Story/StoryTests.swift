@@ -153,7 +153,7 @@ struct StoryTests {
         }
     }
 
-    @Test("Where notifications were missed, a call of the API tells that the customer cancelled")
+    @Test("If notifications were missed, an API call shows that the customer cancelled")
     func cancellationByCall() async throws {
         try await playing(asking(Freshness(source: .appStore, maximumAge: 0))) { sandbox, _, server in
             let endpoint = server + "/sandbox/verifyReceipt"

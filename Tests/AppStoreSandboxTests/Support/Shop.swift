@@ -78,7 +78,7 @@ struct Shop {
     }
 
     /// `TYPE` or `TYPE/SUBTYPE` of what happened since the last time.
-    mutating func told() -> [String] { engine.takeEvents().map(\.name) }
+    mutating func takeNotifications() -> [String] { engine.takeEvents().map(\.name) }
 
     func subscription(_ id: String) throws -> SandboxSubscription { try engine.subscription(id) }
 }

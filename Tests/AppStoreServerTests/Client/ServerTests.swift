@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("An answer that trickles in for ever is given up after the timeout")
+    @Test("An answer that arrives too slowly ends at the timeout")
     func trickle() async throws {
         let start = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{"
         try await withServer(timeout: .milliseconds(200), attempts: 1, [.trickle(start)]) { client, _ in

@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "Permits that arrive after their time are not requested again and again: the client goes on with half of the limit"
+        "Permits that arrive after their time are not requested again and again: the client continues with half of the limit"
     )
     func late() async throws {
         let clock = TestClock()

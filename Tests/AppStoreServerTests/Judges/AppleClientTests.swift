@@ -144,7 +144,7 @@ struct AppleModelTests {
         try agree([["errorCodes": codes, "retryable": retryable]])
     }
 
-    @Test("The judge sees a member that is wrong, missing or too many, and an enumeration with a value too few")
+    @Test("The check detects a wrong, missing or extra member, and a missing enumeration value")
     func refusal() throws {
         let lines: [[String: any Sendable]] = [
             ["model": "TransactionInfoResponse", "value": ["signedTransactionInfo": 1] as [String: any Sendable]],

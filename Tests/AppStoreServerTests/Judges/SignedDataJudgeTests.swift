@@ -104,7 +104,7 @@ struct SignedDataJudgeTests {
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
-    @Test("The judge tells a wrong verdict and a wrong payload")
+    @Test("The check reports a wrong verdict and a wrong payload")
     func refusal() async throws {
         var verdict = try await line("transaction", Signed.sign(Signed.transaction()))
         verdict["accepted"] = false

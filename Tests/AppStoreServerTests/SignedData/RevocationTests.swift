@@ -60,7 +60,7 @@ struct RevocationTests {
     }
 
     @Test(
-        "An answer signed by somebody else counts for nothing, whatever it says",
+        "An answer with another signer is ignored",
         arguments: [OpenSSLResponder.Signer.foreign, .delegateWithoutUsage])
     func wrongSigner(signer: OpenSSLResponder.Signer) async throws {
         for status in [OpenSSLResponder.Status.good, .revoked] {
@@ -184,7 +184,7 @@ struct RevocationTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("Nobody is asked about a payload that is refused anyway, nor for Xcode's, nor when the check is off")
+    @Test("No responder is queried for a rejected payload, for Xcode's, or when the check is off")
     func notAsked() async throws {
         let transport = ScriptedTransport([])
         let verifier = try SignedDataVerifier(

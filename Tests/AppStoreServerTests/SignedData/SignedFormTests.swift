@@ -166,7 +166,7 @@ struct SignedFormTests {
             try await Signed.refusal(of: header("\"alg\":\"ES256\",\(x5c),\"a\":\(deep)"))?.code == .malformedHeader)
     }
 
-    @Test("No error tells the JWS or a part of it")
+    @Test("No error contains the JWS or a part of it")
     func secrecy() async throws {
         let jws = try Signed.sign(Signed.transaction())
         var parts = try JWSParts(jws)

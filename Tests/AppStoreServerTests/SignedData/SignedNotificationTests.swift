@@ -59,7 +59,7 @@ struct SignedNotificationTests {
         #expect(verified.transaction == nil && verified.renewalInfo == nil)
     }
 
-    @Test("A JWS inside that is not genuine is refused, and it is told which")
+    @Test("A forged JWS inside is rejected, and the error names it")
     func forgedInside() async throws {
         let foreign = try TestSignedDataAuthority.foreign(impostor: true)
         let transaction = try await refusal {

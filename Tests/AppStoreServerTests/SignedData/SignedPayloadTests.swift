@@ -35,7 +35,7 @@ struct SignedPayloadTests {
         #expect(request.payload.userLocale == "en-US")
     }
 
-    @Test("A payload without a date is judged by now")
+    @Test("A payload without a date is checked at the current time")
     func withoutDate() async throws {
         let jws = try Signed.sign(Signed.transaction { $0.signedDate = nil })
         let verified = try await Signed.verifier().verifiedTransaction(

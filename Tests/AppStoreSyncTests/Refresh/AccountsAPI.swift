@@ -32,7 +32,7 @@ final class AccountsAPI: APITransport {
         }
     }
 
-    /// The questions, without the statuses that belong to them.
+    /// The calls, without the statuses that belong to them.
     var histories: [String] {
         requests.withLock { $0 }.filter { $0.contains("/history/") }.map {
             String($0.split(separator: "/").last?.split(separator: "?").first ?? "")

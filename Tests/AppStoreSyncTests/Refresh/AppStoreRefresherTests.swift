@@ -106,14 +106,14 @@ import TransactionStore
 
     @Test func aRequestHasALimitOfCallsAndTheNextRequestContinues() async throws {
         let setting = try Self.setting()
-        let ids = (1...AppStoreRefresher.maximumQuestions + 4).map { "77000000000\($0)" }
-        await #expect(throws: RefreshError.tooManyQuestions) { try await setting.refresh(ids) }
-        #expect(setting.api.histories.count == AppStoreRefresher.maximumQuestions)
+        let ids = (1...AppStoreRefresher.maximumCalls + 4).map { "77000000000\($0)" }
+        await #expect(throws: RefreshError.tooManyCalls) { try await setting.refresh(ids) }
+        #expect(setting.api.histories.count == AppStoreRefresher.maximumCalls)
         #expect(try await setting.ask(ids).filter { !$0.value.isKnown }.keys.sorted() == ids.sorted())
         #expect(setting.api.histories == ids)
     }
 
-    @Test("The App Store's word that it does not know a purchase counts for a minute, and never longer than asked for")
+    @Test("An answer that a purchase is unknown counts for a minute, and never longer than requested")
     func unknownForAWhile() async throws {
         let time = Mutex(Self.now)
         let setting = try Self.setting(clock: { time.withLock { $0 } })
@@ -156,15 +156,15 @@ import TransactionStore
         #expect(try await setting.refresh(notBefore: now) == [AccountsAPI.ada: now])
         setting.api.mode.withLock { $0 = .refuses(status: 500, code: 5_000_000) }
         for _ in 0...CircuitBreaker.failureLimit { _ = try? await setting.refresh(["530009990000000"], notBefore: now) }
-        #expect(setting.outcomes.last == (now == .max ? .failed : .notAsked))
+        #expect(setting.outcomes.last == (now == .max ? .failed : .notQueried))
     }
 
-    @Test("A server with no room for another wait sends no request, and the outcome is not_asked")
+    @Test("A server with no room for another wait sends no request, and the outcome is not_queried")
     func noRoomToWait() async throws {
         let setting = try RefresherSetting(
             try AccountsAPI(signed: Self.now), clock: { Self.now }, waiting: { _ in throw RefreshError.tooManyWaiting })
         await #expect(throws: RefreshError.tooManyWaiting) { try await setting.ask() }
-        #expect(setting.outcomes == [.notAsked])
+        #expect(setting.outcomes == [.notQueried])
         #expect(setting.api.requests.withLock { $0.isEmpty })
     }
 

@@ -54,14 +54,14 @@ import TransactionStore
         #expect(breaker.permit(now: 2_399_999) == .wait)
         #expect(breaker.permit(now: 2_400_000) == .go)
         breaker.held(now: 2_400_000, until: .max)
-        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.longestHold - 1) == .wait)
-        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.longestHold) == .go)
+        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.maximumPause - 1) == .wait)
+        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.maximumPause) == .go)
     }
 
     @Test func anInconclusiveAttemptKeepsTheBreakerHalfOpen() {
         let breaker = Self.broken()
         #expect(breaker.permit(now: CircuitBreaker.pause) == .go)
-        breaker.learnedNothing()
+        breaker.endedInconclusively()
         #expect(breaker.permit(now: CircuitBreaker.pause) == .go)
         #expect(breaker.permit(now: CircuitBreaker.pause) == .wait)
     }

@@ -39,7 +39,7 @@ struct ReloadedRefresherTests {
     @Test func anAppStoreThatIsAwayIsLeftAlone() async throws {
         let setting = try await failing()
         await #expect(throws: (any Error).self) { try await setting.reloaded(credentials).refresh() }
-        #expect(setting.outcomes.last == .notAsked)
+        #expect(setting.outcomes.last == .notQueried)
     }
 
     @Test func withAnotherKeyTheAppStoreIsQueriedAtOnce() async throws {
@@ -64,7 +64,7 @@ struct ReloadedRefresherTests {
         #expect(setting.outcomes == [.failed])
         setting.api.mode.withLock { $0 = .answers }
         await #expect(throws: (any Error).self) { try await setting.reloaded(RefresherSetting.credentials()).refresh() }
-        #expect(setting.outcomes == [.failed, .notAsked])
+        #expect(setting.outcomes == [.failed, .notQueried])
     }
 
     @Test func requestsUnderWayDoNotUndoIt() async throws {
@@ -72,7 +72,7 @@ struct ReloadedRefresherTests {
         let reloaded = setting.reloaded(try RefresherSetting.credentials())
         _ = try await reloaded.refresh()
         _ = try? await setting.refresh(["77000000000001"])
-        #expect(setting.outcomes.last == .notAsked, "the old one still knows what it knew")
+        #expect(setting.outcomes.last == .notQueried, "the old one still knows what it knew")
         _ = try await reloaded.refresh(["77000000000002"])
         #expect(setting.outcomes.last == .nothingKnown)
     }

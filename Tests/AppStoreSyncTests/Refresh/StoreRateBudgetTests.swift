@@ -52,7 +52,7 @@ struct StoreRateBudgetTests {
     }
 
     @Test(
-        "Background work leaves half of a burst, which is of half a second; requests that somebody waits for leave nothing"
+        "Background work leaves half of a burst, which lasts half a second; requests with a waiting caller leave nothing"
     )
     func priorities() async throws {
         let store = Store()

@@ -154,7 +154,7 @@ struct ContainerTests {
     }
 
     @Test(
-        "Base64 receipts begin with many prefixes; all are told apart by structure",
+        "Base64 receipts begin with many prefixes; all are distinguished by structure",
         arguments: [0, 1, 60, 200, 5000, 70_000])
     func prefixes(padding: Int) throws {
         let bytes = message(

@@ -129,7 +129,7 @@ struct LimitTests {
         #expect(error?.verdict == .notAReceipt)
     }
 
-    @Test("Attributes of the receipt itself are limited too, and the error says so")
+    @Test("Attributes of the receipt itself are limited too, and the error names them")
     func appAttributes() throws {
         let attributes = leastAttributes + [integer(1, 1), integer(9, 1)]
         #expect(throws: Never.self) { try decode(attributes, limits: DecodingLimits(maximumAttributes: 5)) }

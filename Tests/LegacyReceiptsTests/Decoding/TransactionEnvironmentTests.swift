@@ -21,7 +21,8 @@ struct TransactionEnvironmentTests {
         ("production", false), ("Xcode", false), ("Anything", false),
     ]
 
-    @Test("Production needs the claim and the id; a contradiction is told and never upgrades", arguments: ids)
+    @Test(
+        "Production needs the claim and the id; a contradiction is reported and never gives Production", arguments: ids)
     func rule(row: (id: String, isSandbox: Bool)) throws {
         for (claim, claimsProduction) in Self.claims {
             let inner = innerEntries.map { $0.0 == "transaction-id" ? ($0.0, row.id) : $0 }

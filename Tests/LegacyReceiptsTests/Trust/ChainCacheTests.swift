@@ -91,7 +91,7 @@ struct ChainCacheTests {
     }
 
     @Test(
-        "A chain found good for one receipt is not believed at another time, for another leaf, or with other certificates"
+        "A cached chain is not reused at another time, for another leaf, or with other certificates"
     )
     func notConfused() throws {
         let authority = try TestCertificateAuthority.shared()

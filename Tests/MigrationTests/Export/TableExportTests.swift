@@ -34,7 +34,7 @@ struct TableExportTests {
         }
     }
 
-    @Test("are equal byte for byte, whatever the order of the documents")
+    @Test("are equal byte for byte, in any order of the documents")
     func order() async throws {
         var generator = SeededGenerator(seed: 7)
         let sets = Samples.sets + Self.randomSets(&generator)
@@ -165,7 +165,7 @@ struct TableExportTests {
         }
     }
 
-    @Test("go on after one that was killed while the files took their places")
+    @Test("continue after an export that was killed while it renamed the files")
     func killed() async throws {
         let folder = try TemporaryFolder()
         try await Samples.withStore { store in

@@ -60,7 +60,7 @@ struct ColumnRoleTests {
 
     // MARK: Users
 
-    @Test("The keys of an object are users if the option says so, also after a retry without options")
+    @Test("The keys of an object are users with the option, also after a retry without options")
     func userKeys() async throws {
         let receipt = try Self.receipt()
         let export = """
@@ -782,7 +782,7 @@ struct ColumnRoleTests {
         }.sorted()
     }
 
-    @Test("The defaults of the caller are the app and the environment of documents of which nothing else states them")
+    @Test("The caller's defaults are the app and the environment of documents that do not state them")
     func defaults() async throws {
         let table = """
             user_id,product_id,transaction_id,original_transaction_id,purchase_date_ms,environment
@@ -984,7 +984,7 @@ struct ColumnRoleTests {
         #expect(try Self.scopes(files) == ["530001 \(Self.appId) Sandbox"])
     }
 
-    @Test("Other defaults are another migration, which reads the records again; the same ones go on")
+    @Test("Other defaults are another migration, which reads the records again; the same defaults continue")
     func defaultsOfARerun() async throws {
         let folder = try TemporaryFolder()
         let input = folder.file("row.json")

@@ -293,7 +293,7 @@ struct ConfirmationTests {
         #expect(result.transactions.contains { payload($0, "revocationDate") != nil })
     }
 
-    @Test("Of two receipts in one record the newer one speaks, whichever comes first")
+    @Test("Of two receipts in one record the newer one decides, in any order")
     func theNewestReceiptOfARecordDecides() async throws {
         let cancelled = Self.coins.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
         let older = try Self.receipt([Self.coins], at: Self.bought.adding(minutes: 1))
@@ -308,7 +308,7 @@ struct ConfirmationTests {
         #expect(result.apps.count == 1, "one line for one app in one record")
     }
 
-    @Test("Of two receipts of one second the one with a cancellation speaks of a purchase, whichever comes first")
+    @Test("Of two receipts of one second the one with a cancellation decides, in any order")
     func equalDates() async throws {
         let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
         func cancelled(_ purchase: ForgedPurchase) -> ForgedPurchase {

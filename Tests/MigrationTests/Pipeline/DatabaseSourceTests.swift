@@ -219,7 +219,7 @@ struct DatabaseSourceTests {
     }
 
     @Test(
-        "with a key, a migration goes on after an interruption at any step to the same store",
+        "with a key, a migration continues after an interruption at any step to the same store",
         arguments: Engine.available)
     func interrupted(_ engine: Engine) async throws {
         let database = try Database(engine)
@@ -384,7 +384,7 @@ struct DatabaseSourceTests {
         try await store.close()
     }
 
-    @Test("a key that is missing, null or repeated is an error that says so", arguments: Engine.available)
+    @Test("a key that is missing, null or repeated is an error that names it", arguments: Engine.available)
     func wrongKeys(_ engine: Engine) async throws {
         let database = try Database(engine)
         try database.fill()
@@ -462,7 +462,7 @@ struct DatabaseSourceTests {
     }
 
     @Test(
-        "PostgreSQL is asked for the first hundred rows of a query, whatever the rows of the query before it were",
+        "PostgreSQL returns the first hundred rows of a query, independent of the rows of the previous query",
         .enabled(if: PostgreSQLServer.shared != nil), arguments: [nil, "SELECT 1", "SELECT repeat('x', 4000000)"])
     func firstRows(before: String?) throws {
         let query = try PostgreSQLQuery(url: try #require(PostgreSQLServer.shared).url)

@@ -116,7 +116,7 @@ struct CompressionTests {
     }
 
     @Test(
-        "an input is decompressed, whatever its chunks and however many members follow each other",
+        "an input is decompressed, for any chunks and number of members",
         arguments: Compression.allCases)
     func decompressed(_ compression: Compression) throws {
         let content = Self.lines(30)

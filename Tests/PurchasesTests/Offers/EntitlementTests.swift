@@ -362,7 +362,9 @@ struct EntitlementTests {
         #expect(try #require(history.entitlements(at: Samples.month(1)).first).isCurrent)
     }
 
-    @Test("An upgraded period ends when the next product of its own subscription begins, whatever else begins before")
+    @Test(
+        "An upgraded period ends when the next product of its own subscription begins, despite earlier products of others"
+    )
     func successorOfTheSubscription() {
         let upgraded = Samples.period("year", 0, 12, group: nil) { $0.isUpgraded = true }
         let successor = Samples.period("month", 5, 6, group: nil)

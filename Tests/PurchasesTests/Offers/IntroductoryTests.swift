@@ -10,7 +10,7 @@ struct IntroductoryTests {
         $0.offerDiscountType = .freeTrial
     }
 
-    @Test("Who had an introductory offer in the group has no other, whatever the product, refunded or not")
+    @Test("A customer gets one introductory offer per group, for any product, refunded or not")
     func used() {
         for configure in [
             { $0.productId = "basic" }, { $0.revocationDate = Samples.month(0) + 1 },
@@ -112,7 +112,7 @@ struct IntroductoryTests {
             history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .notEligible)
     }
 
-    @Test("While a subscription of an unknown group goes on, it may be one of this group")
+    @Test("A current subscription of an unknown group may be one of this group")
     func openSubscriptionOfAnUnknownGroup() {
         let history = Samples.history([Samples.period("old", 0, 3, group: nil)])
         let during = history.introductoryEligibility(group: Samples.group, at: Samples.month(2))
@@ -122,7 +122,7 @@ struct IntroductoryTests {
         #expect(after.eligibility == .eligible)
     }
 
-    @Test("A trial that the family shares was somebody else's")
+    @Test("A trial from Family Sharing was another member's")
     func family() {
         var shared = trial
         shared.inAppOwnershipType = .familyShared
@@ -159,7 +159,7 @@ struct IntroductoryTests {
         }
     }
 
-    @Test("A subscription whose end is unknown may go on, so the verdict is open")
+    @Test("A subscription without known end may be current, so the verdict is open")
     func withoutEnd() {
         var undated = Samples.period(0, 1) { $0.expiresDate = nil }
         // Only subscriptions have a line item, even if no document states the type.

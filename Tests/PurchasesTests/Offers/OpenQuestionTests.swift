@@ -77,7 +77,7 @@ struct OpenQuestionTests {
         #expect(unsigned.map(\.transactionCount) == [1, 2])
     }
 
-    @Test("A subscription of which no document states what followed its last period")
+    @Test("A subscription without a document about the time after its last period")
     func notCurrent() throws {
         let early = [Self.fact("1", 0, 1, source: .receipt, at: Samples.month(0) + Samples.day)]
         #expect(Self.reasons(try Self.questions(early)) == [.notCurrent])

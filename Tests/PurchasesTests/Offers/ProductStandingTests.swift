@@ -42,7 +42,7 @@ struct ProductStandingTests {
         #expect(standing.isSubscriptionOver && standing.endReason == .expired)
     }
 
-    @Test("In the grace period the access goes on, in billing retry it has ended, and the subscription goes on in both")
+    @Test("Access continues in the grace period and ends in billing retry; the subscription continues in both")
     func billing() throws {
         let grace = try premium([Samples.period(0, 1)], [retry], at: Samples.month(1) + Samples.day)
         #expect(grace.hasEnded == false && grace.isBillingRetried == true)
@@ -104,7 +104,7 @@ struct ProductStandingTests {
         #expect(standing.isSubscriptionOver && standing.endReason == .revoked)
     }
 
-    @Test("A product that an upgrade replaced was replaced, whatever its status, and its subscription goes on")
+    @Test("A product that an upgrade replaced was replaced in any status, and its subscription continues")
     func replaced() throws {
         let found = standings(
             [

@@ -259,7 +259,7 @@ struct WinBackTests {
         #expect(verdict(Samples.monthly(0..<2) + [bought], at: 9).reason(.paidMonths)?.months == 1)
     }
 
-    @Test("An upgrade in the middle of a period goes on with the months")
+    @Test("An upgrade in the middle of a period continues the paid months")
     func upgrade() {
         let half = Samples.month(0) + 15 * Samples.day
         let basic = Samples.period("basic", 0, 1) { $0.isUpgraded = true }
@@ -290,7 +290,7 @@ struct WinBackTests {
         #expect(self.verdict(mixed, at: 8).reason(.paidMonths)?.months == 3)
     }
 
-    @Test("A downgrade at a renewal goes on with the months, also to another period length")
+    @Test("A downgrade at a renewal continues the paid months, also to another period length")
     func downgrade() {
         let yearly = Samples.period("premium.yearly", 0, 12, price: 59990)
         let basic = Samples.period("basic", 12, 13, price: 4990) { $0.transactionReason = .renewal }

@@ -33,7 +33,7 @@ struct LegacyPeriodTests {
         return found
     }
 
-    @Test("A period runs until its expiry, whatever is known about a grace period")
+    @Test("A period runs until its expiry, independent of a grace period")
     func expiry() {
         #expect(period("1", 0, 30).state(at: 29) == .running)
         #expect(period("1", 0, 30).state(at: 30) == .expired)

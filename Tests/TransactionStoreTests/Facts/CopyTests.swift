@@ -421,7 +421,7 @@ struct CopyTests {
         #expect(transactions.count { $0.payload.revocationDate != nil } == 2)
     }
 
-    @Test("Periods are no copies of each other if a catalog contradicts their expiry, whatever else was refunded")
+    @Test("Periods are no copies of each other if a catalog contradicts their expiry, despite other refunds")
     func catalogContradictsExpiry() throws {
         let periods = (0..<2).map { (number: Int64) in
             untyped("\(number + 1)", .recordedReply, at: 2, revoked: number == 0 ? Self.refund : nil) {

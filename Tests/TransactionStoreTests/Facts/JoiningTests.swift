@@ -166,8 +166,8 @@ struct JoiningTests {
         }
         let stored = Samples.fact(
             "2", original: "1", source: .recordedNotificationV1, at: 9, legacy: cancelled(5000, reason: 1))
-        let untold = try #require(try FactSupport.join(receipt(at: 1), stored))
-        #expect(untold.payload.revocationDate == nil && untold.recordedCancellation?.date == 5000)
+        let unchanged = try #require(try FactSupport.join(receipt(at: 1), stored))
+        #expect(unchanged.payload.revocationDate == nil && unchanged.recordedCancellation?.date == 5000)
         for newer in [signed(at: 9), signed(at: 10)] {
             #expect(try FactSupport.join(newer, news())?.payload.revocationDate == nil)
         }

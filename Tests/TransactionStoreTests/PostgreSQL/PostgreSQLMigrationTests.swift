@@ -83,7 +83,7 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of a version 12 from before the first release is upgraded, whatever it has of version 13",
+        "A database of a version 12 from before the first release is upgraded, with any part of version 13",
         arguments: [
             """
             DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();
@@ -151,7 +151,7 @@ struct PostgreSQLMigrationTests {
         try schema.server.sql("SELECT count(*) FROM \(schema.name).app_transactions WHERE legacy <> ''")
     }
 
-    @Test("An upgrade that was interrupted while it decoded receipts leaves a database to work with, and goes on later")
+    @Test("An upgrade that was interrupted while it decoded receipts leaves a usable database, and continues later")
     func interruptedFill() async throws {
         try await TestSchema.with { schema in
             try await Self.makeOlder(
@@ -210,7 +210,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("An upgrade that the server rejects in the background goes on by itself")
+    @Test("An upgrade that the server rejects in the background continues automatically")
     func refusedFill() async throws {
         try await TestSchema.with { schema in
             let counting = Self.rejecting.replacing("RAISE", with: "PERFORM nextval('attempts'); RAISE")

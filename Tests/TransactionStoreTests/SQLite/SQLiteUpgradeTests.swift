@@ -303,7 +303,7 @@ struct SQLiteUpgradeTests {
         try await again.close()
     }
 
-    @Test("An upgraded file knows what terms rest on: a refund moves those after it, and the upgrade tells nothing")
+    @Test("An upgraded file contains the basis of terms: a refund moves later terms, and the upgrade adds no entry")
     func terms() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")

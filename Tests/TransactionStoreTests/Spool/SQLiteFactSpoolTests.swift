@@ -180,16 +180,17 @@ struct SQLiteFactSpoolTests {
         bytes.replaceSubrange(0..<4_096, with: Data(repeating: 0x55, count: 4_096))
         try bytes.write(to: URL(fileURLWithPath: file))
         #expect(await code { _ = try open(folder) } == .corrupt)
-        var told: [String] = []
+        var reports: [String] = []
         let next = try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: 1 << 20) {
-            told.append($0 + "\($1)")
+            reports.append($0 + "\($1)")
         }
         #expect(next.state.entries == 0)
         try await next.append(set("2"))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let kept = try #require(names.first { $0.contains(".damaged-") })
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file(kept))) == bytes)
-        #expect(told.count == 1 && told.first?.contains(kept) == true && told.first?.contains("corrupt") == true)
+        #expect(
+            reports.count == 1 && reports.first?.contains(kept) == true && reports.first?.contains("corrupt") == true)
         try await next.close()
         #expect(try open(folder).state.entries == 1)
     }

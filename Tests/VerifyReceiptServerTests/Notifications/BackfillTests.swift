@@ -187,10 +187,12 @@ import VerifyReceiptServer
         history[1] = Entry(jws: String(history[1].jws.dropLast(8)) + "AAAAAAAA", uuid: "", date: 1)
         let server = try await Self.server(history)
         try await ServerTests.Notifications.withStore { store in
-            nonisolated(unsafe) var told: [NotificationReport] = []
-            let counts = try await Self.backfill(server, store).run(Self.request, onRefusal: { told.append($0) }).counts
+            nonisolated(unsafe) var refusedReports: [NotificationReport] = []
+            let counts = try await Self.backfill(server, store).run(
+                Self.request, onRefusal: { refusedReports.append($0) }
+            ).counts
             #expect(counts.accepted == 2 && counts.refused == [.notGenuine: 1])
-            #expect(told.map(\.outcome) == [.notGenuine])
+            #expect(refusedReports.map(\.outcome) == [.notGenuine])
         }
         try await server.stop()
     }

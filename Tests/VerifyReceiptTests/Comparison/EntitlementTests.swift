@@ -115,7 +115,7 @@ import VerifyReceipt
     }
 
     @Test(
-        "Of Apple's temporary failures nothing can be said", arguments: [21005, 21009, 21100, 21104, 21199, 500, 503])
+        "Apple's temporary failures give no verdict", arguments: [21005, 21009, 21100, 21104, 21199, 500, 503])
     func temporary(status: Int) throws {
         for ours in [Granting.active, .transaction, Granting.status(21003), Granting.status(status)] {
             for apples in [Granting.status(status), Granting.status(status).with("is_retryable", true)] {
@@ -244,7 +244,7 @@ import VerifyReceipt
         #expect(try rules(apples, ours, "latest_receipt_info") == [.purchaseNotListed])
     }
 
-    @Test("What is over, refunded, without an end or shown by the receipt is judged as before")
+    @Test("Purchases that are over, refunded, without an end or in the receipt are compared as before")
     func others() throws {
         for entry in [
             Granting.period("2001", until: Granting.past, of: "2000"),

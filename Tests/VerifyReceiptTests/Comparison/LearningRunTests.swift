@@ -126,7 +126,7 @@ import VerifyReceipt
         #expect(!ParityReport().hasParity)
     }
 
-    @Test("Table and JSON tell both directions, with receipt, product, direction and reason") func output() throws {
+    @Test("Table and JSON list both directions, with receipt, product, direction and reason") func output() throws {
         let both = Granting.listing([Granting.owned("3000")])
         let report = try report([
             (Granting.expired, Granting.active), (both, Granting.active), (Granting.expired, Granting.expired),

@@ -3,18 +3,18 @@ internal import Purchases
 internal import TransactionStore
 
 /// The queries that complete one customer.
-struct CustomerQuestions: Sendable {
+struct CustomerQueries: Sendable {
     /// The transaction by which a subscription, or another purchase, is queried.
-    struct Question: Sendable {
+    struct Query: Sendable {
         let originalTransactionId: String
         let transactionId: String
         let isSigned: Bool
     }
 
-    /// One question for each subscription or other purchase that the App Store Server API has not described. Signed
+    /// One query for each subscription or other purchase that the App Store Server API has not described. Signed
     /// transactions come before unsigned ones, each from newest to oldest. One answer covers all purchases of one Apple
-    /// Account, and a customer may have several accounts. Answered questions are removed.
-    var left: [Question]
+    /// Account, and a customer may have several accounts. Answered queries are removed.
+    var left: [Query]
     /// The number of purchases that are not queried, because the App Store did not know them recently.
     private(set) var leftOut = 0
     /// The purchases about which the store has such an answer, however old.
@@ -31,17 +31,17 @@ struct CustomerQuestions: Sendable {
     init(_ customer: Customer) {
         var answered: Set<String> = []
         var places: [String: Int] = [:]
-        var found: [Question] = []
+        var found: [Query] = []
         for stored in customer.transactions {
             guard let id = stored.payload.transactionId else { continue }
-            let question = Question(
+            let query = Query(
                 originalTransactionId: stored.purchaseId ?? id, transactionId: id, isSigned: stored.isSigned)
-            if stored.hasAppStoreAnswer { answered.insert(question.originalTransactionId) }
-            if let place = places[question.originalTransactionId] {
-                if question.isSigned, !found[place].isSigned { found[place] = question }
+            if stored.hasAppStoreAnswer { answered.insert(query.originalTransactionId) }
+            if let place = places[query.originalTransactionId] {
+                if query.isSigned, !found[place].isSigned { found[place] = query }
             } else {
-                places[question.originalTransactionId] = found.count
-                found.append(question)
+                places[query.originalTransactionId] = found.count
+                found.append(query)
             }
         }
         let open = found.filter { !answered.contains($0.originalTransactionId) }
