@@ -251,8 +251,8 @@ public final class VerifyReceiptServer: Service {
             },
             willWait: {
                 guard let place = WorkPlace.current else { return nil }
-                place.stepAway()
-                return { place.comeBack() }
+                place.suspend()
+                return { place.resumeWork() }
             })
     }
 

@@ -209,7 +209,7 @@ struct LedgerFollowTests {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
         // Counts how often the process asked for the lease.
-        try await whileNobodyWrites(
+        try await withoutWriters(
             in: folder,
             """
             CREATE TABLE looks (holder TEXT);
@@ -275,11 +275,11 @@ struct LedgerFollowTests {
     }
 
     @Test("A standby that a signal ends does not keep a lease whose grant was not received")
-    func unheardGrant() async throws {
+    func lostGrant() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
         // A grant takes seconds, in which the file disappears: the store grants the lease, and the call fails.
-        try await whileNobodyWrites(
+        try await withoutWriters(
             in: folder,
             """
             CREATE TABLE numbers (number INTEGER);
@@ -352,7 +352,7 @@ struct LedgerFollowTests {
         try await process.wait(forLines: 1)
         // Meanwhile another process delivers the first five entries.
         let taken = "UPDATE ledger_consumers SET position = 5, holder = NULL, leased_until = NULL WHERE name = 'shop'"
-        try await whileNobodyWrites(in: folder, taken) {
+        try await withoutWriters(in: folder, taken) {
             try await eventually("the command is ended") { try folder.text("err").contains("not acknowledged") }
             #expect(try folder.text("out") == "started\nended\n")
             #expect(process.isRunning)
@@ -395,7 +395,7 @@ struct LedgerFollowTests {
                 """,
             ], environment: ["COMMAND": Command.path], directory: folder.url.path, errors: folder.write("err", ""))
         try await eventually("the first line is printed") { folder.names("").contains("got") }
-        try await whileNobodyWrites(in: folder) {
+        try await withoutWriters(in: folder) {
             try await Task.sleep(for: .seconds(4))
             try folder.write("read", "")
             try await eventually("it stops") { try folder.text("err").contains("Nothing is printed until") }
@@ -439,7 +439,7 @@ struct LedgerFollowTests {
     /// Stops a process while it writes nothing. A process that is stopped within a write keeps the file locked, and no other
     /// process could take its lease.
     private func stopBetweenWrites(_ process: Int32, in folder: Folder) async throws {
-        try await whileNobodyWrites(in: folder) {
+        try await withoutWriters(in: folder) {
             kill(process, SIGSTOP)
             var status: Int32 = 0
             // Returns when all threads have stopped, or the process has ended.
@@ -449,7 +449,7 @@ struct LedgerFollowTests {
     }
 
     /// Locks the store against writes, so that no lease can be renewed. At the end, it executes a statement.
-    private func whileNobodyWrites(
+    private func withoutWriters(
         in folder: Folder, _ last: String = "SELECT 1", _ body: () async throws -> Void
     ) async throws {
         var configuration = Configuration()

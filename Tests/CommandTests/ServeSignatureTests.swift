@@ -191,7 +191,7 @@ struct ServeSignatureTests {
 
     @Test(
         "An introductory offer is allowed only after a query to the App Store: purchases missing from the store count")
-    func asksTheAppStore() async throws {
+    func queriesTheAppStore() async throws {
         let folder = try Folder()
         try folder.write("token", String(repeating: "k", count: 40).utf8)
         let outcome = try await AppStoreShell.run(

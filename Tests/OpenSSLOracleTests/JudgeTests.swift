@@ -23,7 +23,7 @@ import Testing
         #expect(verdict(message) == .genuine(content: content))
     }
 
-    @Test func rootGivenByTheCallerIsAnAnchorThoughTheMessageLacksIt() throws {
+    @Test func aRootOfTheCallerIsAnAnchorEvenIfTheMessageLacksIt() throws {
         let message = try authority.message(over: content, embedding: [authority.leaf, authority.intermediate])
         let trusted = verifyCMS(message, at: TestAuthority.during, trusting: [try authority.root.der])
         #expect(trusted == .genuine(content: content))

@@ -49,7 +49,7 @@ struct BoundedStoreTests {
         #expect(changes.all.dropFirst(earlier) == ["read true", "read false"])
     }
 
-    @Test func writersThatHangHoldUpNoReaders() async throws {
+    @Test func hangingWritersDelayNoReaders() async throws {
         let stub = HangingStore()
         let store = BoundedTransactionStore(stub, deadline: .milliseconds(500))
         stub.hang(true, writes: true)
@@ -97,7 +97,7 @@ struct BoundedStoreTests {
     }
 
     /// A disk that hangs cannot be told to stop. The threads that read from it are lost to it until it goes on.
-    @Test func aDiskThatHangsHoldsABoundedNumberOfThreadsAndNoCaller() async throws {
+    @Test func aHangingDiskBlocksABoundedNumberOfThreadsAndNoCaller() async throws {
         let folder = try TemporaryFolder()
         let disk = HangingDisk()
         var options = SQLiteTransactionStore.Options()

@@ -10,7 +10,7 @@ extension Configuration {
     // MARK: Listeners
 
     @Test(arguments: ["listen.host", "listen.port", "listen.role", "listen.tls.certificate"])
-    func aListenerGivenOutsideOfAFileWithListenersIsRefused(_ key: String) {
+    func aListenerOutsideOfAFileWithListenersIsRefused(_ key: String) {
         let text = "listeners: [{port: 1}, {port: 2, role: sandbox}]"
         let value = ["listen.port": "3", "listen.role": "both"][key] ?? "0.0.0.0"
         let variable = "LEGACY_RECEIPTS_" + key.uppercased().replacing(".", with: "_")
@@ -86,7 +86,7 @@ extension Configuration {
         ("endpoint: {unknown-bundle-ids: }", "endpoint.unknown-bundle-ids"), ("store: {url: }", "store.url"),
         ("notifications: {v1: null}", "notifications.v1"), ("sandbox-hosts:", "sandbox-hosts"),
     ])
-    func whatIsGivenEmptyInAFileIsRefused(text: String, key: String) {
+    func anEmptyValueInAFileIsRefused(text: String, key: String) {
         #expect(Self.problems(text).map(\.key) == [key])
     }
 

@@ -37,7 +37,7 @@ import VerifyReceiptServer
         #expect(inFile != other)
     }
 
-    @Test func nothingGivenGivesTheDefaults() throws {
+    @Test func noSettingsGiveTheDefaults() throws {
         let configuration = try ConfigurationSources().load()
         let defaults = VerifyReceiptServerConfiguration()
         #expect(configuration.listeners == defaults.listeners)
@@ -156,7 +156,7 @@ import VerifyReceiptServer
         #expect(try Self.load("apps: [{bundle-id: b}]").endpoint.signedTransactionVerifier == nil)
     }
 
-    @Test func askingTheAppStoreNeedsAKeyAndAStore() throws {
+    @Test func queryingTheAppStoreNeedsAKeyAndAStore() throws {
         let text = """
             apps:
               - bundle-id: com.example.one
@@ -181,7 +181,7 @@ import VerifyReceiptServer
         #expect(configuration.timeouts.write == .seconds(33))
     }
 
-    @Test func everyScalarKeyCanBeGivenByVariableAndFlag() throws {
+    @Test func everyScalarKeyCanBeSetByVariableAndFlag() throws {
         // The other member of a pair is missing then.
         let pairs = ["listen.tls.", "consumption."]
         for setting in Setting.all {

@@ -136,7 +136,7 @@ import VerifyReceiptServer
         ("2001:db8::/32", "2001:db9::", false),
         ("::/0", "2001:db8::1", true), ("2001:db8::/65", "2001:db8::8000:0:0:0", false), ("::1", "::1", true),
     ])
-    func aNetworkHoldsItsAddresses(network: String, address: String, isInside: Bool) throws {
+    func aNetworkContainsItsAddresses(network: String, address: String, isInside: Bool) throws {
         let network = try #require(IPNetwork(network))
         let address = try #require(IPAddress(address))
         #expect(network.contains(address) == isInside)

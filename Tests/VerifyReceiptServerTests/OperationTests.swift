@@ -383,7 +383,7 @@ extension ServerTests {
         }
 
         /// A file that was cut off while it was written can be valid, and would let every password in.
-        @Test func reloadThatTakesTheLastSecretAwayIsRefusedWhole() async throws {
+        @Test func reloadThatRemovesTheLastSecretIsRefused() async throws {
             let ofApp = VerifyReceiptServerConfiguration.testing { $0.endpoint.apps = [Self.app(["first"])] }
             let ofAccount = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [Self.app([])]
@@ -415,7 +415,7 @@ extension ServerTests {
 
         /// The secrets of the other apps do not protect the receipts of the app that lost its only one.
         @Test("A reload that takes the last secret away from one of several apps is refused")
-        func reloadThatTakesTheLastSecretOfOneAppAwayIsRefused() async throws {
+        func reloadThatRemovesTheLastSecretOfOneAppIsRefused() async throws {
             let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
             let open = AppConfiguration(bundleId: "com.example.open")
             let configuration = VerifyReceiptServerConfiguration.testing {
@@ -453,7 +453,7 @@ extension ServerTests {
         }
 
         @Test("A reload that takes the account's secret away from an app without its own is refused")
-        func reloadThatTakesTheAccountSecretAwayFromAnAppIsRefused() async throws {
+        func reloadThatRemovesTheAccountSecretOfAnAppIsRefused() async throws {
             let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [other, Self.app([])]
@@ -473,7 +473,7 @@ extension ServerTests {
         }
 
         @Test("A reload that takes the account's secret away from the apps that are not configured is refused")
-        func reloadThatTakesTheAccountSecretAwayFromOtherAppsIsRefused() async throws {
+        func reloadThatRemovesTheAccountSecretOfOtherAppsIsRefused() async throws {
             let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [other]
@@ -513,7 +513,7 @@ extension ServerTests {
         }
 
         /// Without apps the store would keep the receipts of every app.
-        @Test func reloadThatTakesTheLastAppAwayIsRefusedWhole() async throws {
+        @Test func reloadThatRemovesTheLastAppIsRefused() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [AppConfiguration(bundleId: Sent.bundleId)]
                 $0.endpoint.accountSecrets = [SharedSecret("first")]

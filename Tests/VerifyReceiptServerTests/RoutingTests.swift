@@ -69,7 +69,7 @@ extension ServerTests {
         }
 
         /// The HTTP parser knows a fixed list of methods: any other is no HTTP to it.
-        @Test func methodThatTheParserDoesNotKnowGets400() async throws {
+        @Test func anUnknownMethodGets400() async throws {
             let answer = try await TestServer.run { server in
                 try await Wire.ask(server.port, Sent.get("/verifyReceipt", method: "FOO"))
             }

@@ -48,14 +48,14 @@ extension ServerTests {
                 async let second = Self.ask(server)
                 try await eventually("two wait for the store") { store.calls == 2 }
                 for _ in 0..<5 { #expect(try await Self.ask(server, Self.localReceipt) == 0) }
-                #expect(server.server.metricsText.contains("legacy_receipts_requests_away 2\n"))
+                #expect(server.server.metricsText.contains("legacy_receipts_requests_suspended 2\n"))
                 #expect(store.calls == 2)
                 store.become(.works)
                 #expect(try await first == 0)
                 #expect(try await second == 0)
                 try await eventually("nothing is in flight") {
                     let text = server.server.metricsText
-                    return text.contains("legacy_receipts_requests_away 0\n")
+                    return text.contains("legacy_receipts_requests_suspended 0\n")
                         && text.contains("legacy_receipts_requests_in_flight 0\n")
                 }
             }

@@ -119,7 +119,7 @@ extension ServerTests {
             let configuration = Self.configuration {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 0
-                $0.limits.awayRequests = 0
+                $0.limits.suspendedRequests = 0
             }
             try await TestServer.run(configuration, store: store) { server in
                 async let first = Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
@@ -132,7 +132,7 @@ extension ServerTests {
             }
         }
 
-        @Test func theLogLineNamesTheReceiptByItsHashAndHoldsNothingOfIt() async throws {
+        @Test func theLogLineContainsOnlyTheHashOfTheReceipt() async throws {
             let log = try await TestServer.run(Self.configuration(), logLevel: .trace) { server in
                 _ = try await Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
                 _ = try await Wire.ask(server.port, Sent.post(Self.body(type: "s3cr3t"), path: "/validate"))

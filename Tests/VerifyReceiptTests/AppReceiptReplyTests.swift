@@ -44,7 +44,7 @@ import VerifyReceipt
         #expect(text.contains(#""download_id":9223372036854775807"#))
     }
 
-    @Test func requestDateIsTheMomentOfAskingWithItsMilliseconds() async throws {
+    @Test func theRequestDateIsTheTimeOfTheRequestInMilliseconds() async throws {
         let receipt = try unwrap(try await reply(appReceipt()).receipt)
         #expect(receipt.text("request_date_ms") == "1717243200789")
         #expect(receipt.text("request_date") == "2024-06-01 12:00:00 Etc/GMT")

@@ -85,7 +85,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == nil)
     }
 
-    @Test func localAnswersFromTheReceiptAndStillLearns() async throws {
+    @Test func localAnswersFromTheReceiptAndStillStoresIt() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate)])
         let reply = try await Self.ask(Freshness(source: .local), store, AppStore(store))
@@ -197,7 +197,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.source == .appStore)
     }
 
-    @Test func whileItIsAwayTheStoreAnswersWithItsAge() async throws {
+    @Test func theStoreAnswersWithItsAgeIfTheAppStoreIsUnreachable() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - 2 * Self.hour)])
         let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
@@ -207,13 +207,13 @@ import VerifyReceipt
         #expect(facts.reason?.contains("it is away") == true)
     }
 
-    @Test func whileTheAppStoreIsAwayAndNeverAnsweredThereIsNoAge() async throws {
+    @Test func thereIsNoAgeIfTheAppStoreNeverAnswered() async throws {
         let store = MemoryStore()
         let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
         #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil && reply.reply.facts.appStoreFailed)
     }
 
-    @Test func whileItIsAwayAndACurrentAnswerIsRequiredThereIs21005() async throws {
+    @Test func anUnreachableAppStoreGives21005IfACurrentAnswerIsRequired() async throws {
         let store = MemoryStore()
         let required = Freshness(source: .appStore, maximumAge: Self.hour, isRequired: true)
         #expect(try await Self.ask(required, store, AppStore(store, isAway: true)).status == 21005)
@@ -221,7 +221,7 @@ import VerifyReceipt
         #expect(try await Self.ask(required, store, AppStore(store)).status == 0)
     }
 
-    @Test func aReceiptWithoutPurchasesHasNothingToAskAbout() async throws {
+    @Test func aReceiptWithoutPurchasesNeedsNoQuery() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store, isAway: true)
         let required = Freshness(source: .appStore, maximumAge: 0, isRequired: true)

@@ -79,7 +79,7 @@ import VerifyReceipt
         return try unwrap(found)
     }
 
-    @Test func aWriteThatDoesNotEndHoldsNoAnswerUp() async throws {
+    @Test func aWriteThatDoesNotEndDelaysNoAnswer() async throws {
         let store = SlowStore()
         let bytes = try appReceipt([month(0), month(1)])
         // Nothing releases the store: without a limit this would wait for ever.
@@ -233,7 +233,7 @@ import VerifyReceipt
     }
 
     /// Another program holds the rows of one customer.
-    @Test func aReceiptThatTheStoreCannotTakeYetHoldsNoOtherUp() async throws {
+    @Test func aReceiptThatTheStoreRejectsForNowDelaysNoOther() async throws {
         let receipts = try receipts(4)
         let store = PickyStore(refused: nil)
         store.isAway = true

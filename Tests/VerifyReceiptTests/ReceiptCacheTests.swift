@@ -34,7 +34,7 @@ import VerifyReceipt
         #expect(endpoint.receiptLookups == (1, 2))
     }
 
-    @Test func aStoreThatForgotARememberedReceiptLearnsItAgain() async throws {
+    @Test func aStoreThatLostACachedReceiptStoresItAgain() async throws {
         let bytes = try appReceipt([month(0)])
         let store = EmptiedStore()
         let endpoint = try testEndpoint(store: store)

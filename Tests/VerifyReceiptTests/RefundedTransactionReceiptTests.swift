@@ -78,7 +78,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func aRefundCountsWithoutLearningToo(_ kind: StoreKind) async throws {
+    func aRefundCountsWithoutStoringReceiptsToo(_ kind: StoreKind) async throws {
         let between = Self.period(.receipt, at: transactionDate.adding(days: 1).milliseconds)
         let statuses = try await Self.statuses([Self.refunded()], knowing: [between], kind) {
             $0.learnsFromReceipts = false

@@ -38,7 +38,7 @@ import VerifyReceipt
         #expect(try await status(#"{"receipt-data":\#(value)}"#) == 21002)
     }
 
-    @Test func a21002HoldsNothingButTheStatus() async throws {
+    @Test func a21002ContainsOnlyTheStatus() async throws {
         let reply = try await testEndpoint().ask(body(text: base64(Array("foobar".utf8))))
         #expect(String(decoding: reply.reply.body, as: UTF8.self) == #"{"status":21002}"#)
     }

@@ -255,7 +255,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func learningKeepsTheStoreAtTheNewest() async throws {
+    @Test func storingKeepsTheNewestReceipt() async throws {
         let store = MemoryStore()
         let endpoint = try testEndpoint(store: store)
         _ = try await endpoint.ask(body(transactionReceipt()), now: Self.running)

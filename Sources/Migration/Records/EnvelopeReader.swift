@@ -168,7 +168,7 @@ struct EnvelopeReader {
             fates[index] = .ignored
             return
         }
-        guard isNamed || object.mayHoldPayload(column) else { return }
+        guard isNamed || object.mayContainPayload(column) else { return }
         var recognition = object.value(of: column)
         guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
         else {
@@ -251,7 +251,7 @@ struct EnvelopeReader {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
             if column.name == "password", object.column("receipt-data") != nil {
                 fates[index] = .ignored
-            } else if object.mayHoldPayload(column) {
+            } else if object.mayContainPayload(column) {
                 let recognition = object.value(of: column)
                 guard recognition.isUnmistakable else { continue }
                 fates[index] = .leftOut
@@ -386,8 +386,8 @@ struct EnvelopeReader {
             members.append(MemberPath(memberName(of: column), fate))
         }
         for column in object.replaced {
-            let holdsTraces = DocumentTraces.arePresent(in: object.content(of: column))
-            members.append(MemberPath(memberName(of: column), holdsTraces ? .looksLikeDocument : .ignored))
+            let containsTraces = DocumentTraces.arePresent(in: object.content(of: column))
+            members.append(MemberPath(memberName(of: column), containsTraces ? .looksLikeDocument : .ignored))
         }
         members += inner
         guard members.count > InputLimits.memberPaths else { return members }

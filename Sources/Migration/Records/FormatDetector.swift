@@ -63,7 +63,7 @@ struct FormatDetector {
                 if let framing = try table() { return framing }
             } catch {
                 // The commas of JSON in the lines of a log are no columns either.
-                guard error.code == .columnUndetectable, !isTableByName, holdsJSONRecord else { throw error }
+                guard error.code == .columnUndetectable, !isTableByName, containsJSONRecord else { throw error }
             }
             return text()
         }
@@ -379,7 +379,7 @@ struct FormatDetector {
     }
 
     /// Whether one of the first lines contains a document in JSON.
-    private var holdsJSONRecord: Bool {
+    private var containsJSONRecord: Bool {
         firstRecords(.lines(joinsWrappedReceipts: false)).contains { isJSONRecord(head[slice: $0]) }
     }
 

@@ -185,8 +185,8 @@ struct ObjectReader {
     }
 
     /// Whether a column may contain a document or traces of one. Does not read it.
-    var mayHoldDocument: Bool {
-        columns.contains { mayHoldPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
+    var mayContainDocument: Bool {
+        columns.contains { mayContainPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
             || replaced.contains { DocumentTraces.arePresent(in: content(of: $0)) }
     }
 
@@ -194,7 +194,7 @@ struct ObjectReader {
     var hasRoles: Bool { columns.contains { !WireVocabulary.row.contains($0.name) && reader.mayHaveRole($0.name) } }
 
     /// Checks the first bytes, and for the beginning of JSON in the others, so that an ordinary column costs little.
-    func mayHoldPayload(_ column: Column) -> Bool {
+    func mayContainPayload(_ column: Column) -> Bool {
         switch column.kind {
         case .object, .array: return true
         case .string:

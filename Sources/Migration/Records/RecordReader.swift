@@ -299,7 +299,7 @@ struct RecordReader {
                         reader: self, text: text[slice: element.value], bytes: bytes[slice: element.value],
                         depth: depth)
                     isRow = object.isRow
-                    if isRow, object.mayHoldDocument || object.hasRoles {
+                    if isRow, object.mayContainDocument || object.hasRoles {
                         let recognition = read(text: text[slice: element.value], depth: depth + 1)
                         if !recognition.isRowAlone || object.hasRoles { inside = recognition }
                     }
@@ -413,8 +413,8 @@ struct RecordReader {
                 for (element, text) in others { result.append(element, of: text) }
             } else {
                 for (_, text) in others {
-                    let holdsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
-                    result.members.append(MemberPath("[]", holdsTraces ? .looksLikeDocument : .ignored))
+                    let containsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
+                    result.members.append(MemberPath("[]", containsTraces ? .looksLikeDocument : .ignored))
                 }
             }
             var (documents, members) = (result.documents, result.members)

@@ -142,7 +142,7 @@ extension StoredRenewalInfo {
     /// renews, a price increase, an offer.
     package func info(beside periods: some Sequence<LegacyPeriod>) -> JWSRenewalInfoDecodedPayload {
         var info = payload
-        guard info.tellsHowAPeriodEnded,
+        guard info.statesHowAPeriodEnded,
             let period = LegacyPeriod.newest(of: info.originalTransactionId, among: periods),
             !info.isAbout(periodFrom: period.start, to: period.end, signedDate: statedDate, isExact: isSigned)
         else { return info }
@@ -171,7 +171,7 @@ extension LegacyPeriod {
 }
 
 extension JWSRenewalInfoDecodedPayload {
-    fileprivate var tellsHowAPeriodEnded: Bool {
+    fileprivate var statesHowAPeriodEnded: Bool {
         expirationIntent != nil || isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil
     }
 }

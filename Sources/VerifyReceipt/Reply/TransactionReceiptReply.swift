@@ -41,7 +41,7 @@ struct TransactionReceiptReply {
         let entry = known.entry
         let condition = StatusCondition(entry.period.state(at: now))
         let renewal = renewalInfo(own, beside: known.entries)
-        let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
+        let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !differsFromReceipt(entry, receipt)
         let document = isStatedBySubmitted ? nil : storedDocument(of: own)
         writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
         if isStatedBySubmitted { writer.purchaseInfo(receipt) } else { write(entry, document, to: &writer) }
@@ -94,7 +94,7 @@ struct TransactionReceiptReply {
 
     /// Writes the transaction as its own receipt has it if that receipt is known; otherwise from the known data.
     private func write(_ entry: TransactionEntry, _ document: TransactionReceipt?, to writer: inout JSONWriter) {
-        if let document, document.transactionId == entry.transactionId, !hasNews(entry, document) {
+        if let document, document.transactionId == entry.transactionId, !differsFromReceipt(entry, document) {
             writer.purchaseInfo(document)
         } else {
             writer.transactionInfo(entry, submitted: receipt)
@@ -102,7 +102,7 @@ struct TransactionReceiptReply {
     }
 
     /// Whether data is known that was not available when the receipt was signed.
-    private func hasNews(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
+    private func differsFromReceipt(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
         entry.cancellationDate != receipt.cancellationDate || entry.expiresDate != receipt.expiresDate
     }
 

@@ -21,7 +21,7 @@ struct ConfigurationFile {
     private(set) var problems: [ConfigurationError.Problem] = []
 
     /// Whether the file itself contains secrets.
-    var holdsSecrets: Bool {
+    var containsSecrets: Bool {
         apps.contains { !$0.secrets.isEmpty } || entries.contains { $0.setting.kind == .secrets }
     }
 
@@ -103,7 +103,7 @@ struct ConfigurationFile {
     }
 
     private mutating func read(_ member: YAMLNode.Member, as setting: Setting) {
-        let hasNothing = setting.holdsSecrets && member.node.elements?.isEmpty == true
+        let hasNothing = setting.containsSecrets && member.node.elements?.isEmpty == true
         guard !member.node.isNull, !hasNothing else {
             return note(setting.key, member.line, ConfigurationValues.isEmpty)
         }

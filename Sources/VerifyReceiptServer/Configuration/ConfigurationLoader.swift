@@ -294,7 +294,7 @@ extension ConfigurationLoader {
             secrets(path: $0, key: "account-secret-files", place: place)
         }
         endpoint.accountSecrets = (inline + kept).map(SharedSecret.init)
-        if let file, file.holdsSecrets, BoundedFile.isReadableByEverybody(file.path) {
+        if let file, file.containsSecrets, BoundedFile.isReadableByEverybody(file.path) {
             let path = file.path
             warnings.append("\(path) contains secrets and every user of this machine may read it")
         }

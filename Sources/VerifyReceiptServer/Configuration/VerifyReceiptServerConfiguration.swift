@@ -77,7 +77,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The maximum number of requests that wait for their turn; a further one gets 503 with 21005.
         public var waitingRequests = 1024
         /// The maximum number of requests that wait for the store or the App Store without using a slot.
-        package var awayRequests = 256
+        package var suspendedRequests = 256
         /// The maximum bytes in memory of request bodies and of answers that clients have not read yet, of all requests
         /// together; a further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20

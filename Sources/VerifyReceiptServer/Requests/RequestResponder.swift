@@ -168,9 +168,9 @@ struct RequestResponder: Sendable {
         _ answer: Answer, _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel,
         _ exchange: Exchange
     ) async throws {
-        let asksToClose = request.headers.value(of: .connection)?.lowercased() == "close"
+        let clientCloses = request.headers.value(of: .connection)?.lowercased() == "close"
         let isDraining = state.isDraining
-        let closes = (answer.closes || asksToClose || isDraining) && !exchange.isHTTP2
+        let closes = (answer.closes || clientCloses || isDraining) && !exchange.isHTTP2
         var head = HTTPResponse(status: answer.status)
         head.headerFields.reserveCapacity(7)
         head.headerFields[.contentType] = answer.contentType

@@ -93,12 +93,12 @@ enum AppStoreErrorText {
         guard let error else { return }
         Terminal.error(
             "Stopped, run the same command to go on. \(text(error))"
-                + (error.concernsApp ? " \(whatToCheck(in: error.environment))" : ""))
+                + (error.concernsApp ? " \(checkAdvice(in: error.environment))" : ""))
         throw ExitStatus.usageOrIO
     }
 
     /// What to check if the App Store does not accept an app or its key.
-    static func whatToCheck(in environment: AppStoreModels.Environment) -> String {
+    static func checkAdvice(in environment: AppStoreModels.Environment) -> String {
         let text = """
             Check that --private-key is an In-App Purchase key (an App Store Connect API key is another kind), that \
             --key-id and --issuer-id are those that App Store Connect shows for it, that it is not revoked, that the app \

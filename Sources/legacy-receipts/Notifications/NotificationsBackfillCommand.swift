@@ -73,7 +73,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
                     let backfill = NotificationBackfill(
                         client: try server.client(sharedThrough: store), receiver: receiver, store: store,
                         clock: { now })
-                    return await backfill.run(history, onRefusal: { Self.tell($0) }, onHold: { Self.tell(hold: $0) })
+                    return await backfill.run(history, onRefusal: { Self.reportRefusal($0) }, onHold: { Self.reportPause(until: $0) })
                 }
             }
         } catch {
@@ -111,12 +111,12 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         }
     }
 
-    private static func tell(hold date: Int64?) {
+    private static func reportPause(until date: Int64?) {
         guard let date else { return }
         Terminal.error("The App Store accepts no requests; waiting until \(DateText.iso(date / 1_000 * 1_000))")
     }
 
-    private static func tell(_ report: NotificationReport) {
+    private static func reportRefusal(_ report: NotificationReport) {
         let name = report.notificationUUID.map { "Notification \($0)" } ?? "A notification"
         Terminal.error("\(name) was not stored (\(report.outcome.rawValue)): \(report.reason ?? "no reason")")
     }

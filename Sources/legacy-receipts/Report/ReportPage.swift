@@ -343,7 +343,7 @@ struct ReportPage {
     private var enrichment: [(String, String)] {
         guard report.purchases > report.purchasesAnswered || report.bareTransactionIds > 0 else { return [] }
         // Nothing names the app of a bare id.
-        let apps = report.appsToAsk.isEmpty ? ["ID"] : report.appsToAsk.map { ShellWord.quoted(Printable.text($0)) }
+        let apps = report.appsToQuery.isEmpty ? ["ID"] : report.appsToQuery.map { ShellWord.quoted(Printable.text($0)) }
         let arguments = apps.map { "--bundle-id \($0)" }.joined(separator: " ")
         return [
             (

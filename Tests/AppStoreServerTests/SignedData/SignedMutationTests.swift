@@ -110,7 +110,7 @@ struct SignedMutationTests {
         }
     }
 
-    /// The place of the number of unused bits. The signature is the last element: BIT STRING, its length, that number, the octets.
+    /// The place of the number of unused bits. The signature is the last element: BIT STRING, its length, that number, the bytes.
     private static func unusedBits(of certificate: [UInt8]) -> Int? {
         for length in 60..<128 {
             let place = certificate.count - length

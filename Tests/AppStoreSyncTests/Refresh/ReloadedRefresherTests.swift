@@ -36,7 +36,7 @@ struct ReloadedRefresherTests {
         #expect(setting.api.histories == [AccountsAPI.ada])
     }
 
-    @Test func anAppStoreThatIsAwayIsLeftAlone() async throws {
+    @Test func anUnreachableAppStoreIsNotQueriedAgain() async throws {
         let setting = try await failing()
         await #expect(throws: (any Error).self) { try await setting.reloaded(credentials).refresh() }
         #expect(setting.outcomes.last == .notQueried)

@@ -116,7 +116,7 @@ import Testing
         #expect(catalog.productIds.count == 4 && catalog.remarks.isEmpty)
     }
 
-    @Test func anEmptyCatalogKnowsNothing() {
+    @Test func anEmptyCatalogHasNoProducts() {
         #expect(ProductCatalog().isEmpty && ProductCatalog().product("a") == nil)
     }
 

@@ -767,7 +767,7 @@ struct PayloadTests {
     }
 
     @Test("a row in an array that holds a receipt is no mere row: the receipt is read, and the row travels along")
-    func rowsThatHoldReceipts() throws {
+    func rowsWithReceipts() throws {
         func row(_ id: Int, _ more: String = "") -> String {
             "{\"product_id\":\"p\",\"transaction_id\":\"\(id)\"\(more)}"
         }

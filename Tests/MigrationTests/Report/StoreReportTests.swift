@@ -126,7 +126,7 @@ struct StoreReportTests {
         #expect(report.purchasesAnswered == 1)
         #expect(report.unknownToAppStore == 1)
         #expect(report.bareTransactionIds == 2)
-        #expect(report.appsToAsk == ["com.example.other"])
+        #expect(report.appsToQuery == ["com.example.other"])
     }
 
     @Test("Fields that no document and no catalog states are counted by the transactions that lack them")

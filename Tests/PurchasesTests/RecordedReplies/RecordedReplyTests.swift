@@ -141,7 +141,7 @@ enum RecordedSupport {
         #expect(app?.payload.bundleId == "b")
     }
 
-    @Test func iOS6RepliesHoldOnePurchaseAndMilliseconds() throws {
+    @Test func iOS6RepliesContainOnePurchaseAndMilliseconds() throws {
         let receipt = """
             {"bid":"com.example","bvrs":"1","product_id":"p","transaction_id":"1000000059630000","quantity":"1",
              "original_transaction_id":"1000000059630000","expires_date":"1354436154000",

@@ -112,7 +112,7 @@ struct SQLiteFailureTests {
     }
 
     /// What something else has noticed is known to look-ups at once.
-    @Test func lookUpsKnowOfARemovedFileThatAWriteNoticed() async throws {
+    @Test func lookUpsDetectARemovedFileAfterAWriteDid() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
         let store = try SQLiteTransactionStore.open(path: path)

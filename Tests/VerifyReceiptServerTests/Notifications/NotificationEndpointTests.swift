@@ -98,7 +98,7 @@ extension ServerTests {
             let configuration = Self.configuration {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 0
-                $0.limits.awayRequests = 0
+                $0.limits.suspendedRequests = 0
             }
             try await TestServer.run(configuration, store: store) { server in
                 let wire = try Wire(port: server.port)

@@ -11,7 +11,7 @@ import VerifyReceiptServer
 @Suite("The spool seen through the server", .timeLimit(.minutes(10)))
 struct SpoolTests {
     /// A bulk load, a backup, a second program: it writes and does not end.
-    @Test func aStoreThatAnotherProgramHoldsLosesNothing() async throws {
+    @Test func aStoreLockedByAnotherProgramLosesNothing() async throws {
         try await eventually("the spool takes everything in time") { try await Self.spoolKeepsUp() }
     }
 
@@ -29,7 +29,7 @@ struct SpoolTests {
             let clients = NumberedClients()
             let holder = try StoreHolder(path)
             await clients.send(to: server.port, count: 120)
-            if SpoolLog.saysTooSlow(server.log.text) {
+            if SpoolLog.logsTooSlow(server.log.text) {
                 try holder.release()
                 return false
             }
@@ -113,7 +113,7 @@ struct SpoolTests {
                 #expect(isWritable == "0")
                 return true
             }
-            #expect(clients.others.isEmpty || SpoolLog.saysTooSlow(server.log.text))
+            #expect(clients.others.isEmpty || SpoolLog.logsTooSlow(server.log.text))
         }
         try await store.close()
         // With room again, everything that was answered is there.

@@ -141,17 +141,17 @@ import VerifyReceipt
         let receipt = try appReceipt([month(0)])
         let over = validation(of: receipt, id: monthly, type: "paid subscription")
         let missing = validation(of: receipt, id: tree, type: "non consumable")
-        let storeAway = try validatingEndpoint(
+        let unreachableStore = try validatingEndpoint(
             store: FailingStore(reading: TransactionStoreError(.unavailable, "on purpose"))
         ) { $0.whenStoreFails = .receiptOnly }
-        let appStoreAway = try validatingEndpoint(store: MemoryStore()) {
+        let unreachableAppStore = try validatingEndpoint(store: MemoryStore()) {
             $0.freshness = Freshness(source: .appStore, maximumAge: 3_600_000)
             $0.customerRefresher = ValidateTests.AbsentAppStore()
         }
         for request in [over, missing] {
             let verdict = try await validatingEndpoint(store: MemoryStore()).ask(validation: request)
             #expect(verdict.reply.httpStatus == 200 && !verdict.isOK)
-            for endpoint in [storeAway, appStoreAway] {
+            for endpoint in [unreachableStore, unreachableAppStore] {
                 let answer = try await endpoint.ask(validation: request)
                 #expect(answer.reply.httpStatus == 503 && answer.code == 6_777_014)
             }
