@@ -73,7 +73,8 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
                     let backfill = NotificationBackfill(
                         client: try server.client(sharedThrough: store), receiver: receiver, store: store,
                         clock: { now })
-                    return await backfill.run(history, onRefusal: { Self.reportRefusal($0) }, onHold: { Self.reportPause(until: $0) })
+                    return await backfill.run(
+                        history, onRefusal: { Self.reportRefusal($0) }, onHold: { Self.reportPause(until: $0) })
                 }
             }
         } catch {
