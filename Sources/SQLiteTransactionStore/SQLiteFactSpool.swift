@@ -238,7 +238,7 @@ public final class SQLiteFactSpool: FactSpool {
                 // Checked after the insertion: an entry that the spool already contains needs no space. The error rolls
                 // the insertion back.
                 guard size <= state.maximumBytes - state.bytes else {
-                    throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+                    throw TransactionStoreError(.notWritable, "The spool is full: it contains \(state.bytes) bytes.")
                 }
                 state.entries += 1
                 state.bytes += size
@@ -329,7 +329,7 @@ public final class SQLiteFactSpool: FactSpool {
     public func checkReadiness() async throws {
         let state = state
         guard state.bytes < state.maximumBytes else {
-            throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+            throw TransactionStoreError(.notWritable, "The spool is full: it contains \(state.bytes) bytes.")
         }
         try place.check()
         try DiskSpace.check(of: path)

@@ -17,7 +17,7 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
         let file = FileIdentity(path)
         query = try SQLiteQuery(path: path)
         guard try column("PRAGMA application_id").first == "\(SQLiteSchema.applicationId)" else {
-            throw TransactionStoreError(.corrupt, "The file is no store.")
+            throw TransactionStoreError(.corrupt, "The file is not a store.")
         }
         last = LastConnection(path) { FileIdentity(path) == file }
         let present = Set(try column("SELECT identifier FROM grdb_migrations"))

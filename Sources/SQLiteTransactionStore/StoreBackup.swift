@@ -61,7 +61,7 @@ extension SQLiteTransactionStore {
 
     private static func checkSchema(_ db: Database) throws {
         guard try db.tableExists("transactions"), try db.tableExists("identities") else {
-            throw TransactionStoreError(.corrupt, "The file is no store.")
+            throw TransactionStoreError(.corrupt, "The file is not a store.")
         }
     }
 }

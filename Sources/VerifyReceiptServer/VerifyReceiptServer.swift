@@ -200,7 +200,7 @@ public final class VerifyReceiptServer: Service {
         group.maximumGracefulShutdownDuration = configuration.timeouts.untilAbandoned
         let stopping = BoundedStop(limit: configuration.timeouts.untilAbandoned) { [state, logger] in
             logger.error(
-                "requests do not end and are left behind",
+                "requests did not end in time and are abandoned",
                 metadata: ["inFlight": .stringConvertible(state.queue.inFlight)])
         }
         let trying = Task { await tryStore() }

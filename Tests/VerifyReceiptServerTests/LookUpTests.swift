@@ -400,7 +400,7 @@ extension ServerTests {
                 ("look-up: {enabled: true}", "look-up.token-files"),
                 ("look-up: {enabled: true, token-files: [short]}", "fewer than 32"),
                 ("look-up: {enabled: true, token-files: [none]}", "cannot be read"),
-                ("look-up: {enabled: true, token-files: [good]}\nstore: {url: none}", "no store"),
+                ("look-up: {enabled: true, token-files: [good]}\nstore: {url: none}", "needs a store"),
             ] {
                 let error = #expect(throws: ConfigurationError.self) { try load(lines) }
                 #expect("\(error.map { "\($0)" } ?? "")".contains(problem), "\(lines)")

@@ -61,7 +61,7 @@ extension ServerTests {
                 return (server.log, UncheckedBox(wire))
             }
             // The server has returned, and the store still hangs.
-            #expect(log.text.contains("requests do not end and are left behind"))
+            #expect(log.text.contains("requests did not end in time and are abandoned"))
             store.become(.works)
             wire.value.close()
         }

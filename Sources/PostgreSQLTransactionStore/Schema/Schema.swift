@@ -130,7 +130,8 @@ struct Schema: Sendable {
         let version = try rows.integer(0, 0, as: Int32.self)
         guard version <= Self.version else {
             throw TransactionStoreError(
-                .newerSchema, "the schema has version \(version), this program knows \(Self.version): use a newer one")
+                .newerSchema,
+                "the schema has version \(version), this program supports \(Self.version): use a newer program")
         }
         return version
     }

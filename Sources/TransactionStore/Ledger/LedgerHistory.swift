@@ -17,7 +17,7 @@ public struct LedgerHistory: Sendable {
         guard let event = LedgerEntry.Event(rawValue: event) else {
             throw StoredObject.corrupt("unknown event in the ledger")
         }
-        guard event.isState else { throw StoredObject.corrupt("an event of the ledger that is no state") }
+        guard event.isState else { throw StoredObject.corrupt("an event of the ledger that is not a state") }
         self.number = number
         self.event = event
         self.wasPurchased = wasPurchased

@@ -44,12 +44,12 @@ package struct StatusTable {
         + [
             Row(
                 condition: .queueFull, status: 21005...21005,
-                meaning: "No room for the request: the receipt server is temporarily unavailable", members: [],
+                meaning: "The server is too busy: the receipt server is temporarily unavailable", members: [],
                 retryable: .notStated, support: .server),
             Row(
                 condition: .storeUnavailable, status: 21005...21005,
                 meaning:
-                    "The store cannot be reached, or neither it nor the spool takes the receipt: the receipt server is "
+                    "The store cannot be reached, or neither it nor the spool accepts the receipt: the receipt server is "
                     + "temporarily unavailable", members: [],
                 retryable: .notStated, support: .full),
             Row(

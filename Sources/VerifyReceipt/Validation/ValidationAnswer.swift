@@ -32,7 +32,8 @@ extension VerifyReceiptEndpoint {
 
     /// The answer when there is no room for the request.
     public static let validationUnavailable = ValidationFailure(
-        .temporary, StatusTable.row(.queueFull).meaning + ".", reason: "There is no room for the request."
+        .temporary, StatusTable.row(.queueFull).meaning + ".",
+        reason: "The server is too busy for the request. Send it again."
     ).reply()
 
     private func validation(_ body: [UInt8], _ exchange: Exchange) async throws -> ValidationReply {

@@ -28,7 +28,7 @@ final class Readiness: Sendable {
         isSpoolWritable = spooling.map { _ in
             registry.gauge(
                 "legacy_receipts_spool_writable",
-                "1 if the spool takes receipts and its disk has room, tried for each reading of the metrics.")
+                "1 if the spool accepts receipts and its disk has space, tried for each reading of the metrics.")
         }
         isWritable?.record(1)
         isSpoolWritable?.record(1)
@@ -55,7 +55,7 @@ final class Readiness: Sendable {
     func keepingProblem() async -> String? {
         guard let writer, let spooling, let writing, writer.isInTrouble else { return nil }
         guard await spooling.problem() != nil, await writing.problem() != nil else { return nil }
-        return "neither the store nor the spool takes receipts"
+        return "neither the store nor the spool accepts receipts"
     }
 
     /// The receipts that wait for the store, in words; nil if there are none.

@@ -72,11 +72,11 @@ struct ConfigurationLoader {
             }
         }
         if configuration.lookUp != nil, configuration.storeURL == nil {
-            values.note("look-up.enabled", "there is no store to look customers up in")
+            values.note("look-up.enabled", "needs a store (store.url)")
         }
         configuration.consumption = consumption()
         if configuration.consumption != nil, configuration.storeURL == nil {
-            values.note("consumption.rules", "there is no store that keeps requests")
+            values.note("consumption.rules", "needs a store (store.url)")
         }
         configuration.endings = .init(
             interval: values.duration("ledger.endings-interval"), delay: values.duration("ledger.endings-delay"))
@@ -123,8 +123,8 @@ extension ConfigurationLoader {
         case (let certificate?, let privateKey?):
             listener.tls = .init(certificate: certificate, privateKey: privateKey)
         case (nil, nil): break
-        case (nil, _): values.note("listen.tls.certificate", "is missing beside listen.tls.private-key")
-        case (_, nil): values.note("listen.tls.private-key", "is missing beside listen.tls.certificate")
+        case (nil, _): values.note("listen.tls.certificate", "is missing: listen.tls.private-key needs it")
+        case (_, nil): values.note("listen.tls.private-key", "is missing: listen.tls.certificate needs it")
         }
         return [listener]
     }
@@ -174,7 +174,7 @@ extension ConfigurationLoader {
         if retention.isOn, storeURL == nil {
             let keys = ["retention.notifications-days", "retention.receipts-days", "retention.ledger-days"]
             let days = [retention.notificationDays, retention.receiptDays, retention.ledgerDays]
-            for (key, days) in zip(keys, days) where days > 0 { values.note(key, "there is no store to remove from") }
+            for (key, days) in zip(keys, days) where days > 0 { values.note(key, "needs a store (store.url)") }
         }
         return retention
     }

@@ -252,7 +252,7 @@ final class LookUpResponder: Sendable {
             }
             let date = try Self.date(request) ?? state.clock()
             return route == "customers" ? .customers(id, at: date) : .entitlements(id, at: date)
-        default: throw Refusal(status: .notFound, reason: "there is no such path")
+        default: throw Refusal(status: .notFound, reason: "unknown path")
         }
     }
 
@@ -358,7 +358,7 @@ final class LookUpResponder: Sendable {
             counts[source, default: 0] += 1
             return true
         }
-        guard isTaken else { throw Self.unavailable("too many questions at once") }
+        guard isTaken else { throw Self.unavailable("too many requests at once") }
         let endpoint = state.current.endpoint.configuration
         let credentials = secrets.withLock { $0.credentials }
         let task = Task { [answers, self] () -> Result<Answer?, any Error> in
@@ -396,7 +396,8 @@ final class LookUpResponder: Sendable {
             throw Self.unavailable("the store cannot be read: \(error.code.rawValue)")
         case .failure(let error):
             logger.error("a look-up failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])
-            throw Refusal(status: .internalServerError, reason: "the question cannot be answered; the log says why")
+            throw Refusal(
+                status: .internalServerError, reason: "the request cannot be answered; the log states the reason")
         case nil: throw Self.unavailable("the answer takes too long")
         }
     }

@@ -41,7 +41,7 @@ struct RequestResponder: Sendable {
             throw ConnectionMustClose()
         }
         guard let work = Work(route, current) else {
-            let answer = Answer.problem(.notFound, "There is nothing at this path.")
+            let answer = Answer.problem(.notFound, "Unknown path.")
             return try await send(answer, request, writer, channel, exchange)
         }
         if request.method == .options, case .validate = work {

@@ -76,7 +76,7 @@ final class ServerState: Sendable {
         registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in queue.waiting }
         registry.gauge(
             prefix + "requests_suspended",
-            "Requests being answered that wait for the store or the App Store and let others work meanwhile."
+            "Requests being answered that wait for the store or the App Store without using a slot."
         ) { [queue] in queue.suspended }
         registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies and answers in memory.") { [budget] in
             budget.current

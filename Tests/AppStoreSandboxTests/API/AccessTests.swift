@@ -85,7 +85,7 @@ struct AccessTests {
         try await RunningSandbox.run(setup) { sandbox in
             _ = try await sandbox.buy(Sold.solo)
             let refused = try await sandbox.post("clock", "{\"to\": 4000000000000}", expecting: 409)
-            #expect(refused["message"]?.string?.hasPrefix("more than 1000 things happen") == true)
+            #expect(refused["message"]?.string?.hasPrefix("more than 1000 events happen") == true)
             #expect(try await sandbox.call("GET", "clock")["nextEvent"]?.integer != nil)
         }
     }

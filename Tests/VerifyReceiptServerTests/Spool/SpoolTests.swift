@@ -59,7 +59,9 @@ struct SpoolTests {
             try await eventually("all are counted") {
                 try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"drained\"}") == "120"
             }
-            try await eventually("it is logged") { server.log.text.contains("taken all receipts of the spool") }
+            try await eventually("it is logged") {
+                server.log.text.contains("all receipts of the spool are in the store")
+            }
             #expect(server.log.text.contains("receipts go to the spool"))
             try await eventually("it is ready") {
                 try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n"
