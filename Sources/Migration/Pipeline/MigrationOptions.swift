@@ -165,7 +165,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case outputConflict
         /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
         case trust
-        /// The store failed. Repair it and run the migration again; it goes on where it stopped.
+        /// The store failed. Repair it and run the migration again; it continues where it stopped.
         case store
         /// An input is not the one that the store has read a part of. Give the same input, or start over.
         case inputChanged

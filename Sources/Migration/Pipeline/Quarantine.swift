@@ -43,7 +43,7 @@ struct QuarantineReason: Sendable {
         "The JWS is another token, not one of the App Store: its header has no certificates (x5c).")
     static let otherPayload = QuarantineReason(
         "jwsOtherPayload", ReceiptError.Verdict.notAReceipt.rawValue,
-        "The payload of the JWS is no transaction, renewal info, app transaction or notification of the App Store.")
+        "The payload of the JWS is not a transaction, renewal info, app transaction or notification of the App Store.")
     static func malformedStoreKit2JSON(_ detail: String) -> QuarantineReason {
         QuarantineReason(
             "malformedStoreKit2JSON", ReceiptError.Verdict.notAReceipt.rawValue,
@@ -56,7 +56,8 @@ struct QuarantineReason: Sendable {
         "The record is a bare transaction id: only the App Store Server API has the purchase.")
     static let unknownTransactionId = QuarantineReason(
         "unknownTransactionId", "notMigrated",
-        "The record is a bare transaction id, and the App Store Server API does not know it for any of the apps asked.")
+        "The record is a bare transaction id, and the App Store Server API does not know it for any of the queried apps."
+    )
     static let recordedNotAccepted = QuarantineReason(
         "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and these were excluded.")
 

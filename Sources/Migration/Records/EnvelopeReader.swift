@@ -262,7 +262,7 @@ struct EnvelopeReader {
 
     // MARK: The result
 
-    private static let otherStore = InputProblem(.otherStore, "A purchase of another store than Apple's.")
+    private static let otherStore = InputProblem(.otherStore, "A purchase from a store other than Apple's.")
 
     private mutating func finish() -> Recognition {
         var payload: InputPayload
@@ -284,7 +284,7 @@ struct EnvelopeReader {
             payload = failure.recognition.payload
         } else {
             payload = .unrecognized(
-                InputProblem(.unknownForm, "No member of the object holds anything in which purchases are stored."))
+                InputProblem(.unknownForm, "No member of the object contains a document with purchases."))
         }
         var carried = self.carried() + besideLeftOut
         if documents.count == 1 {

@@ -262,7 +262,7 @@ struct ObjectReader {
         case .number where StoredText.isTransactionID(bytes[slice: column.value]):
             Recognition(.transactionID(String(decoding: bytes[slice: column.value], as: UTF8.self)))
         case .null: Recognition(.unrecognized(InputProblem(.empty, "The column is null.")))
-        case .number, .bool: Recognition(.unrecognized(InputProblem(.unknownForm, "The column holds no receipt.")))
+        case .number, .bool: Recognition(.unrecognized(InputProblem(.unknownForm, "The column contains no receipt.")))
         }
     }
 

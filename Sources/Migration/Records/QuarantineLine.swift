@@ -77,7 +77,7 @@ struct QuarantineLine {
     private func recognition(_ reader: RecordReader, _ table: TableLayout?) -> Recognition {
         if length > original.count {
             let problem = InputProblem(
-                .tooLarge, "The quarantine holds only the beginning of this record; migrate it from its own input.")
+                .tooLarge, "The quarantine contains only the beginning of this record; migrate it from its own input.")
             return Recognition(.unrecognized(problem))
         }
         // These are about an input, and have no bytes of their own.

@@ -134,7 +134,7 @@ struct RecordReader {
     private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
             if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
-            return .unrecognized(.unknownForm, "Begins as a JWS and is not three base64url parts.")
+            return .unrecognized(.unknownForm, "Starts like a JWS but does not have three base64url parts.")
         }
         switch StoredEncoding(bytes) {
         case .part(let range)?:
@@ -148,7 +148,7 @@ struct RecordReader {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
         }
         if OtherStore.isID(bytes) {
-            return .unrecognized(.otherStore, "An id of another store than Apple's.")
+            return .unrecognized(.otherStore, "An id from a store other than Apple's.")
         }
         if OtherStore.isWindowsReceipt(bytes) {
             return .unrecognized(.otherStore, "A receipt of the Windows Store.")
@@ -236,7 +236,7 @@ struct RecordReader {
             return InputProblem(.utf16, "This is UTF-16 text; convert it to UTF-8 first.")
         }
         if StoredText.isNullWord(bytes) {
-            return InputProblem(.empty, "There is no receipt here.")
+            return InputProblem(.empty, "The record contains no receipt.")
         }
         if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {
             return InputProblem(.invalidUTF8, offset: offset, "Neither a receipt's bytes nor UTF-8 text.")
@@ -251,7 +251,7 @@ struct RecordReader {
                 .unknownForm, "The text seems to contain a document among other text. Extract the document.")
         }
         return InputProblem(
-            .unknownForm, "Neither a receipt nor anything else in which purchases are known to be stored.")
+            .unknownForm, "Neither a receipt nor another supported document with purchases.")
     }
 
     // MARK: JSON
