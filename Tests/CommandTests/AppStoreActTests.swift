@@ -231,7 +231,8 @@ struct AppStoreActTests {
         let lines = outcome.output.split(separator: "\n")
         try #require(lines.count == 8, "\(outcome.output) \(outcome.error)")
         #expect(lines[0].hasSuffix("tokens set: 5, refused: 0, failed: 0, left: 9; known from earlier runs: 5"))
-        #expect(lines[1] == "status 2" && outcome.error.hasPrefix("Stopped, run the same command to go on. HTTP 401"))
+        #expect(
+            lines[1] == "status 2" && outcome.error.hasPrefix("Stopped. Run the same command to continue. HTTP 401"))
         #expect(lines[2] == "Purchases: 14; tokens set: 14, refused: 0, failed: 0, left: 0; known from earlier runs: 5")
         #expect(lines[3] == "status 0" && lines[4].contains(Self.token))
         // The first five are known, and were not sent.
@@ -260,7 +261,7 @@ struct AppStoreActTests {
         try #require(lines.count == 4, "\(outcome.output) \(outcome.error)")
         #expect(lines[0].hasSuffix("tokens set: 0, refused: 0, failed: 0, left: 42; known from earlier runs: 0"))
         #expect(lines[1] == "status 2")
-        #expect(outcome.error.hasPrefix("Stopped, run the same command to go on. Apple's error \(code)"))
+        #expect(outcome.error.hasPrefix("Stopped. Run the same command to continue. Apple's error \(code)"))
         #expect(outcome.error.contains("Check that --private-key is"), "\(outcome.error)")
         #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
         #expect(try folder.text("first") == "# com.example.app sandbox\n")

@@ -36,7 +36,7 @@ struct AppStoreTests {
             outcome.error == """
                 Error: Apple's error 4040010 (TransactionIdNotFound): The transaction id does not exist in this \
                 environment: check the id, and query the other environment. This was Sandbox; --environment production \
-                asks the other one.
+                queries the other one.
 
                 """)
         let (object, status) = try answer(outcome)

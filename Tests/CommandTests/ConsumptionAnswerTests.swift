@@ -171,7 +171,7 @@ struct ConsumptionAnswerTests {
         try #require(lines.count == 11, "\(outcome.output) \(outcome.error)")
         #expect(lines[0] == "Transactions answered: 0, not answered: 0, left: 2; missed requests: 0")
         #expect(lines[1] == "status 2" && lines[2] == "\(coins) \(ada) ")
-        #expect(outcome.error.hasPrefix("Stopped, run the same command to go on. HTTP 401"), "\(outcome.error)")
+        #expect(outcome.error.hasPrefix("Stopped. Run the same command to continue. HTTP 401"), "\(outcome.error)")
         #expect(lines[5] == "Transactions answered: 2, not answered: 0, left: 0; missed requests: 0")
         #expect(lines[6] == "status 0" && lines[7].isEmpty)
         #expect(lines[8] == "Transactions answered: 0, not answered: 0, left: 0; missed requests: 0")

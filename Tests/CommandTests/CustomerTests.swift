@@ -114,7 +114,7 @@ struct CustomerTests {
         ] { #expect(erased.contains(" \(name) \(count)"), "\(erased)") }
     }
 
-    @Test("Exits with 1 if no customer has the id, and says as what it was looked for")
+    @Test("Exits with 1 if no customer has the id, and lists the kinds of id that it searched")
     func none() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -122,7 +122,7 @@ struct CustomerTests {
         #expect(outcome.status == 1 && outcome.output.isEmpty)
         #expect(
             outcome.error == """
-                No customer has the id 7\\u{1b}[31m. It was looked for as transactionId, originalTransactionId, \
+                No customer has the id 7\\u{1b}[31m. Searched as transactionId, originalTransactionId, \
                 webOrderLineItemId, appTransactionId, appAccountToken, receiptDigest and userId.
 
                 """)

@@ -72,12 +72,12 @@ struct EnrichTests {
         let expected = [
             // The bare id is in the quarantine.
             "status 1",
-            "com.example.app, Sandbox: 1 customers with 1 purchases to ask about",
-            "Bare transaction ids: 1 to ask about",
+            "com.example.app, Sandbox: 1 customers with 1 purchases to query",
+            "Bare transaction ids: 1 to query",
             "App Store Server API: 2 customers completed, 0 known before, 0 unknown to the App Store; "
                 + "8 facts are new.",
             "status 0",
-            "com.example.app, Sandbox: 0 customers with 0 purchases to ask about.",
+            "com.example.app, Sandbox: 0 customers with 0 purchases to query.",
             "App Store Server API: 0 customers completed, 2 known before, 0 unknown to the App Store; "
                 + "0 facts are new.",
             "status 0",
@@ -230,7 +230,7 @@ struct EnrichTests {
                 tries=$((tries + 1))
                 [ $tries -lt 10 ] || exit 7
             done
-            enrich --dry-run | sed 's/[^0-9]*\\([0-9]*\\) to ask about.*/left \\1/; s/.* and \\([0-9]*\\) bare.*/remembered \\1/'
+            enrich --dry-run | sed 's/[^0-9]*\\([0-9]*\\) to query.*/left \\1/; s/.* and \\([0-9]*\\) bare.*/remembered \\1/'
             enrich --quiet
             echo "status $?"
             unknown
@@ -243,9 +243,10 @@ struct EnrichTests {
         let remembered = number("remembered ")
         #expect(remembered >= 3 && remembered < 40 && number("left ") == 40 - remembered, "\(outcome)")
         #expect(lines.contains { $0.contains(", \(40 - remembered) unknown to the App Store; 0 facts") }, "\(outcome)")
-        #expect(lines.contains { $0.hasPrefix("Not asked again: \(remembered), unknown to the App Store") }, "\(lines)")
+        #expect(
+            lines.contains { $0.hasPrefix("Not queried again: \(remembered), unknown to the App Store") }, "\(lines)")
         #expect(lines.contains("status 0") && lines.contains("40"), "\(outcome)")
-        #expect(lines.last?.hasPrefix("Bare transaction ids: 40 to ask about, ") == true, "\(outcome)")
+        #expect(lines.last?.hasPrefix("Bare transaction ids: 40 to query, ") == true, "\(outcome)")
     }
 
     @Test("An unknown id and an unreachable App Store are reported and lose nothing")
@@ -271,9 +272,9 @@ struct EnrichTests {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
         // The second run does not ask about the unknown id again, and the first one counts it once.
         #expect(lines.contains { $0.contains("0 customers completed, 1 known before, 0 unknown") }, "\(lines)")
-        #expect(lines.count { $0.hasPrefix("Not asked again: 1, unknown to the App Store less than 30 days") } == 1)
+        #expect(lines.count { $0.hasPrefix("Not queried again: 1, unknown to the App Store less than 30 days") } == 1)
         #expect(
-            outcome.error.contains("Not asked again: 0 purchases and 1 bare transaction ids, unknown"),
+            outcome.error.contains("Not queried again: 0 purchases and 1 bare transaction ids, unknown"),
             "\(outcome.error)")
         #expect(lines.contains("1"))
         #expect(lines.contains { $0.hasPrefix("Not completed: 1. Run it again") })

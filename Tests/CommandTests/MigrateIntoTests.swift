@@ -81,7 +81,7 @@ struct MigrateIntoTests {
             """
         let outcome = try await Command.shell(script, in: folder)
         #expect(outcome.status == 130, "\(outcome)")
-        #expect(outcome.error.contains("Run the same command to go on where it stopped."))
+        #expect(outcome.error.contains("Run the same command to continue where it stopped."))
         let again = try await folder.migrate(
             "-", "--jobs", "1", "--into", "sqlite:store.sqlite",
             input: [UInt8](try Data(contentsOf: folder.url.appending(path: "dump.ndjson"))))

@@ -104,7 +104,7 @@ struct MigrateKillTests {
             try await server.control(command)
             let outcome = try await interrupted
             #expect(outcome.status == 2, "\(outcome)")
-            #expect(outcome.error.contains("Run the same command to go on where it stopped."), "\(outcome)")
+            #expect(outcome.error.contains("Run the same command to continue where it stopped."), "\(outcome)")
 
             try await server.control("resume")
             try server.sql("DROP TRIGGER pause ON lost.migration_checkpoints")

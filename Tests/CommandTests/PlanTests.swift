@@ -27,7 +27,7 @@ struct PlanTests {
         #expect(folder.names("") == names)
         #expect(outcome.output.contains("receipt: 24 (by its content)"), "\(outcome.output)")
         #expect(outcome.output.contains("user id: 24 (by its name)"))
-        #expect(outcome.output.contains("kept beside the user (--carry): 24"))
+        #expect(outcome.output.contains("kept with the user (--carry): 24"))
         let line = String(try #require(outcome.output.split(separator: "\n").last).drop { $0 == " " })
         #expect(line.hasPrefix("legacy-receipts migrate --expect-records 24 --trust-root root.der "))
         let migrated = try await Command.shell(

@@ -214,9 +214,9 @@ struct ServeSignatureTests {
         try #require(lines.count == 8, "\(outcome) \(log)")
         #expect(lines[0].contains("\"allowIntroductoryOffer\":true") && lines[1] == "200", "\(lines) \(log)")
         #expect(lines[2].contains("\"allowIntroductoryOffer\":false") && lines[3] == "200", "\(lines) \(log)")
-        #expect(lines[4].contains("The App Store could not be asked") && lines[5] == "503", "\(lines) \(log)")
+        #expect(lines[4].contains("The App Store could not be queried") && lines[5] == "503", "\(lines) \(log)")
         // A subscription that ran when the App Store was asked last may have ended.
-        #expect(lines[6].contains("The App Store could not be asked") && lines[7] == "503", "\(lines) \(log)")
+        #expect(lines[6].contains("The App Store could not be queried") && lines[7] == "503", "\(lines) \(log)")
     }
 
     @Test("No introductory offer for a purchase that the App Store does not know, or beside one that was erased")

@@ -9,18 +9,18 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
         abstract: "Set the appAccountToken of one purchase, or of all in a CSV file.",
         discussion: """
             Set App Account Token: later transactions of the purchase contain the token. The id is an original transaction id. \
-            Apple takes no tokens for purchases that are shared with a family or assigned by an organization.
+            Apple accepts no tokens for purchases from Family Sharing or an organization.
 
             --csv reads a file with the header originalTransactionId,appAccountToken. The whole file is checked before the \
             first call. Each answer is appended to FILE.production.done or FILE.sandbox.done: after an interruption, run the \
-            same command again, and it goes on with the other rows. The calls stay within Apple's rate limits. To ask \
-            again about a refused row, remove its line from that file. If Apple does not accept the app or the key, the run \
+            same command again; it continues with the other rows. The calls stay within Apple's rate limits. To send \
+            a refused row again, remove its line from that file. If Apple does not accept the app or the key, the run \
             stops at the first answer, and the rows stay open.
 
             EXIT STATUS:
               0  every token is set
-              1  the App Store refused some; standard error and the .done file say why
-              2  usage, app, key, network, input or output error; run it again to go on
+              1  the App Store refused some; standard error and the .done file state why
+              2  usage, app, key, network, input or output error; run it again to continue
 
             EXAMPLES:
               legacy-receipts app-store set-account-token 1000000831360853 \\

@@ -32,7 +32,7 @@ struct CustomerErasure {
             }
             throw CommandFailure(
                 """
-                The id belongs to several customers, and --erase removes one. Name each by an original transaction id: \
+                The id belongs to several customers, and --erase removes one. Use an original transaction id for each: \
                 \(names.joined())
                 """)
         }

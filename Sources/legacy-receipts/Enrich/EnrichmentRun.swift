@@ -22,7 +22,7 @@ struct EnrichmentRun: Sendable {
     let isQuiet: Bool
     let includes: @Sendable (Customer) -> Bool
 
-    /// The bare transaction ids to ask about.
+    /// The bare transaction ids to query.
     enum BareIds: Sendable {
         case list([String])
         /// Those of the store, which leave the quarantine.
@@ -101,7 +101,7 @@ struct EnrichmentRun: Sendable {
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw CommandFailure("The run stopped; run it again to go on: \(error)")
+            throw CommandFailure("The run stopped; run it again to continue: \(error)")
         }
         summary.counts = customers + found
         return summary

@@ -22,7 +22,7 @@ struct EnrichmentSummary: Sendable {
             """
         if counts.remembered > 0 {
             text += """
-                \nNot asked again: \(counts.remembered), unknown to the App Store \
+                \nNot queried again: \(counts.remembered), unknown to the App Store \
                 \(EnrichmentEstimate.period(days: estimate.unknownDays)).
                 """
         }

@@ -64,7 +64,7 @@ struct LedgerFollower {
             try Task.checkCancellation()
             await Task.yield()
             guard keeper.isHeld else {
-                Terminal.error("\(leaseEnded) Nothing is printed until it is held again.")
+                Terminal.error("\(leaseEnded) Nothing is printed until this process has the lease again.")
                 return position
             }
             // One by one, because a reader can block them for long.

@@ -26,10 +26,10 @@ struct MigrateCommand: AsyncParsableCommand {
             With --into, the store is elsewhere, a PostgreSQL database for example, and --summary and --html name the \
             other files. A record may hold any number of documents; all of them are read.
 
-            Run the same command again after an interruption: it goes on where it stopped.
+            Run the same command again after an interruption: it continues where it stopped.
 
-            With --stream, migrate is a filter: it keeps nothing and writes what each record alone says, one JSON line \
-            per result.
+            With --stream, migrate is a filter: it stores nothing and writes the result of each record alone, one JSON \
+            line per result.
 
             EXIT STATUS:
               0  every record was migrated
@@ -78,7 +78,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The CSV column or JSON member that holds the receipt. Repeatable: all named ones are read, and no others.",
+            "The CSV column or JSON member with the receipt. Repeatable: all named ones are read, and no others.",
             valueName: "name"))
     var column: [String] = []
 
@@ -113,7 +113,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --query: a column that identifies a row. The next run goes on after the last one.",
+            "With --query: a column that identifies a row. The next run continues after the last one.",
             valueName: "column"))
     var key: String?
 
@@ -179,7 +179,7 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "name"))
     var userColumn: String?
 
-    @Option(help: ArgumentHelp("A column or member to keep beside the user. Repeatable.", valueName: "name"))
+    @Option(help: ArgumentHelp("A column or member to keep with the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
     @Option(
@@ -208,13 +208,13 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The app of unsigned documents of which nothing else states it, such as bare rows. Leaves out nothing.",
+            "The app of unsigned documents that do not state it, such as bare rows. Leaves out nothing.",
             valueName: "id"), transform: FormatArguments.defaultBundleId)
     var defaultBundleId: String?
 
     @Option(
         help: ArgumentHelp(
-            "Production or Sandbox: the environment of unsigned documents of which nothing else states it. Leaves out nothing.",
+            "Production or Sandbox: the environment of unsigned documents that do not state it. Leaves out nothing.",
             valueName: "name"), completion: .list(["Production", "Sandbox"]),
         transform: FormatArguments.defaultEnvironment)
     var defaultEnvironment: Environment?
@@ -418,8 +418,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private var resumption: String {
         query != nil && key == nil
-            ? "Run the same command to read the query again; with --key, a run goes on where the last one stopped."
-            : "Run the same command to go on where it stopped."
+            ? "Run the same command to read the query again; with --key, a run continues where the last one stopped."
+            : "Run the same command to continue where it stopped."
     }
 
     private func limitText(_ summary: MigrationSummary) -> String {

@@ -23,7 +23,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
             EXIT STATUS:
               0  every notification of the history is in the store
-              1  some notifications were not stored; standard error says why
+              1  some notifications were not stored; standard error states why
               2  the arguments, the App Store Server API or the store
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM
 
@@ -128,7 +128,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let erased = counts.erased > 0 ? ", of erased customers: \(counts.erased)" : ""
         return """
             Notifications in the history: \(counts.notifications); new: \(counts.accepted) (\(counts.changedFacts) facts), \
-            known: \(counts.repeated)\(erased), not taken in: \(counts.refusedInAll)\(refused)
+            known: \(counts.repeated)\(erased), not stored: \(counts.refusedInAll)\(refused)
             """
     }
 }

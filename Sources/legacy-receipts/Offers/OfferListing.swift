@@ -15,7 +15,7 @@ struct OfferListing {
 
     let kind: OffersCommand.Kind
     let offers: [WinBackOffer]
-    /// The groups to ask about; nil for all that a customer has bought in.
+    /// The groups to query; nil for all that a customer has bought in.
     let groups: Set<String>?
     let catalog: ProductCatalog?
     let now: Int64

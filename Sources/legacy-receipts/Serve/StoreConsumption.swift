@@ -83,7 +83,7 @@ final class StoreConsumption: ConsumptionAnswering {
             round.unknown += outcome.unknown
             if let stopped = outcome.stopped { problems.append("\(app): \(AppStoreErrorText.text(stopped))") }
             if outcome.isOutOfTime {
-                problems.append("\(app): The App Store was too slow; the next round goes on.")
+                problems.append("\(app): The App Store was too slow; the next round continues.")
             }
             if let error = outcome.storeError {
                 round.failure = "\(error)"

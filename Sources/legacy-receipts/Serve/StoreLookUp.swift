@@ -118,7 +118,7 @@ struct StoreLookUp: LookUpAnswers {
         let (reply, path) = try await reply(to: content, excludes: excludes, at: date, endpoint)
         page.add(
             heading: "The verifyReceipt reply" + (name.isEmpty ? "" : " to \(Printable.text(name))"),
-            "Status \(reply.status) at \(path), with what the store knows.")
+            "Status \(reply.status) at \(path), with the data of the store.")
         page.add(folded: "The reply", json: InspectorPage.pretty(reply.body))
     }
 

@@ -155,7 +155,7 @@ struct StoreSignatures {
         } catch let error where error is LookUpRefusal || error is CancellationError || error is TransactionStoreError {
             throw error
         } catch {
-            throw LookUpRefusal.notNow("The App Store could not be asked: \(error).")
+            throw LookUpRefusal.notNow("The App Store could not be queried: \(error).")
         }
         return current ?? stored
     }
