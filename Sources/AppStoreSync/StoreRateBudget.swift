@@ -5,8 +5,8 @@ public import TransactionStore
 
 /// The rate limits of one app in one environment, shared through a store by all programs that use it.
 ///
-/// A store that fails or does not answer in time delays no request: for `pause`, and for as long as it hangs, the budget is
-/// unavailable at once, and each client keeps to a part of the limits (`SharedRateLimit.shareAlone`).
+/// A store that fails or does not answer in time delays no request. For `pause`, and for as long as it hangs, the
+/// budget is unavailable at once, and each client keeps to a part of the limits (`SharedRateLimit.shareAlone`).
 public final class StoreRateBudget: SharedRateBudget {
     /// Who takes permits.
     public enum Priority: Sendable {

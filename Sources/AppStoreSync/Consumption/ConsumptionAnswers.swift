@@ -229,8 +229,8 @@ package struct ConsumptionAnswers: Sendable {
         var isMaybeAnswered = false
     }
 
-    /// Claims the requests and sends an answer, and once the App Store has accepted it, closes the requests whose deadline was
-    /// not over when it was sent.
+    /// Claims the requests and sends an answer. Once the App Store has accepted it, closes the requests whose deadline
+    /// was not over when it was sent.
     ///
     /// - Parameters:
     ///   - tasks: the requests about the transaction.
