@@ -49,7 +49,7 @@ public enum Base64: Sendable {
         }
     }
 
-    /// The bits of a digit within its group of 24 bits, for each of its four positions; bit 30 is set for bytes that
+    /// The bits of a digit within its group of 24 bits, for each of its four positions. Bit 30 is set for bytes that
     /// are not digits.
     private static let groupValues: [UInt32] = [18, 12, 6, 0].flatMap { shift in
         (0..<256).map { byte in
