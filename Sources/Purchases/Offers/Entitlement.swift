@@ -44,8 +44,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// Apple's status.
     public let status: SubscriptionStatus
     public let originalTransactionId: String?
-    /// The transaction of the period that decides: the current one; of several, the one with the highest level of
-    /// service; of none, the one that ended last.
+    /// The transaction of the period that decides: the current one, and of several the one with the highest level of
+    /// service. Without a current period, it is the one that ended last.
     public let transactionId: String?
     public let productId: String?
     /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
@@ -94,8 +94,8 @@ extension PurchaseHistory {
     ///
     /// There is one entitlement for each of these, in this order:
     /// - a subscription group, by its identifier, also with several subscriptions, and with family members who share
-    ///   one. The best subscription decides: the one that gives access, then the highest level of service
-    ///   (``Product/level``), then the better status, then the latest end, then a bought one before a shared one;
+    ///   one. The best subscription decides, in this order: access, the highest level of service (``Product/level``),
+    ///   the better status, the latest end, bought before shared;
     /// - subscriptions without a known group that share a product or an original transaction id, because they must be
     ///   in one group;
     /// - the non-renewing subscriptions that unlock the same (``Product/entitlement``, else the product), by their

@@ -6,9 +6,9 @@ extension PurchaseHistory {
     ///
     /// Introductory offers are for new and returning subscribers who have not had one for any product of the group
     /// (Apple, "Implementing introductory offers in your app"). A refunded offer counts as had. A current subscriber is
-    /// not eligible until the subscription ends. While a subscription of an unknown group goes on, the verdict is unknown, and
-    /// so it is if the end of a subscription is unknown, or if one was assigned to the customer: Apple does not document
-    /// whether the offer of an assigned subscription counts as the customer's.
+    /// not eligible until the subscription ends. The verdict is unknown while a subscription of an unknown group is
+    /// current, if the end of a subscription is unknown, or if a subscription was assigned to the customer: Apple does
+    /// not document whether the offer of an assigned subscription counts as the customer's.
     ///
     /// A refund ends a subscription also if no document states the end of its period. After that, only its offer still counts. An
     /// unsigned document can lack everything that shows a subscription. Its purchase may be one, unless the type of the product is

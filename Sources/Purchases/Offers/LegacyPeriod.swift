@@ -4,8 +4,8 @@ package import AppStoreModels
 ///
 /// Its rules are those of verifyReceipt. They differ from ``PurchaseHistory/entitlements(at:)``:
 /// - There is one cancellation for refunds, revocations and upgrades, and it counts as soon as it is stated.
-/// - A period ends at `expires_date`. A grace period does not count in this format: an iOS 6 receipt gets 21006 by its
-///   `expires_date`, also while the grace period gives access (Reference.md V12).
+/// - A period ends at `expires_date`. A grace period does not count in this format. An iOS 6 receipt gets 21006 by its
+///   `expires_date`, also while the grace period grants access (Reference.md V12).
 /// - The level of service does not count.
 package struct LegacyPeriod: Hashable, Sendable {
     /// The original transaction id, else the transaction id.

@@ -42,9 +42,9 @@ public struct OpenQuestion: Hashable, Sendable {
 }
 
 extension Customer {
-    /// What the App Store Server API could change: at most one question for each reason and purchase, by reason and then in
-    /// the order of the transactions. Empty for purchases of other environments than Production and Sandbox, which the App
-    /// Store does not answer for.
+    /// The data that the App Store Server API could change: at most one question for each reason and purchase. Sorted
+    /// by reason, then by transaction. Empty for purchases of other environments than Production and Sandbox, which the
+    /// App Store does not answer for.
     /// - Parameter subscriptions: the standings of this customer at one moment, see ``PurchaseHistory/subscriptions(at:)``.
     public func openQuestions(_ subscriptions: [SubscriptionStanding]) -> [OpenQuestion] {
         guard scope.environment == .production || scope.environment == .sandbox else { return [] }
@@ -119,9 +119,9 @@ extension StoredTransaction {
         return values.filter(\.1).map(\.0)
     }
 
-    /// The modern fields that are not known of the transaction and that it may have: ``missingFields``; the offer, if no
-    /// signed transaction states it, because receipts know no offer codes and no win-back offers; the id of the download; and
-    /// the account token, which only an app or a server sets.
+    /// The modern fields that are not known of the transaction and that it may have: ``missingFields``; the offer, if
+    /// no signed transaction states it, because receipts contain no offer codes and win-back offers; the id of the
+    /// download; the account token, which only an app or a server sets.
     package var uncarriedFields: [TransactionField] {
         var fields = missingFields
         let isSignedModern = origins.contains { $0.source.kind == .signedTransaction }

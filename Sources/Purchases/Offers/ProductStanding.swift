@@ -79,10 +79,10 @@ extension PurchaseHistory {
     /// The standing of each product, consumables included, in the order of the product ids. Purchases that have not
     /// begun are left out.
     ///
-    /// A subscription's status applies to the product of the period that decides (``entitlements(at:)``). A second product of
-    /// the same subscription with a current period has access until the end of that period: after a reversed refund, or an
-    /// upgrade that only unsigned documents state. A product that the customer left is expired, or revoked if its last period
-    /// was.
+    /// A subscription's status applies to the product of the period that decides (``entitlements(at:)``). A second
+    /// product of the same subscription can have a current period: after a reversed refund, or after an upgrade that
+    /// only unsigned documents state. It has access until the end of that period. A product that the customer left is
+    /// expired, or revoked if its last period was.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     package func productStandings(at now: Int64) -> [ProductStanding] {
         var found: [String: ProductStanding] = [:]

@@ -56,8 +56,8 @@ public struct PurchaseHistory: Hashable, Sendable {
     /// How complete the history of one subscription is, if less than ``PurchaseHistory/completeThrough``.
     ///
     /// Needed if documents arrived one by one: a notification states one transaction, and nothing shows whether another
-    /// one was missed. A period counts as missing only if the known ones show it: the first period of the subscription
-    /// is absent, or a renewal has no earlier period that it could have renewed.
+    /// one was missed. A period counts as missing only if the known periods show it. Either the first period of the
+    /// subscription is absent, or a renewal has no earlier period that it could have renewed.
     public struct Coverage: Hashable, Sendable {
         /// The history contains every period until this date, in milliseconds since 1970-01-01T00:00:00Z; nil if any
         /// may be missing. After a Get Transaction History call, the time of the answer.

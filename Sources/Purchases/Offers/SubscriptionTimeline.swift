@@ -236,7 +236,7 @@ struct SubscriptionTimeline {
     }
 
     /// Merges the transactions that represent one period together (App Store Server API 1.23,
-    /// additionalTransactionReason): adding seats in a period creates another transaction, and none of them replaces
+    /// additionalTransactionReason). Adding seats in a period creates another transaction, and none of them replaces
     /// another. The period is revoked only if each of them is. Transactions that the App Store signed before the seats
     /// were added do not have the member.
     private static func mergingSharedPeriods(_ dated: [Dated]) -> [Dated] {

@@ -1,8 +1,8 @@
 package import AppStoreModels
 internal import LegacyReceipts
 
-/// Writes facts as the engines store them: Apple's JSON without the bundle id and the environment, which the scope of
-/// the row states, and with the hash of a JWS as one more member (`StoredSigningInput`).
+/// Writes facts as the engines store them: Apple's JSON without the bundle id and the environment, which are in the
+/// scope of the row. One more member is the hash of the JWS (`StoredSigningInput`).
 ///
 /// The same fact always gives the same bytes. Engines compare them to decide between two facts of the same date.
 package struct FactEncoder {

@@ -69,9 +69,9 @@ public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
 /// The source and the date of a stored fact.
 public struct FactOrigin: Hashable, Sendable {
     public let source: FactSource
-    /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z. For an app receipt, attribute 12; for
-    /// a transaction receipt, which states no signing date, the later of the purchase and the cancellation; for a JWS,
-    /// `signedDate`; for a reply, the request date.
+    /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z. For an app receipt, attribute 12. For
+    /// a transaction receipt, which has no signing date, the later of the purchase and the cancellation. For a JWS,
+    /// `signedDate`. For a reply, the request date.
     public let signedDate: Int64
     /// The SHA-256 that the signature of a JWS signs (`SignatureEvidence`); nil for other documents, and for facts from
     /// before stores kept it. It names the document, and nothing depends on it.

@@ -173,15 +173,16 @@ extension TransactionFact {
     /// Whether a notification of version 1 states a cancellation, which counts against older signed facts.
     package var isNotifiedCancellation: Bool { origin.source == .notificationV1 && revokes }
 
-    /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the customer: it
-    /// states such a purchase, or the cancellation of one whose type it does not state (a notification of version 1).
+    /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the
+    /// customer. The fact states such a purchase, or the cancellation of a purchase without a type (a notification of
+    /// version 1).
     public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || isNotifiedCancellation }
 
     /// Whether the fact states a period of a subscription.
     package var isPeriod: Bool { payload.expiresDate != nil && payload.productId != nil }
 
-    /// The text that every stored payload about this product contains; nil for a fact whose transaction no other one can
-    /// change: a consumable, or one without a product.
+    /// The text that every stored payload about this product contains. Nil if no other transaction can change the
+    /// fact's transaction: a consumable, or a purchase without a product.
     package var storedProduct: [UInt8]? {
         guard payload.type != .consumable, let product = payload.productId else { return nil }
         var writer = JSONWriter(reservingCapacity: 64)
@@ -192,10 +193,11 @@ extension TransactionFact {
     }
 
     /// Whether the fact is signed and states no cancellation. If the ledger has no entry, or its entry grants the
-    /// content, such a fact leaves the transaction `purchased`: an unsigned fact overrules a signed one only if
-    /// `isNotifiedCancellation` (see FactJoining.swift), and an older signed one does so only if it decided before. Bulk
-    /// loads therefore need not join facts. The exceptions are a transaction with a notified cancellation, and those that
-    /// `UpgradeRule` and `CopyRule` compare: a subscription with several products, and a purchase with a revocation.
+    /// content, such a fact leaves the transaction `purchased`. An unsigned fact overrules a signed one only if
+    /// `isNotifiedCancellation` (see FactJoining.swift). An older signed fact overrules a newer one only if it decided
+    /// before. Bulk loads therefore need not join facts. The exceptions are a transaction with a notified cancellation,
+    /// and those that `UpgradeRule` and `CopyRule` compare. These rules compare a subscription with several products,
+    /// and a purchase with a revocation.
     package var isPlainPurchase: Bool {
         origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
             && legacy?.cancellationDate == nil
