@@ -102,8 +102,8 @@ public struct LedgerEntry: Sendable {
         /// ``LedgerEntry/seatClaimId``. The subscription stays.
         case seatUnclaimed = 6
         /// The renewal failed, and access continues during the billing grace period (DID_FAIL_TO_RENEW with
-        /// GRACE_PERIOD). This event and the following ones come from notifications and, except for consumption
-        /// requests, from renewal information of any other signed document, in the order of arrival.
+        /// GRACE_PERIOD). This event and the following ones come from notifications, in the order of arrival. Except
+        /// for consumption requests, they also come from renewal information of other signed documents.
         /// ``RenewalEntries`` determines when an entry is due.
         case gracePeriodEntered = 7
         /// The renewal failed without a grace period (DID_FAIL_TO_RENEW).
@@ -135,8 +135,8 @@ public struct LedgerEntry: Sendable {
 
         /// The event that decides the state of the transaction (``LedgerEntry/State``) after this event.
         ///
-        /// A notification about billing or expiry does not change the state of a purchase that is revoked or upgraded:
-        /// a late one must not look like a reason to restore access.
+        /// A notification about billing or expiry does not change the state of a purchase that is revoked or upgraded.
+        /// A late notification must not look like a reason to restore access.
         /// - Parameter last: the event that decided the state before; nil if there is none.
         public func decidingEvent(after last: Self?) -> Self? {
             switch self {
@@ -194,9 +194,9 @@ public struct LedgerEntry: Sendable {
 }
 
 extension LedgerEntry.Event {
-    /// SQL for the raw value of ``LedgerEntry/eventBefore`` of the row `l` of the table `ledger`; 0 if there is none. It follows
-    /// ``decidingEvent(after:)``: the last state (1 to 4) decides, or a later event about billing or expiry (7 to 11, 15),
-    /// unless that state is `revoked` (2) or `upgraded` (3).
+    /// SQL for the raw value of ``LedgerEntry/eventBefore`` of the row `l` of the table `ledger`; 0 if there is none.
+    /// It follows ``decidingEvent(after:)``: the last state (1 to 4) decides, or a later event about billing or expiry
+    /// (7 to 11, 15). After `revoked` (2) or `upgraded` (3), such an event does not count.
     /// - Parameter scope: the column with the app and the environment.
     package static func sqlOfEventBefore(scope: String) -> String {
         """

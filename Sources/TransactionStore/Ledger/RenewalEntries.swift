@@ -2,11 +2,11 @@ internal import AppStoreModels
 public import Purchases
 
 /// The entries about billing, expiry, price increases and consumption requests that are due for one subscription or
-/// other purchase: what its notifications announce, and then what its resolved purchases show, whichever document
-/// stated it.
+/// other purchase. They are the events of its notifications, then those that its resolved purchases show, from any
+/// document.
 ///
-/// A period has each event about its billing and expiry once, and none after a later one: when an answer of the App
-/// Store Server API has shown the expiry, the notification about the failed renewal changes nothing anymore. The same
+/// A period has each event about its billing and expiry once, and none after a later one. For example, an answer of the
+/// App Store Server API has shown the expiry: the notification about the failed renewal then changes nothing. The same
 /// is true for the events about a price increase.
 public struct RenewalEntries: Sendable {
     /// An entry to append. It continues the numbers of its transaction.
