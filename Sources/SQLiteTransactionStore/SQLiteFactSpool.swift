@@ -25,8 +25,8 @@ public final class SQLiteFactSpool: FactSpool {
     private let account: Account
     private let place: Place
 
-    /// The location of the spool. If the file is removed or replaced while it is open, new entries would still be
-    /// written, but would be lost at the end of the process.
+    /// The location of the spool. If the file is removed or replaced while it is open, new entries can still be
+    /// written. They are lost when the process ends.
     private struct Place: Sendable {
         private let path: String
         private let file: FileIdentity?

@@ -174,9 +174,9 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
-    /// Divides the numbers 1 to `last` into ranges of at most `size`, calls `body` for each range in its own transaction, and
-    /// returns the sum of the results. Other programs write between two transactions. A range begins after `start` and
-    /// includes `end`.
+    /// Divides the numbers 1 to `last` into ranges of at most `size`, and calls `body` for each range in its own
+    /// transaction. Returns the sum of the results. Other programs write between two transactions. A range begins after
+    /// `start` and includes `end`.
     func writeInBatches(
         of size: Int64, upTo last: Int64,
         _ body: @escaping @Sendable (_ db: Database, _ start: Int64, _ end: Int64) throws -> Int
