@@ -8,8 +8,8 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
     private var table = StoredTable.userClaims
 
     /// - Throws: `TransactionStoreError`: `unavailable` if the server cannot be reached or the schema contains no
-    ///   store, `newerSchema`, and `invalidArgument` for an older schema, which a read-only transaction cannot migrate, and
-    ///   for one whose upgrade has not decoded all receipts.
+    ///   store; `newerSchema`; `invalidArgument` for an older schema, which a read-only transaction cannot migrate, and
+    ///   for a schema whose upgrade has not decoded all receipts.
     package init(url: String) throws(TransactionStoreError) {
         query = try PostgreSQLQuery(url: url)
         do {

@@ -90,8 +90,8 @@ struct Schema: Sendable {
         """
     }
 
-    /// Runs `body`, and returns nil if the server refused a statement of it: a role may only read, or another program holds a
-    /// lock for too long. The store can be used without what `body` does.
+    /// Runs `body`. Returns nil if the server rejected a statement of it: the role may only read, or another program
+    /// holds a lock for too long. The store can be used without what `body` does.
     private func unlessRefused<Value>(_ session: PostgreSQLSession, _ body: () throws -> Value) throws -> Value? {
         do {
             return try body()
