@@ -151,8 +151,8 @@ public struct EndpointConfiguration: Sendable {
         /// whose length the app's catalog states. The terms are those of the `ledger` and of the entitlements, computed
         /// over all purchases of the customer in the store.
         public var terms = false
-        /// `seats`, the seats of the period, in transactions of multiseat subscriptions: the sum of `quantity` of the
-        /// transactions of the period less the seats that were refunded.
+        /// `seats`, the seats of the period, in transactions of multiseat subscriptions. It is the sum of `quantity` of
+        /// the transactions of the period, less the refunded seats.
         public var seats = false
 
         /// Nothing is added.
