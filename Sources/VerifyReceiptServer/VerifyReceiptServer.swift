@@ -360,8 +360,8 @@ extension VerifyReceiptServer {
         return remaining
     }
 
-    /// Rejects a reload that removes the last app, or the last secret of all apps or of one: a truncated file can be valid
-    /// and would remove the protection. Such a change needs a restart.
+    /// Rejects a reload that removes the last app, or the last secret of all apps or of one. A truncated file can be
+    /// valid and would remove the protection. Such a change needs a restart.
     private func checkReload(_ new: EndpointConfiguration, after old: EndpointConfiguration) throws {
         var problems: [ConfigurationError.Problem] = []
         if new.apps.isEmpty, !old.apps.isEmpty {

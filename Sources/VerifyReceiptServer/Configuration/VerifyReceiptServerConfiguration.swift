@@ -79,7 +79,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The maximum number of requests that wait for the store or the App Store without using a slot.
         package var suspendedRequests = 256
         /// The maximum bytes in memory of request bodies and of answers that clients have not read yet, of all requests
-        /// together; a further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
+        /// together. A further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
 
         public init() {}
@@ -103,8 +103,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var drain = Duration.seconds(5)
         /// The time after that for requests in progress to finish.
         public var shutdown = Duration.seconds(25)
-        /// The timeout of the store. If the store has not answered for this time, requests that need it get the result of
-        /// `EndpointConfiguration.whenStoreFails` at once, and notifications 503, until it answers again.
+        /// The timeout of the store. If the store has not answered for this time, requests that need it get the result
+        /// of `EndpointConfiguration.whenStoreFails` at once, and notifications 503. This ends when the store answers.
         public var store = Duration.seconds(1)
         /// From the start of the shutdown until requests that do not end are abandoned.
         package var untilAbandoned: Duration { drain + shutdown }

@@ -168,8 +168,8 @@ final class LookUpResponder: Sendable {
     private static func answer(_ page: InspectorAnswer) -> Answer {
         var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
         answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
-        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page itself (Fetch, "append a request
-        // Origin header"), and over HTTP that is all they send.
+        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page (Fetch, "append a request
+        // Origin header"). Over HTTP they send nothing else.
         answer.fields[.referrerPolicy] = "same-origin"
         return answer
     }
@@ -256,8 +256,8 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    /// Whether a request comes from the page itself, or from no page: browsers send the password with forms of any site, to any
-    /// path (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
+    /// Whether a request comes from the page itself, or from no page. Browsers send the password with forms of any
+    /// site, to any path (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
     private static func isOfThisPage(_ request: Request) -> Bool {
         if let site = request.headers[.fetchSite] { return site == "same-origin" || site == "none" }
         guard let origin = request.headers[.origin] else { return true }

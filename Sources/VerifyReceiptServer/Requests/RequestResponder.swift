@@ -71,8 +71,8 @@ struct RequestResponder: Sendable {
 
     /// The client of a request from a trusted proxy, and the address to which the request counts.
     ///
-    /// If the headers do not identify the client, the request counts to the proxy, so a client cannot avoid its limit with a
-    /// header that contradicts the proxy's.
+    /// If the headers do not identify the client, the request counts to the proxy. So a client cannot avoid its limit
+    /// with a header that contradicts the proxy's.
     private func sender(_ request: Request, _ channel: any Channel) -> (client: IPAddress?, bounded: IPAddress?) {
         guard !state.trustedProxies.isEmpty, let peer = IPAddress(channel.remoteAddress), state.isTrustedProxy(peer)
         else { return (nil, nil) }
