@@ -98,9 +98,9 @@ struct StoreSignatures {
 
     /// Whether the customer of a request may have an introductory offer.
     ///
-    /// An offer that the customer had counts forever, so what the store knows is enough to refuse another one. For every other
-    /// answer, the App Store is asked first: a free trial that began since would be missing, and so would the end of a
-    /// subscription.
+    /// An offer that the customer had counts forever, so what the store knows is enough to refuse another one. Every
+    /// other answer queries the App Store first. Otherwise a free trial that began since would be missing, or the end
+    /// of a subscription.
     private func isIntroductoryOfferAllowed(_ request: JSONMembers, _ app: App, group: String) async throws -> Bool {
         func verdict(_ customer: Customer) -> OfferVerdict {
             let now = clock.now()
@@ -121,8 +121,8 @@ struct StoreSignatures {
 
     /// The customer with what the App Store states now about every signed purchase.
     ///
-    /// A purchase that the App Store does not know, of a deleted Apple Account for example, stays as it is, unless it is the
-    /// transaction of the request: StoreKit gives the offer to its Apple Account.
+    /// A purchase that the App Store does not know, of a deleted Apple Account for example, stays as it is. The
+    /// exception is the transaction of the request: StoreKit gives the offer to its Apple Account.
     private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
         let notBefore = clock.now()
         let transactionId = try request.text("transactionId")
