@@ -454,7 +454,7 @@ package enum ExportedTables {
     static let customerUsers = Table<OwnedRow<ExportedUser>>(
         name: "customer_users",
         meaning: """
-            One row for each customer and user of yours that a migrated record names beside a purchase (`migrate --into`).
+            One row for each customer and each of your users that a migrated record names with a purchase (`migrate --into`).
             """,
         key: .shared("customer"),
         columns: owner() + [
@@ -544,7 +544,7 @@ package enum ExportedTables {
                 "path",
                 "The path of the document in its record, whose other documents were migrated; none for a whole record; `(migrated record)` for a whole record that was migrated except for a row or a reply that has no meaning without its receipt; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
             ) { source($0, "path")?.string },
-            .json("record", "Your own columns beside it.") { $0["record"]?.json },
+            .json("record", "Your own columns of the record.") { $0["record"]?.json },
             .text("original", "The original bytes, if they are UTF-8; cut if the record was too large.") {
                 $0["original"]?.string
             },

@@ -65,9 +65,9 @@ public struct OfferReason: Hashable, Sendable {
         case minimumMonthsSince
         /// At most this many months have passed since then.
         case maximumMonthsSince
-        /// At least this many months have passed since the end of the last redeemed period
-        /// (customerEligibilityWaitBetweenOffersInMonths). The period is one of this offer, or of any win-back offer of
-        /// the group if the rules configure it.
+        /// At least this many months have passed since the customer last redeemed this offer
+        /// (customerEligibilityWaitBetweenOffersInMonths). Any win-back offer of the group counts if the rules configure
+        /// it.
         case monthsBetweenOffers
         /// The offer has begun and has not ended.
         case offerDates
