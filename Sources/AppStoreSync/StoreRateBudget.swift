@@ -19,7 +19,7 @@ public final class StoreRateBudget: SharedRateBudget {
     /// The budget cannot be reached.
     struct Unavailable: Error {}
 
-    /// How long the store is not asked again after a failure.
+    /// How long the store is not called again after a failure.
     static let pause = Duration.seconds(1)
 
     private struct State {

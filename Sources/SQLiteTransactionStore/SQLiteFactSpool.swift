@@ -249,7 +249,7 @@ public final class SQLiteFactSpool: FactSpool {
         return calls.map { _ in AppliedFacts() }
     }
 
-    /// The bytes that an entry uses besides its facts and its receipt.
+    /// The bytes that an entry uses in addition to its facts and its receipt.
     private static let overhead: Int64 = 256
 
     public func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {

@@ -146,7 +146,7 @@ final class StoreFile: Sendable {
         return reopened
     }
 
-    /// Deletes the log that the replaced file left beside the current file. The retired connections keep both open.
+    /// Deletes the log that the replaced file left next to the current file. The retired connections keep both open.
     private func removeLog(of replaced: Connected) throws {
         // A symbolic link may now lead to another file, whose log is a different one.
         for log in Set([replaced.logPath, FileIdentity.resolved(path) + "-wal"]) {
@@ -229,7 +229,7 @@ final class StoreFile: Sendable {
         do {
             try prepare(pool, options)
         } catch {
-            // Close now, so that no log stays beside a rejected file.
+            // Close now, so that no log stays next to a rejected file.
             try? close(pool, path) { file != nil && FileIdentity(path) == file }
             throw error
         }

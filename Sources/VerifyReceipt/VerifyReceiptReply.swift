@@ -36,7 +36,7 @@ public struct ReplyFacts: Sendable {
     public var isNotKept = false
     /// How many transactions of the answer came from the store and are not in the submitted receipt.
     public var transactionsFromStore = 0
-    /// The data besides the receipt that the answer used; nil if the request failed before that.
+    /// The data that the answer used in addition to the receipt; nil if the request failed before that.
     public var source: AnswerSource?
     /// How long before the answer the App Store was queried about its purchases, in milliseconds; the longest time if
     /// there are several. Nil if one of them was never queried, or if the app's ``Freshness`` does not use the App

@@ -65,7 +65,7 @@ extension InAppPurchaseKey: CustomReflectable {
 
 /// Why a key cannot be used.
 public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key identifier is empty. Pass the one that App Store Connect shows beside the key.
+    /// The key identifier is empty. Pass the one that App Store Connect shows next to the key.
     case missingKeyID
     /// The issuer identifier is empty. Pass the one that App Store Connect shows above the list of keys.
     case missingIssuerID

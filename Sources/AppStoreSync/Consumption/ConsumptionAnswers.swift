@@ -83,12 +83,12 @@ package struct ConsumptionAnswers: Sendable {
         self.clock = clock
     }
 
-    /// Runs of several apps and environments, some beside each other: a slow App Store must not make another app miss its
+    /// Runs of several apps and environments, some at the same time: a slow App Store must not make another app miss its
     /// deadlines.
     ///
     /// - Parameters:
     ///   - runs: in the order in which they begin.
-    ///   - limit: the time for each run. The next one goes on.
+    ///   - limit: the time for each run. The next one continues.
     /// - Returns: the outcomes in the order of the runs.
     /// - Throws: `CancellationError`.
     package static func answer(

@@ -114,7 +114,7 @@ public struct VendorExport: Sendable {
         }
     }
 
-    /// The row of a purchase, for the formats that contain the receipt beside the price.
+    /// The row of a purchase, for the formats that contain the receipt and the price.
     private func row(_ purchase: PricedPurchase, user: String, receipt: String) -> Row {
         let (price, product) = (purchase.price, purchase.newest?.productId ?? "")
         let amount = price?.amount.priceText ?? ""

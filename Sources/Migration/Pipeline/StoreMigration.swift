@@ -66,7 +66,7 @@ public struct StoreMigration: Sendable {
     ///   - inputs: paths or patterns of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - store: the store. The migration does not close it.
     ///   - progress: called from time to time, not more than once per batch of records.
-    /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
+    /// - Throws: ``MigrationError``. What was committed before stays, and the same call continues after it.
     public func run(
         inputs: [String], into store: any Store, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {

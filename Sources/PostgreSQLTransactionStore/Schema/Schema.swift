@@ -68,7 +68,7 @@ struct Schema: Sendable {
     }
 
     /// Fills the app transactions that the upgrade left, as far as the server lets this session do it. If it does not, the
-    /// next program that opens the store goes on.
+    /// next program that opens the store continues.
     /// - Returns: whether some are left, as far as this session can know.
     @discardableResult
     func fill(_ session: PostgreSQLSession) throws -> Bool {

@@ -22,7 +22,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The name of the rule in the output.
     public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
 
-    /// The rule as it is written beside a field.
+    /// The rule as it is written next to a field.
     var provenanceText: String {
         switch self {
         // Literals, because a migration writes several of them for each purchase.

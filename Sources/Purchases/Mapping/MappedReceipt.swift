@@ -46,7 +46,7 @@ public struct MappedTransaction: Sendable, Equatable {
 /// states 0, as in the sandbox.
 public struct MappedAppTransaction: Sendable, Equatable {
     public package(set) var payload: AppTransaction
-    /// What the record states beside the modern fields. A store keeps it; the lines of `migrate --stream` do not have it.
+    /// What the record states in addition to the modern fields. A store keeps it; the lines of `migrate --stream` do not have it.
     public package(set) var legacy = LegacyAppTransactionFields()
     public package(set) var provenance: FieldProvenance<AppTransactionField>
     public package(set) var notes: [MappingNote]

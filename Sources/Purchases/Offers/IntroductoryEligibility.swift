@@ -79,15 +79,15 @@ extension PurchaseHistory {
             from: reasons.allSatisfy({ $0.from != nil }) ? reasons.compactMap(\.from).max() : nil)
     }
 
-    /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may go on.
+    /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may continue.
     private func doubt(_ timeline: SubscriptionTimeline, at now: Int64) -> Entry? {
         let stated = (timeline.own.map(\.entry) + timeline.ownUndated).first(where: \.mayHaveHadOffer)
         return stated ?? gaps(timeline).first?.entry ?? timeline.ownUndated.first { !$0.isRefunded(by: now) }
             ?? timeline.assigned
     }
 
-    /// A subscription of a group, or of an unknown group, whose type and end no document states. It is in no timeline, and it
-    /// may go on.
+    /// A subscription of a group, or of an unknown group, without a stated type and end. It is in no timeline, and it may
+    /// continue.
     func subscriptionWithoutEnd(in group: String?) -> Entry? {
         placed(SubscriptionTimeline.newest(entries).filter(\.isSubscriptionWithoutEnd), in: group).first
     }

@@ -101,7 +101,7 @@ extension StoredTransaction {
     }
 
     /// What the App Store states about every transaction, or every transaction of a subscription, and these documents do
-    /// not. None after an answer of the App Store: asking again gives nothing new.
+    /// not. None after an answer of the App Store: another query gives no new data.
     package var missingFields: [TransactionField] {
         guard !hasAppStoreAnswer else { return [] }
         let values: [(TransactionField, Bool)] = [

@@ -41,7 +41,7 @@ public struct ConsumptionClaim: Hashable, Sendable {
     /// Decides which requests a program gets; nil if another program has one of them. Called by engines, which then store ``end`` as
     /// the mark of the claimed requests.
     /// - Parameters:
-    ///   - requests: those of the asked requests that are open.
+    ///   - requests: the requested ones that are open.
     ///   - now: the store's time, in milliseconds since 1970.
     ///   - milliseconds: how long the claim lasts.
     ///   - claim: an earlier claim of the same program.

@@ -111,7 +111,7 @@ public struct LedgerEntry: Sendable {
         /// The billing grace period ended without a renewal (GRACE_PERIOD_EXPIRED).
         case gracePeriodExpired = 9
         /// A renewal that had failed succeeded (DID_RENEW with BILLING_RECOVERY). The transaction is that of the new
-        /// period. Or a document shows that a period or a term that had ended by time goes on.
+        /// period. Or a document shows that a period or a term that had ended by time continues.
         case billingRecovered = 10
         /// The subscription expired (EXPIRED).
         case expired = 11
@@ -122,7 +122,7 @@ public struct LedgerEntry: Sendable {
         /// The App Store requests consumption information for a refund (CONSUMPTION_REQUEST). Answer within 12 hours.
         case consumptionRequested = 14
         /// The subscription expired, as far as the store knows: its period is over, and no document states what became
-        /// of it. Only ``PurchaseEndings`` adds this event. A later document that shows that the period goes on, or that
+        /// of it. Only ``PurchaseEndings`` adds this event. A later document that shows that the period continues, or that
         /// billing is retried, gets an entry too. Or the term of a non-renewing subscription is over, by a catalog.
         case endedByTime = 15
 

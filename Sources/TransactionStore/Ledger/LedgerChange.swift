@@ -100,7 +100,7 @@ extension LedgerEntry {
         return state(decidedBy: decidingEvent)
     }
 
-    /// True if only time shows the event: no document states it, and a later one can show that the purchase goes on.
+    /// True if only time shows the event: no document states it, and a later one can show that the purchase continues.
     /// Nil for all other entries.
     public var byTime: Bool? { event == .endedByTime ? true : nil }
 

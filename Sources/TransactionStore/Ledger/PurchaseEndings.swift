@@ -94,7 +94,7 @@ public struct LookDates: Hashable, Sendable {
     /// days: then a clock was wrong.
     /// - Parameters:
     ///   - last: the dates of the look before; nil for the first one.
-    ///   - date: the date that the caller asks for.
+    ///   - date: the date that the caller requests.
     public init(after last: LookDates?, asked date: Int64) {
         let isBehind = last.map { $0.date > date && $0.date.subtractingSaturated(date) <= 172_800_000 } ?? false
         self.date = isBehind ? last?.date ?? date : date

@@ -1,7 +1,7 @@
 internal import LegacyReceipts
 public import Purchases
 
-/// What a migration stores besides facts: its progress, the caller's users, and the records that it could not migrate.
+/// Data that a migration stores in addition to facts: its progress, the caller's users, and the records that it could not migrate.
 /// Every engine implements it.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
@@ -100,7 +100,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
     }
 }
 
-/// One of the caller's users, which a record names beside a purchase.
+/// One of the caller's users, which a record names with a purchase.
 public struct UserClaim: Hashable, Sendable {
     public let scope: StoreScope
     /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase. It is

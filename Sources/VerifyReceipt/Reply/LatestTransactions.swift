@@ -89,7 +89,7 @@ struct LatestTransactions {
         }
     }
 
-    /// Adds the members that the configuration requests beside Apple's.
+    /// Adds the members that the configuration requests in addition to Apple's.
     mutating func add(
         _ members: EndpointConfiguration.AdditionalMembers, of customer: Customer, _ catalog: ProductCatalog?
     ) {

@@ -6,7 +6,7 @@ internal import TransactionStore
 /// The reply to an iOS 6 style transaction receipt (Reference.md V4 and V2.1).
 ///
 /// `receipt` is the signed inner list: `-` becomes `_`, and every value stays the string that it is. Nothing is
-/// recalculated. For an auto-renewable subscription, the newest known period decides the status, whichever period was
+/// recalculated. For an auto-renewable subscription, the newest known period decides the status, no matter which period was
 /// submitted:
 /// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt` of the same subscription;
 /// - expired: 21006 with `latest_expired_receipt_info`;

@@ -6,7 +6,7 @@ package struct StatusTable {
         package let status: ClosedRange<Int>
         /// A description of the condition, for documentation.
         package let meaning: String
-        /// The members beside `status`, in order. A member in parentheses is present only if a value is known.
+        /// The members in addition to `status`, in order. A member in parentheses is present only if a value is known.
         package let members: [String]
         /// The value of `is_retryable` and `is-retryable`: a fixed value, the backend's value, or no such members.
         package let retryable: Retryable

@@ -135,7 +135,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The size at which it is full, in bytes.
         public var maximumBytes = 1 << 30
 
-        /// The default spool: beside the file of a SQLite store, in the working directory for another store, none
+        /// The default spool: next to the file of a SQLite store, in the working directory for another store, none
         /// without a store.
         public init(besideStore url: String?) {
             path =

@@ -1,7 +1,7 @@
 public import AppStoreSync
 public import TransactionStore
 
-/// Answers the open requests for consumption information (CONSUMPTION_REQUEST) when the server asks for it.
+/// Answers the open requests for consumption information (CONSUMPTION_REQUEST) when the server requests it.
 public protocol ConsumptionAnswering: Sendable {
     /// Answers what can be answered now. The other requests stay open until the next round.
     /// - Parameters:

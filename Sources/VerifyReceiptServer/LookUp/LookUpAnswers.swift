@@ -3,7 +3,7 @@ public import VerifyReceipt
 
 /// What the look-up listener answers with: customers of the store, and inspected documents, as JSON and as a page for people.
 ///
-/// The listener bounds the number of calls and the time that a client waits for one; a call that is given up goes on.
+/// The listener bounds the number of calls and the time that a client waits for one; a call that times out continues.
 public protocol LookUpAnswers: Sendable {
     /// Everything about the customers with an id; nil if there is none.
     /// - Parameters:

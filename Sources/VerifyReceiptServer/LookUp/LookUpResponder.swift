@@ -123,7 +123,7 @@ final class LookUpResponder: Sendable {
                 throw Refusal(status: problem.status, reason: problem.detail, isOnPage: false)
             }
             try checkToken(request)
-            // If the client has gone, reading the body says so.
+            // If the client has disconnected, reading the body fails.
             if awaitsContinue(request) { try? await writer.writeInformationalHead(HTTPResponse(status: .continue)) }
             let question = try await question(request)
             name = question.name

@@ -8,7 +8,7 @@ struct AppStoreAnswer {
     private var lines: [String] = []
     /// Why signed data of the answer is not in it, one sentence each.
     var notGenuine: [String] = []
-    /// Whether the App Store did what was asked.
+    /// Whether the App Store did the requested action.
     var hasSucceeded = true
 
     /// The answer of a client for an environment.

@@ -187,7 +187,7 @@ struct EnrichCommand: AsyncParsableCommand {
         if !outcome.isWhole { throw ExitStatus.someQuarantined }
     }
 
-    /// Nil for a dry run, which asks nothing.
+    /// Nil for a dry run, which sends no query.
     /// - Throws: `CommandFailure` for a file without a key.
     private func key() throws -> InAppPurchaseKey? {
         guard !isDryRun, let issuerId, let keyId, let privateKey else { return nil }

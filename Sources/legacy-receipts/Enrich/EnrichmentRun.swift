@@ -7,7 +7,7 @@ import Purchases
 import TransactionStore
 import VerifyReceiptServer
 
-/// Asks the App Store Server API about the customers of a store and about bare transaction ids, app by app.
+/// Queries the App Store Server API for the customers of a store and for bare transaction ids, app by app.
 struct EnrichmentRun: Sendable {
     /// Nil for a dry run.
     let key: InAppPurchaseKey?

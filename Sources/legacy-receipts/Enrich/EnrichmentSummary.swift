@@ -5,7 +5,7 @@ import Purchases
 /// What a run had to ask, and how it ended.
 struct EnrichmentSummary: Sendable {
     let estimate: EnrichmentEstimate
-    /// Nil for a dry run, which asks nothing.
+    /// Nil for a dry run, which sends no query.
     var counts: CustomerEnrichment.Counts?
     /// Why the run stopped before its end.
     var stopped: CommandFailure?

@@ -53,7 +53,7 @@ struct LedgerFollower {
     }
 
     /// Prints entries while the lease lasts.
-    /// - Returns: the position after which to go on.
+    /// - Returns: the position after which to continue.
     private func output(_ entries: [LedgerEntry], after position: Int64, upTo last: Int64) async throws -> Int64 {
         var position = position
         let newline = UInt8(ascii: "\n")

@@ -339,7 +339,7 @@ struct ReportPage {
             commands: enrichment)
     }
 
-    /// The command that asks about the rest; none if there is no rest.
+    /// The command that queries the rest; none if there is no rest.
     private var enrichment: [(String, String)] {
         guard report.purchases > report.purchasesAnswered || report.bareTransactionIds > 0 else { return [] }
         // Nothing names the app of a bare id.
