@@ -231,9 +231,9 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The folder, a file or the database cannot be created, written or read back. Free some space, or correct the
         /// permissions.
         case output
-        /// The folder has a file with the name of a table that no export wrote, the database has a table with the same
-        /// name and other columns, or the database is a store. Choose another folder, file or schema. Or PostgreSQL has a
-        /// view on dates that an earlier version wrote as numbers: drop the view.
+        /// The folder has a file with the name of a table that no export wrote. Or the database has a table with the
+        /// same name and other columns, or is a store. Choose another folder, file or schema. Or PostgreSQL has a view
+        /// on dates that an earlier version wrote as numbers: drop the view.
         case outputConflict
     }
 

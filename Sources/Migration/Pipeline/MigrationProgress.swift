@@ -174,8 +174,8 @@ struct MigrationPosition {
         digestOfSkipped = progress.row == nil ? checkpoint?.digest ?? [] : []
     }
 
-    /// SHA-256 of the digests of all records, after the columns of their tables; for a query with a key, of the last key,
-    /// because the rows before it are not read again.
+    /// SHA-256 of the digests of all records, after the columns of their tables. For a query with a key, SHA-256 of the
+    /// last key, because the rows before it are not read again.
     var digest: [UInt8] {
         row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
     }

@@ -1,8 +1,8 @@
 import AppStoreModels
 import Purchases
 
-/// Finds every document in one object or row: the object itself, if Apple or Unity wrote it, then columns with known
-/// names, then columns with recognizable contents. Decides the handling of each column.
+/// Finds every document in one object or row. It tries the object itself, if Apple or Unity wrote it, then columns with
+/// known names, then columns with recognizable contents. Decides the handling of each column.
 struct EnvelopeReader {
     private typealias Column = ObjectReader.Column
 

@@ -1,7 +1,7 @@
 import AppStoreModels
 
-/// The values in a reply, notification or row that its reader passes over, and that may be documents: members that Apple's
-/// documents do not have, and long texts in place of short values.
+/// The values in a reply, notification or row that its reader skips, and that may be documents. They are members that
+/// Apple's documents do not have, and long texts in place of short values.
 struct PassedOverValues {
     struct Value {
         let path: String

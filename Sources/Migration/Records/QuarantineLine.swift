@@ -1,7 +1,7 @@
 import AppStoreModels
 
 /// A line of `quarantine.ndjson`. Its record is migrated again like in its own input: a row has its header, bytes that
-/// are not text are decoded, and the caller's columns have their own names.
+/// are not text are decoded, and the caller's columns have their original names.
 struct QuarantineLine {
     private let object: JSONObject
     private let original: [UInt8]
