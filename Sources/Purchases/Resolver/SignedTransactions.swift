@@ -61,7 +61,7 @@ package struct SignedTransactions {
 
     /// - Parameters:
     ///   - verified: the signed documents, the newest first. If two documents of one kind state a purchase, the newer
-    ///     one counts; of two with the same date, the one in which the purchase is canceled or upgraded.
+    ///     one counts. Of two with the same date, the one with a cancellation or an upgrade counts.
     ///   - mapper: contains the catalog.
     package init(_ verified: [SignedRecord], _ mapper: ReceiptMapper) {
         self.mapper = mapper
@@ -124,8 +124,8 @@ package struct SignedTransactions {
     /// The rows of a recorded document, resolved with the signed documents, in their order. The terms of non-renewing
     /// subscriptions depend on all purchases of the record, and the caller adds them.
     ///
-    /// The cost depends on the rows and on the signed purchases with their original transaction ids, not on all signed ones:
-    /// a record can have thousands of both.
+    /// The cost depends on the rows and on the signed purchases with their original transaction ids, not on all signed
+    /// purchases. A record can have thousands of both.
     package func resolve(_ mapping: RecordedMapping) -> [(transaction: MappedTransaction, confirmation: Confirmation)] {
         guard !documents.isEmpty, !mapping.transactions.isEmpty else { return mapping.transactions.map { ($0, .none) } }
         let confirmations = mapping.transactions.indices.map {
@@ -161,8 +161,8 @@ package struct SignedTransactions {
             purchase.recorded = row
             purchases.append(purchase)
         }
-        // Include purchases that only the signed documents state: one of their periods can replace that of a row, and a refund
-        // of one copy refunds the others. Both rules compare only purchases with one original transaction id.
+        // Include purchases that only the signed documents state. One of their periods can replace that of a row, and a
+        // refund of one copy refunds the others. Both rules compare only purchases with one original transaction id.
         let rest = originals.flatMap { placesByOriginal[$0] ?? [] }.filter { !confirmed.contains($0) }
         for place in rest.sorted() { purchases.append(choose(place)) }
         var resolved = mapper.resolve(chosen, purchases).makeIterator()
