@@ -32,7 +32,7 @@ public struct AppStoreUnreachable: Error, Sendable, Hashable, CustomStringConver
     public var description: String { "The App Store cannot be reached: \(reason)." }
 }
 
-/// What a failed request means for a run of many requests.
+/// The effect of a failed request on a run of many requests.
 enum RequestFailure: Sendable {
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)

@@ -8,7 +8,7 @@ public import TransactionStore
 /// A store that fails or does not answer in time delays no request. For `pause`, and for as long as it hangs, the
 /// budget is unavailable at once, and each client keeps to a part of the limits (`SharedRateLimit.shareAlone`).
 public final class StoreRateBudget: SharedRateBudget {
-    /// Who takes permits.
+    /// The caller that takes permits.
     public enum Priority: Sendable {
         /// A request of a client that waits for the answer. It may take all permits.
         case interactive

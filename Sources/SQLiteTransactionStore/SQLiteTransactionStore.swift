@@ -36,7 +36,7 @@ public import TransactionStore
 public final class SQLiteTransactionStore: TransactionStore {
     /// How a store is opened.
     public struct Options: Sendable {
-        /// What survives a power failure. A crash of the program loses nothing in either mode.
+        /// The writes that survive a power failure. A crash of the program loses nothing in either mode.
         public enum Durability: String, Sendable {
             /// All facts that were reported as applied.
             case full = "FULL"

@@ -4,7 +4,7 @@ public struct VerifyReceiptReply: Sendable {
     public let status: Int
     /// The JSON text.
     public let body: [UInt8]
-    /// What logs may contain.
+    /// The facts that logs may contain.
     public let facts: ReplyFacts
 
     public init(status: Int, body: [UInt8], facts: ReplyFacts) {
@@ -14,7 +14,7 @@ public struct VerifyReceiptReply: Sendable {
     }
 }
 
-/// What logs and metrics may contain about a request: never a receipt, a secret or an account.
+/// The facts about a request that logs and metrics may contain: never a receipt, a secret or an account.
 public struct ReplyFacts: Sendable {
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; nil if no receipt could be read.
     public var receiptName: String?

@@ -220,7 +220,7 @@ package struct ConsumptionAnswers: Sendable {
         return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
     }
 
-    /// What is known about an answer that is being sent.
+    /// The state of an answer that is being sent.
     private struct Sending: Sendable {
         /// The requests whose deadline was not over before the last attempt.
         var inTime: [String] = []

@@ -104,7 +104,7 @@ public struct CustomerEnrichment: Sendable {
     /// purchases stay unknown: they are forged, or of another app or environment. A new one can be known some minutes later.
     public static let defaultUnknownPeriod = Duration.seconds(30 * 86_400)
 
-    /// What a run needs of a store.
+    /// The parts of a store that a run needs.
     public typealias Store = TransactionStore & UnknownTransactions
 
     private let apps: [App]

@@ -20,7 +20,7 @@ struct UnknownMemory: Sendable {
         notBefore = start.subtractingSaturated(max(0, Int64(period / .milliseconds(1))))
     }
 
-    /// What the store has about some ids.
+    /// The data of the store about some ids.
     struct Known: Sendable {
         /// All ids with an answer, however old.
         var all: Set<String> = []

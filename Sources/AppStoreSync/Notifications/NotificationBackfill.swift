@@ -85,7 +85,7 @@ public struct NotificationBackfill: Sendable {
         self.waitClock = waitClock
     }
 
-    /// What a run has read so far.
+    /// The progress of a run.
     private struct Progress {
         var counts = Counts()
         /// The notifications of this window, and of the one before it.

@@ -15,7 +15,7 @@ package final class CircuitBreaker: Sendable {
     /// client's rate budget.
     package static let maximumPause: Int64 = 3_600_000
 
-    /// What a caller may do.
+    /// The permission of a caller.
     package enum Permit: Sendable { case go, wait }
 
     private struct State {

@@ -25,7 +25,7 @@ public struct StoreMerge: Sendable {
 
     /// How far a merge has come.
     public struct Progress: Sendable {
-        /// What was read so far.
+        /// The data read so far.
         public let summary: StoreMergeSummary
         /// The number of stores to merge.
         public let stores: Int

@@ -22,7 +22,7 @@ public struct MigrationOptions: Sendable {
     /// Whether the first records of NDJSON may lack a named column. If not, the migration stops, because the name may
     /// be wrong.
     public var columnsAppearLater = false
-    /// What is known about the tables among the inputs.
+    /// Options of the tables among the inputs.
     public var table: TableOptions
     /// Only records of these environments are migrated, the others quarantined; nil for all.
     public var environments: Set<Environment>?

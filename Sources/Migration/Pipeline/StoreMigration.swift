@@ -228,7 +228,7 @@ public struct StoreMigration: Sendable {
     /// The name under which the store keeps the counts of all retries.
     private static let retryName = Fingerprint(of: Array("migrate --retry".utf8)).description
 
-    /// What the store has counted of a migration without a position.
+    /// The counts of the store for a migration without a position.
     /// - Parameter addsRuns: whether the counts of this run are added to those of the earlier ones. A query that reads
     ///   everything each time has the counts of its last run.
     private func counted(

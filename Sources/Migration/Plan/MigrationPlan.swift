@@ -56,7 +56,7 @@ public struct MigrationPlan: Sendable {
         public let isUser: Bool
         /// Whether `--carry` keeps it beside the user.
         public let isKept: Bool
-        /// What it states about documents that do not state it themselves; nil if nothing.
+        /// The data that it adds to documents that lack it; nil if none.
         public let role: DocumentColumns.Role?
         /// Why it is read; nil if it is not.
         public let cause: Cause?

@@ -232,7 +232,7 @@ struct ObjectReader {
         return StoreKit2Kind { column($0)?.kind }
     }
 
-    /// What the columns state about the store of a purchase.
+    /// The store of a purchase, as the columns state it.
     var otherStoreMembers: OtherStoreMembers {
         var members = OtherStoreMembers()
         for column in columns {

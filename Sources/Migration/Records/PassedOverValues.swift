@@ -8,7 +8,7 @@ struct PassedOverValues {
         let text: [UInt8]
     }
 
-    /// What an object is in the document.
+    /// The role of an object in the document.
     enum Place {
         case document
         case unifiedReceipt
@@ -18,7 +18,7 @@ struct PassedOverValues {
         case purchase
         case renewal
 
-        /// What the objects in a member are; nil if the reader of the document does not read them.
+        /// The role of the objects in a member; nil if the reader of the document does not read them.
         fileprivate func inside(_ name: String) -> Place? {
             switch (self, name) {
             case (.document, "unified_receipt"): .unifiedReceipt

@@ -21,7 +21,7 @@ struct Recognition {
         self.isWeak = isWeak
     }
 
-    /// What cannot be read, and why.
+    /// The unreadable part, and the reason.
     static func unrecognized(_ code: InputProblem.Code, _ message: String) -> Recognition {
         Recognition(.unrecognized(InputProblem(code, message)))
     }
@@ -198,7 +198,7 @@ struct RecordReader {
     ) -> Recognition {
         if let first = bytes.first {
             var value = JSONValueEnd(first: first)
-            // What a value without an end contains may not be all that was stored.
+            // A value without an end may contain only a part of the stored value.
             if let end = value.scan(bytes, from: 0), end < bytes.count,
                 let recognition = logged(bytes, depth: depth)
             {

@@ -1,4 +1,4 @@
-/// What `.dump` of SQLite writes for a text with line ends: `replace(replace('…','\r',char(13)),'\n',char(10))`, and since
+/// The form of a text with line ends in `.dump` of SQLite: `replace(replace('…','\r',char(13)),'\n',char(10))`, and since
 /// version 3.50 `unistr('…\u000a…')`.
 enum SQLiteExpression {
     private static let quote = UInt8(ascii: "'")
@@ -28,7 +28,7 @@ enum SQLiteExpression {
         return value
     }
 
-    /// What is between the quotes of one text. Nil if it is not one.
+    /// The content between the quotes of one text. Nil if it is not one.
     private static func content(_ text: Bytes) -> [UInt8]? {
         let end = text.count - 1
         guard end > 0, text[0] == quote, text[end] == quote else { return nil }

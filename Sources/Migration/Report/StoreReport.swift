@@ -31,7 +31,7 @@ public struct StoreReport: Sendable, Equatable {
         public internal(set) var running = 0
     }
 
-    /// What one migration read and did not read, over all its runs.
+    /// The counts of one migration, over all its runs.
     public struct Source: Sendable, Equatable {
         /// The first inputs as the command named them, and the number of all.
         public let inputs: [String]

@@ -7,7 +7,7 @@ public struct Entitlement: Hashable, Sendable {
     public let type: ProductType?
     /// `subscriptionGroupIdentifier` of auto-renewable subscriptions; nil if nothing states the group.
     public let group: String?
-    /// What the product unlocks, by the name in the catalog.
+    /// The name in the catalog for the content that the product unlocks.
     public let name: String?
     /// Apple's status; a non-consumable is active until it is revoked. Nil if the status is unknown because the type of
     /// the product, or the end of a non-renewing subscription, is.
@@ -65,7 +65,7 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// The products that the subscription gives access to, the one that decides first. There are several only after a reversed
     /// refund, and after an upgrade that only unsigned documents state. Empty without access.
     package let products: [SubscribedProduct]
-    /// What was last stated about the renewal of the period; nil if nothing was.
+    /// The last statement about the renewal of the period; nil if there is none.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
     /// Whether renewal information decided the status.
     public let restsOnRenewalInfo: Bool
@@ -89,7 +89,7 @@ package struct SubscribedProduct: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// What the customer is entitled to. All answers of this package about access use it. Consumables and purchases
+    /// The entitlements of the customer. All answers of this package about access use them. Consumables and purchases
     /// that have not begun are left out.
     ///
     /// There is one entitlement for each of these, in this order:
@@ -287,7 +287,7 @@ extension SubscriptionStanding {
 // MARK: Products that do not renew
 
 extension PurchaseHistory {
-    /// What an entitlement is for.
+    /// The subject of an entitlement.
     private struct Subject: Hashable {
         let type: ProductType?
         /// Whether `name` is an entitlement of the catalog, not a product.

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// What the App Store Server API could change about one purchase of a customer. Get Transaction History and Get All
+/// The data that the App Store Server API could change about one purchase of a customer. Get Transaction History and Get All
 /// Subscription Statuses answer it, for all purchases of the Apple Account.
 public struct OpenQuestion: Hashable, Sendable {
     /// Why to ask, in the order of what the answer could change.
@@ -100,7 +100,7 @@ extension StoredTransaction {
         payload.revocationDate != nil && payload.isSubscription && !upgradeStatement.explainsCancellation
     }
 
-    /// What the App Store states about every transaction, or every transaction of a subscription, and these documents do
+    /// The fields that the App Store states about every transaction, or every transaction of a subscription, and these documents do
     /// not. None after an answer of the App Store: another query gives no new data.
     package var missingFields: [TransactionField] {
         guard !hasAppStoreAnswer else { return [] }

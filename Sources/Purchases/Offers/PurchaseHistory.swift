@@ -37,7 +37,7 @@ public struct PurchaseHistory: Hashable, Sendable {
         }
     }
 
-    /// What the catalog states about a product, as far as entitlements depend on it.
+    /// The catalog data of a product that entitlements depend on.
     public struct Product: Hashable, Sendable {
         /// The level of service within the subscription group, 1 is the highest; nil if unknown.
         public var level: Int?
@@ -100,7 +100,7 @@ public struct PurchaseHistory: Hashable, Sendable {
     /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). Not needed
     /// for a product with a transaction that states its group.
     public var groups: [String: String]
-    /// What the catalog states, by product.
+    /// The catalog data, by product.
     public var products: [String: Product] = [:]
     /// The history contains everything that the App Store knows until this date, in milliseconds since
     /// 1970-01-01T00:00:00Z; nil if unknown. After a Get Transaction History call, the time of the answer. What

@@ -66,7 +66,7 @@ private struct ResolvedHistory {
         return history
     }
 
-    /// What the catalog states about the customer's products.
+    /// The catalog data of the customer's products.
     private var products: [String: CatalogProduct] {
         var known: [String: CatalogProduct] = [:]
         guard let catalog else { return known }

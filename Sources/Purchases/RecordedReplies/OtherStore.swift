@@ -89,7 +89,7 @@ package enum OtherStore {
         ].map { Array($0.utf8) })
 }
 
-/// What the members of one object state about the store of a purchase.
+/// The store of a purchase, as the members of one object state it.
 package struct OtherStoreMembers {
     private var isStated = false
     private var hasPackage = false

@@ -6,7 +6,7 @@ package import AppStoreModels
 /// It is unsigned. ``ReceiptMapper`` turns it into a ``RecordedMapping``, never into a ``MappedReceipt``. The document
 /// may embed a receipt, which can be verified: see ``embeddedReceipts``.
 public struct RecordedReply: Sendable {
-    /// What kind of document it is.
+    /// The kind of document.
     public enum Kind: String, Hashable, Sendable {
         /// A reply of verifyReceipt, app style or iOS 6 style.
         case reply

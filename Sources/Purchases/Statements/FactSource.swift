@@ -1,6 +1,6 @@
 package import LegacyReceipts
 
-/// Who stated a fact about a purchase.
+/// The source of a fact about a purchase.
 public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     /// A legacy receipt whose signature was checked.
     case receipt

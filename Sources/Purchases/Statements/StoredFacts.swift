@@ -42,7 +42,7 @@ public struct LegacyAppTransactionFields: Codable, Hashable, Sendable {
     public init() {}
 }
 
-/// What one document states about one transaction.
+/// The statement of one document about one transaction.
 public struct TransactionFact: Sendable {
     /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without one are not
     /// stored. Facts of legacy documents have no `revocationDate` and no `revocationReason`. These documents state a
@@ -58,7 +58,7 @@ public struct TransactionFact: Sendable {
     }
 }
 
-/// What one document states about the next renewal of one subscription. `originalTransactionId` is set.
+/// The statement of one document about the next renewal of one subscription. `originalTransactionId` is set.
 public struct RenewalInfoFact: Sendable {
     public let payload: JWSRenewalInfoDecodedPayload
     public let origin: FactOrigin
@@ -69,7 +69,7 @@ public struct RenewalInfoFact: Sendable {
     }
 }
 
-/// What one document states about the app itself.
+/// The statement of one document about the app itself.
 public struct AppTransactionFact: Sendable {
     public let payload: AppTransaction
     /// Nil if the document states none of them.

@@ -80,7 +80,7 @@ public protocol DeliveryLedger: Sendable {
 
 /// One entry of a ``DeliveryLedger``.
 public struct LedgerEntry: Sendable {
-    /// What was stored about a transaction. ``LedgerEntry/change`` is more specific, because it also depends on the
+    /// The stored event of a transaction. ``LedgerEntry/change`` is more specific, because it also depends on the
     /// transaction. Databases contain the raw values: never change one.
     public enum Event: Int64, Hashable, Sendable, CaseIterable {
         /// The purchase was found: deliver its content. Each transaction id has this event only once.
@@ -150,7 +150,7 @@ public struct LedgerEntry: Sendable {
 
     /// Greater than the positions of all earlier entries. There may be gaps.
     public let position: Int64
-    /// What the store contains. ``change`` names what changed.
+    /// The stored event. ``change`` names the change.
     public let event: Event
     /// The earlier event that decided the state of the transaction (``Event/decidingEvent(after:)``); nil for its first
     /// entry.

@@ -5,7 +5,7 @@ internal import Purchases
 // and the entries of older programs have it too.
 
 extension LedgerEntry {
-    /// What changed. The raw values are the names in JSON.
+    /// The change. The raw values are the names in JSON.
     public enum Change: String, Hashable, Sendable, CaseIterable {
         /// A new purchase or subscription, or a subscription that begins again: deliver its content. Each transaction id
         /// is `started` or `renewed` only once.
@@ -61,7 +61,7 @@ extension LedgerEntry {
         case upgraded
     }
 
-    /// What changed, by the event and the transaction.
+    /// The change, by the event and the transaction.
     ///
     /// The transaction is that at the time of reading. If only a receipt states it, a later signed transaction can turn
     /// `renewed` into `started`, because a receipt does not state the reason of a transaction.

@@ -28,7 +28,7 @@ extension LedgerEntry.Event {
 /// The event about a transaction that a notification announces. When an engine stores a notification for the first
 /// time, ``RenewalEntries`` states whether an entry is due.
 public struct NotifiedEvent: Sendable {
-    /// What the notification states.
+    /// The statement of the notification.
     public let event: LedgerEntry.Event
     /// The original transaction id that the transaction is stored under.
     public let originalTransactionId: String

@@ -62,7 +62,7 @@ extension PurchaseEndings {
     }
 }
 
-/// What looks at purchases have done.
+/// The result of looks at purchases.
 public struct RecordedEndings: Hashable, Sendable {
     /// How many purchases were looked at.
     public var purchases = 0

@@ -49,7 +49,7 @@ extension MigrationStore {
 
 /// One step of a migration: the content of some consecutive records, and the position after them.
 public struct MigrationStep: Sendable {
-    /// What the documents state.
+    /// The statements of the documents.
     public var facts: [FactSet]
     /// The caller's users that the records name.
     public var users: [UserClaim]
@@ -89,7 +89,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
     public let records: Int64
     /// SHA-256 of these records, to detect that an input has changed; 32 bytes.
     public let digest: [UInt8]
-    /// What the migration counted so far. Only the migration can read it.
+    /// The counts of the migration so far. Only the migration can read them.
     public let state: [UInt8]
 
     public init(migration: String, records: Int64, digest: [UInt8], state: [UInt8]) {

@@ -150,7 +150,7 @@ extension VerifyReceiptEndpoint {
         let warning = exchange.fallbackWarning
         let usesLatestReceipt = warning == nil && (exchange.facts.source ?? .receipt) != .receipt
         if request.id != bundleId, var failure = purchases.failure(of: request) {
-            // What could not be read may have the purchase or its renewal.
+            // The unread data may have the purchase or its renewal.
             if let warning { throw ValidationFailure(.temporary, warning, reason: "\(failure.reason) \(warning)") }
             failure.usesLatestReceipt = usesLatestReceipt
             throw failure
@@ -191,7 +191,7 @@ extension Submission {
 }
 
 extension Exchange {
-    /// What the answer lacks because something could not be used; nil if nothing is missing.
+    /// The data that the answer lacks because a source could not be used; nil if no data is missing.
     fileprivate var fallbackWarning: String? {
         if facts.storeFailed, facts.source == .receipt {
             return "The store could not be read: only the submitted document was used."

@@ -355,7 +355,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// What is wrong with the form of a secret, without any part of it; nil if nothing is.
+    /// The fault in the form of a secret, without any part of it; nil if there is none.
     private static func problem(ofForm secret: String) -> String? {
         let expected = "expected 32 hexadecimal digits, found"
         guard secret.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {

@@ -180,7 +180,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct ConsumptionAnswers: Sendable, Hashable {
         /// The team's rules (JSON).
         public var rulesFile: String
-        /// What customers agreed to (CSV).
+        /// The consents of customers (CSV).
         public var consentFile: String
         /// The consumer of the ledger that delivers purchases, for rules with `isDelivered`.
         public var consumer: String?

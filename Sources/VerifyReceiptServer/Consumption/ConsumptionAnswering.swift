@@ -24,7 +24,7 @@ public protocol ConsumptionAnswering: Sendable {
     func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks
 }
 
-/// What became of the open requests in one round.
+/// The outcome of the open requests in one round.
 public struct ConsumptionRound: Hashable, Sendable {
     /// Requests whose answer the App Store accepted.
     public var answered = 0

@@ -1,7 +1,7 @@
 public import AppStoreSync
 public import VerifyReceipt
 
-/// What the look-up listener answers with: customers of the store, and inspected documents, as JSON and as a page for people.
+/// The answers of the look-up listener: customers of the store, and inspected documents, as JSON and as a page for people.
 ///
 /// The listener bounds the number of calls and the time that a client waits for one; a call that times out continues.
 public protocol LookUpAnswers: Sendable {
@@ -18,7 +18,7 @@ public protocol LookUpAnswers: Sendable {
     func entitlements(ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws
         -> [UInt8]?
 
-    /// What a document is, and the result of each check.
+    /// The kind of a document, and the result of each check.
     /// - Parameters:
     ///   - document: a receipt, a JWS, a notification, a request or a reply, in any form.
     ///   - endpoint: has the trust policy.
@@ -48,7 +48,7 @@ public protocol LookUpAnswers: Sendable {
     ) async throws -> [UInt8]
 }
 
-/// What the page of the inspector shows.
+/// The content of the inspector page.
 public enum InspectorLookUp: Hashable, Sendable {
     /// The forms alone.
     case nothing
@@ -73,7 +73,7 @@ public struct InspectorAnswer: Hashable, Sendable {
     }
 }
 
-/// What the look-up listener signs. Raw values are the last part of the path.
+/// The data that the look-up listener signs. Raw values are the last part of the path.
 public enum LookUpSignature: String, Hashable, Sendable, CaseIterable {
     case promotionalOffer = "promotional-offer"
     case introductoryEligibility = "introductory-eligibility"

@@ -31,7 +31,7 @@ final class LookUpResponder: Sendable {
     static let maximumIdBytes = 1_024
 
     private let answers: any LookUpAnswers
-    /// What a reload replaces.
+    /// The data that a reload replaces.
     private struct Secrets {
         var tokens: [SharedSecret]
         var credentials: [AppStoreCredentials]
@@ -80,7 +80,7 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    /// What a question may wait for. Each source has its own places, so an App Store that hangs does not block the store's.
+    /// The source that a question may wait for. Each source has its own places, so an App Store that hangs does not block the store's.
     private enum Source {
         case store
         case appStore

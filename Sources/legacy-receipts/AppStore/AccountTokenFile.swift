@@ -15,7 +15,7 @@ struct AccountTokenRow: Sendable {
         self.token = token.lowercased()
     }
 
-    /// What is wrong with the texts; nil for nothing.
+    /// The fault of the texts; nil if there is none.
     static func problem(_ id: String, _ token: String) -> String? {
         guard id.utf8.count <= 20, id.isDecimal else {
             return "'\(id)' is not an original transaction id, which has 1 to 20 digits."

@@ -3,7 +3,7 @@ import AppStoreServer
 import ArgumentParser
 import TransactionStore
 
-/// What every subcommand of `app-store` takes.
+/// The options of every subcommand of `app-store`.
 struct AppStoreActionOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
@@ -97,7 +97,7 @@ enum AppStoreErrorText {
         throw ExitStatus.usageOrIO
     }
 
-    /// What to check if the App Store does not accept an app or its key.
+    /// Advice if the App Store does not accept an app or its key.
     static func checkAdvice(in environment: AppStoreModels.Environment) -> String {
         let text = """
             Check that --private-key is an In-App Purchase key (not an App Store Connect API key), that \

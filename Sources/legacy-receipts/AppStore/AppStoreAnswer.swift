@@ -2,7 +2,7 @@ import AppStoreModels
 import AppStoreServer
 import Foundation
 
-/// What an action of `app-store` prints: one JSON object, and the same as text.
+/// The output of an action of `app-store`: one JSON object, and the same as text.
 struct AppStoreAnswer {
     private var members: [JSONObject.Member] = []
     private var lines: [String] = []

@@ -65,7 +65,7 @@ struct CustomerErasure {
         self.scope = scope ?? StoreScope(environment: .production, bundleId: "")
     }
 
-    /// What a document in a spool says about its customer.
+    /// The statement of a document in a spool about its customer.
     private struct Waiting {
         let scope: StoreScope
         let identities: Set<CustomerIdentity>
@@ -136,7 +136,7 @@ struct CustomerErasure {
         }
     }
 
-    /// What ``run(_:spools:leavingHashes:)`` would remove. Nothing is removed.
+    /// The rows that ``run(_:spools:leavingHashes:)`` would remove. Removes nothing.
     /// - Throws: `TransactionStoreError`, ``CommandFailure``.
     func plan(
         _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool

@@ -2,7 +2,7 @@ import AppStoreModels
 import AppStoreSync
 import Purchases
 
-/// What a run had to ask, and how it ended.
+/// The queries of a run, and its result.
 struct EnrichmentSummary: Sendable {
     let estimate: EnrichmentEstimate
     /// Nil for a dry run, which sends no query.

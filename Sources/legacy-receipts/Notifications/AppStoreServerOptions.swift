@@ -68,7 +68,7 @@ struct AppStoreServerOptions: ParsableArguments {
 }
 
 extension AppStoreRefusal {
-    /// What happened, and what to check.
+    /// The failure, and what to check.
     var advice: String {
         "\(self) The run stopped at this answer. \(AppStoreErrorText.checkAdvice(in: environment))"
     }

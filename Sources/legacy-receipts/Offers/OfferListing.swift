@@ -7,7 +7,7 @@ import TransactionStore
 /// Makes the rows of `offers` for one customer after the other.
 struct OfferListing {
     struct Row {
-        /// What is counted.
+        /// The counted values.
         let outcome: String
         let isListed: Bool
         let fields: [String]
