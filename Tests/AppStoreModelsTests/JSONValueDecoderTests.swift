@@ -2,7 +2,7 @@ import AppStoreModels
 import Foundation
 import Testing
 
-/// Foundation's decoder is the judge: both must read the same from the same text.
+/// Foundation's decoder is the reference: both must read the same from the same text.
 @Suite struct JSONValueDecoderTests {
     private static func ours<Value: Decodable>(_ json: String) throws -> Value {
         try JSONValue.parse(Array(json.utf8)).decode()

@@ -290,7 +290,7 @@ struct EnrichTests {
 
 /// The rate limits that programs share through a store.
 enum SharedLimits {
-    /// The limits of which a program took permits.
+    /// The limits from which a program took permits.
     static func used(in path: String) async throws -> [String] {
         let queue = try DatabaseQueue(path: path)
         let rows = try await queue.read { db in

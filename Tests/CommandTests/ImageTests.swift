@@ -51,7 +51,7 @@ import VerifyReceiptServer
         #expect(outcome.status == 0 && needed.contains("libsqlite3-0"), "\(outcome.output) \(outcome.error)")
         // In every image of Debian: nothing runs without them.
         let present: Set = ["libc6", "libgcc-s1"]
-        // Debian 13 and Ubuntu 24.04 name some packages anew.
+        // Debian 13 and Ubuntu 24.04 rename some packages.
         let missing = try needed.map { $0.replacing("t64", with: "") }.filter { !present.contains($0) }
             .filter { try !Self.packages(Self.stages().image).contains($0) }
         #expect(missing.isEmpty, "the Dockerfile does not install \(missing)")

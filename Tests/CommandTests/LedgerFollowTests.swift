@@ -208,7 +208,7 @@ struct LedgerFollowTests {
     func standby() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
-        // Counts how often the process asked for the lease.
+        // Counts the requests of the process for the lease.
         try await withoutWriters(
             in: folder,
             """
@@ -497,7 +497,7 @@ struct LedgerFollowTests {
     }
 }
 
-/// `ledger follow` as a process that goes on until it gets a signal. Its output is in the files `out` and `err`.
+/// `ledger follow` as a process that runs until it gets a signal. Its output is in the files `out` and `err`.
 final class Following {
     private let process: ChildProcess
     private let folder: Folder

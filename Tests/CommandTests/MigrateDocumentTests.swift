@@ -3,7 +3,7 @@ import ReceiptForge
 import SharedReceipts
 import Testing
 
-/// Records that hold more than one document, and what is told about every column.
+/// Records with more than one document, and the report about every column.
 @Suite("migrate: every document of a record", .timeLimit(.minutes(10)))
 struct MigrateDocumentTests {
     private static let outputs = ["transactions.ndjson", "app-transactions.ndjson", "renewal-infos.ndjson"]
@@ -213,7 +213,7 @@ struct MigrateDocumentTests {
         let cut = try #require(quarantine.first { $0["reason"] as? String == "truncated" })
         #expect(cut["original"] as? String == String(texts[1].prefix(800)))
         #expect(cut["record"] as? NSDictionary == ["user": "u", "receipts.n": 2])
-        // Repaired by hand, it goes on with the columns that stood around it.
+        // After a manual repair, it continues with its original columns.
         let repaired = try folder.text("out/quarantine.ndjson").split(separator: "\n")
             .filter { $0.contains("truncated") }
             .map { $0.replacing("\"original\":\"\(texts[1].prefix(800))\"", with: "\"original\":\"\(texts[1])\"") }

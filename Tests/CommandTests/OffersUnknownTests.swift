@@ -24,7 +24,7 @@ extension OffersTests {
             try table(try await offers(Self.winBack + ["--at", "2023-07-01", "--all"], in: folder)).first)
         #expect(winBack["reasons"]?.contains("paidMonths unknown (2 months, transaction 501)") == true)
         #expect(winBack["reasons"]?.contains("monthsBetweenOffers unknown (from 2023-08-15") == true)
-        // Whoever asks may know better, and the App Store Server API does.
+        // The caller may have more data, and the App Store Server API does.
         let known = try table(
             try await offers(arguments + ["--current-through", Self.september], in: folder)
         ).first
@@ -41,7 +41,7 @@ extension OffersTests {
         let lapsed = [
             StoredPurchases.fact("600", original: "600", 0, 1), StoredPurchases.fact("601", original: "600", 1, 2),
         ]
-        // The first period is refunded long after; what became of the second nobody said.
+        // The first period is refunded long after; no document states the end of the second.
         let refund = TransactionFact(
             payload: lapsed[0].payload, legacy: nil,
             origin: FactOrigin(source: .notificationV2, signedDate: StoredPurchases.month(7)))

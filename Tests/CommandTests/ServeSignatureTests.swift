@@ -215,7 +215,7 @@ struct ServeSignatureTests {
         #expect(lines[0].contains("\"allowIntroductoryOffer\":true") && lines[1] == "200", "\(lines) \(log)")
         #expect(lines[2].contains("\"allowIntroductoryOffer\":false") && lines[3] == "200", "\(lines) \(log)")
         #expect(lines[4].contains("The App Store could not be queried") && lines[5] == "503", "\(lines) \(log)")
-        // A subscription that ran when the App Store was asked last may have ended.
+        // A subscription that ran at the last App Store query may have ended.
         #expect(lines[6].contains("The App Store could not be queried") && lines[7] == "503", "\(lines) \(log)")
     }
 

@@ -59,7 +59,7 @@ public struct PostgreSQLServer: Sendable {
         _ = try await Self.run("bash", [script, command, directory])
     }
 
-    /// Runs SQL by psql, the outside judge of what is in the database.
+    /// Runs SQL by psql, an independent check of the database.
     @discardableResult
     public func sql(_ text: String) throws -> String {
         let arguments = psql(text)

@@ -4,7 +4,7 @@ import Testing
 import VerifyReceipt
 import VerifyReceiptServer
 
-// Mistakes that change what is answered, or by whom, without a sign. Each is refused with the key named.
+// Mistakes that would silently change answers. Each is rejected with the name of the key.
 
 extension Configuration {
     // MARK: Listeners
@@ -18,7 +18,7 @@ extension Configuration {
         #expect(Self.problems(text, environment: [variable: value]).map(\.place) == [variable])
     }
 
-    /// What the image sets must not beat the configuration that somebody mounts.
+    /// Values of the image must not override a mounted configuration.
     @Test func theImageIsConfiguredByAFileThatAMountedOneReplaces() throws {
         let docker = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../tools/docker").standardizedFileURL

@@ -78,7 +78,7 @@ import VerifyReceiptServer
         #expect(closed.all == [1, 2, 3])
     }
 
-    /// A connection closes some time after it was told to; until then it must not be told again, nor come back.
+    /// A connection closes some time after the request; until then it must not be closed again, nor be reused.
     @Test func aConnectionThatHasToGoCountsNoMore() throws {
         let table = table(1)
         let first = try #require(open(0, in: table))
@@ -254,7 +254,7 @@ extension ServerTests {
                 }
                 #expect((displaced ?? 0) > hostile / 2, "\(metrics)")
                 #expect(!metrics.contains("legacy_receipts_connections_refused_total{"))
-                // The log says so, and is not flooded with it: a line each ten seconds.
+                // The log has one line each ten seconds, and is not flooded.
                 let lines = server.log.text.split(separator: "\n").filter {
                     $0.contains("limits.connections is reached")
                 }

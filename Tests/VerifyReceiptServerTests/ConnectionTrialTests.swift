@@ -39,7 +39,7 @@ import VerifyReceiptServer
             .findings().map(\.problem)
     }
 
-    /// The call asks for the result of a test notification that there never was: it sends nothing and costs nobody anything.
+    /// The call requests the result of a test notification that does not exist: it sends no notification.
     @Test(arguments: [
         (404, #"{"errorCode":4040008,"errorMessage":"Test notification not found."}"#),
         (400, #"{"errorCode":4000020,"errorMessage":"Invalid token."}"#),
@@ -58,7 +58,7 @@ import VerifyReceiptServer
         let answer = OneAnswer(status)
         let problems = try await Self.problems(answer)
         #expect(problems.count == 2 && problems.allSatisfy { $0?.contains(text) == true }, "\(problems)")
-        // Each is asked once.
+        // Each is queried once.
         #expect(answer.requests.withLock { $0.count } == 2)
     }
 

@@ -3,7 +3,7 @@ import Logging
 import Testing
 import VerifyReceiptServer
 
-/// A line of the log is one line of printable text, whatever a client has sent.
+/// A line of the log is one line of printable text, for any input of a client.
 @Suite struct LogTextTests {
     /// One of each Unicode category that does not print: Cc (C0 and C1), Cf, Zl, Zp, Co, Cn.
     static let unprintable: [Unicode.Scalar] = [

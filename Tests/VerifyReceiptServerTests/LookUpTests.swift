@@ -8,7 +8,7 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// Answers with what it was asked.
+/// Answers with the request.
 private final class EchoedLookUp: LookUpAnswers {
     let error: (any Error)?
     /// The first word of the questions that get no answer.
@@ -296,7 +296,7 @@ extension ServerTests {
             }
         }
 
-        /// Asks so many times, and waits until all questions are asked, not for their answers.
+        /// Sends this many requests, and waits until all are sent, not for their answers.
         @inline(never)
         private static func hang(
             _ count: Int, _ port: Int, _ request: String, _ answers: EchoedLookUp

@@ -49,7 +49,7 @@ extension ServerTests {
             wire.value.close()
         }
 
-        /// The puppet waits whatever happens to the task that asks it.
+        /// The puppet waits even if the calling task is canceled.
         @Test func stoppingEndsEvenIfTheStoreHangsAndIgnoresCancellation() async throws {
             let store = PuppetStore()
             store.become(.waits)

@@ -10,7 +10,7 @@ struct ServerTests {}
 
 extension ServerTests {
     @Suite(.serialized) struct Routing {
-        /// A receipt of production shows which environment was asked: 0 at production, 21008 at sandbox.
+        /// A receipt of production shows the environment of the request: 0 at production, 21008 at sandbox.
         @Test(arguments: [
             ("/verifyReceipt", "localhost", 0), ("/verifyReceipt", "buy.itunes.apple.com", 0),
             ("/verifyReceipt", "sandbox.itunes.apple.com", 21008),

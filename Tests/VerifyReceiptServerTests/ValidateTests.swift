@@ -69,7 +69,7 @@ extension ServerTests {
             #expect(answer.status == 405 && answer.headers["allow"] == "POST")
         }
 
-        /// A web view asks first, and reads an answer only if that allows its origin.
+        /// A web view sends a preflight first, and reads an answer only if that allows its origin.
         @Test func webViewsOfAnyOriginMaySendValidations() async throws {
             try await TestServer.run(Self.configuration()) { server in
                 let question = try await Wire.ask(

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import TestSupport
 
-/// A TCP connection that sends exactly the bytes it is told to. All its calls block: use ``Wire/run(_:)``.
+/// A TCP connection that sends exactly the given bytes. All its calls block: use ``Wire/run(_:)``.
 final class Wire {
     private var descriptor: Int32
     private var received: [UInt8] = []
@@ -10,7 +10,7 @@ final class Wire {
     /// Seconds after which a silent server fails the test, more than a busy machine may stand still.
     static let timeout: Int32 = 120
 
-    /// - Parameter receiveBuffer: bytes that the system takes before anybody reads; nil for its default.
+    /// - Parameter receiveBuffer: bytes that the system accepts before any read; nil for its default.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if os(Linux)
             let type = Int32(SOCK_STREAM.rawValue)

@@ -71,7 +71,7 @@ import VerifyReceipt
 
     typealias Catalogs = [Shelf.CatalogKind: ProductCatalog]
 
-    /// Made once for many customers, because each endpoint checks the chain of certificates anew. All but the first keep no
+    /// Made once for many customers, because each endpoint verifies the certificate chain again. All but the first keep no
     /// receipt: they verify each request.
     private struct Endpoints {
         /// Has the store with all documents of all customers.

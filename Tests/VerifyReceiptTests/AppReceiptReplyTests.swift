@@ -192,7 +192,7 @@ import VerifyReceipt
         #expect(facts.verificationNanoseconds > 0 && !facts.storeFailed && facts.transactionsFromStore == 0)
     }
 
-    // MARK: What nobody stated
+    // MARK: Members without a source
 
     @Test func nothingIsPresumedByDefault() async throws {
         let bare = month(0).with {

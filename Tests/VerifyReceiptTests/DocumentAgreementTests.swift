@@ -221,7 +221,7 @@ import VerifyReceipt
         }
     }
 
-    /// The reply lists purchases as the store tells them, and grants what the entitlements say.
+    /// The reply lists the purchases of the store, and grants the same as the entitlements.
     private static func expectReply(
         _ receipt: Receipt, _ stated: [Key: StoredAnswer], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
     ) async throws {

@@ -77,7 +77,7 @@ import VerifyReceipt
         }
     }
 
-    /// The type alone makes it one of Xcode's, whoever signed it.
+    /// The type makes it a receipt of Xcode, with any signer.
     @Test func aReceiptOfTypeXcodeByAnUntrustedSignerIs21002() async throws {
         let bytes = damaged(try appReceipt { $0.receiptType = "Xcode" })
         #expect(try await testEndpoint().ask(body(bytes)).status == 21002)

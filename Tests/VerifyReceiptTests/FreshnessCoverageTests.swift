@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// Which purchases the App Store has to be asked about before an answer counts as current.
+/// The purchases that need an App Store query before an answer counts as current.
 @Suite struct FreshnessCoverageTests {
     private static let scope = StoreScope(environment: .production, bundleId: bundleId)
     private static let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
@@ -45,11 +45,11 @@ import VerifyReceipt
             ])
     }
 
-    /// An App Store of so many accounts with one purchase each. It answers about what it is asked, and no more.
+    /// An App Store of these accounts with one purchase each. It answers only about the queried purchase.
     private final class AppStore: CustomerRefreshing {
         let store: any TransactionStore
         let accounts: [String: FactSet]
-        /// When it says it was asked.
+        /// The date of the query that it reports.
         let time: Int64
         /// What it does not know.
         let unknown: Set<String>
@@ -249,7 +249,7 @@ import VerifyReceipt
     }
 }
 
-/// A store that knows nobody, until it cannot be read any more.
+/// A store without customers, until it cannot be read any more.
 private actor VanishingStore: TransactionStore {
     private var isGone = false
 

@@ -164,7 +164,7 @@ import VerifyReceipt
         _ = try await Self.ask(Self.current, store, AppStore(store))
         // The receipt, and what the App Store said.
         #expect(await store.setCount == 2)
-        // Before the receipt was taken in, and after the App Store was asked. In between nothing else was known.
+        // Before the receipt was stored, and after the App Store query. No other data arrived in between.
         #expect(await store.lookUps == 2)
     }
 
@@ -191,7 +191,7 @@ import VerifyReceipt
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate)])
         let appStore = AppStore(store)
-        // The App Store never spoke of the second purchase.
+        // No App Store answer has the second purchase.
         let reply = try await Self.ask(Self.current, store, appStore, purchases: [month(0), nonConsumable])
         #expect(appStore.asked.withLock { $0 } == ["530001234500001"])
         #expect(reply.reply.facts.source == .appStore)

@@ -200,7 +200,7 @@ import VerifyReceipt
         let now = created.adding(months: 1).adding(days: 2).milliseconds
         let endpoint = try testEndpoint()
         #expect(ids(try await endpoint.ask(request([month(0), running, refunded]), now: now)) == ["220000000000001"])
-        // None runs: the one that ended last, whatever its id.
+        // None runs: the one that ended last, with any id.
         let late = created.adding(months: 30).milliseconds
         #expect(ids(try await endpoint.ask(request([month(0), month(1), running]), now: late)) == ["220000000000001"])
     }

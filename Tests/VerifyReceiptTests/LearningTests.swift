@@ -348,7 +348,7 @@ private final class PickyStore: TransactionStore {
     func close() async throws {}
 }
 
-/// A spool that takes nothing before it is told to.
+/// A spool that accepts nothing before it is released.
 private final class SlowSpool: FactSpool {
     private struct State {
         var isReleased = false
@@ -393,7 +393,7 @@ private final class SlowSpool: FactSpool {
     func close() async throws {}
 }
 
-/// A store whose writes do not end before it is told so; reading is quick and finds nobody.
+/// A store whose writes do not end before it is released; reading is fast and finds no customer.
 private final class SlowStore: TransactionStore {
     private struct State {
         var isReleased = false

@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// A receipt that was found genuine is not judged again; everything else about it is.
+/// The signature of a genuine receipt is not verified again; all other checks are.
 @Suite struct ReceiptCacheTests {
     @Test func aRememberedReceiptIsAnsweredAsTheFirstTime() async throws {
         for bytes in [
@@ -58,7 +58,7 @@ import VerifyReceipt
         #expect(try await endpoint.ask(body(Array(bytes.dropLast()))).status != 0)
     }
 
-    /// Of a receipt that differs in one byte the store is told, even of the same date.
+    /// A receipt that differs in one byte is written to the store, even with the same date.
     @Test func receiptsThatDiffer() throws {
         func known(_ bytes: [UInt8], _ date: Int64 = 1) -> KnownReceipt {
             KnownReceipt(form: .app, bytes: bytes, signedDate: date)
@@ -147,7 +147,7 @@ import VerifyReceipt
     }
 }
 
-/// A store that knows nothing any more when it is told to.
+/// A store that forgets everything on command.
 private actor EmptiedStore: TransactionStore {
     private var store = MemoryStore()
     private(set) var applied = 0

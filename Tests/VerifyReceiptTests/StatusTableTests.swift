@@ -22,7 +22,7 @@ import VerifyReceipt
         #expect(statuses == Set(expected.map { $0...$0 } + [21100...21199]))
     }
 
-    /// A reply for the condition, and the endpoint that was asked.
+    /// A reply for the condition, and its endpoint.
     private func example(of condition: StatusCondition) async throws -> ReadReply {
         switch condition {
         case .valid: return try await testEndpoint().ask(body(appReceipt([month(0)])))
@@ -100,7 +100,7 @@ import VerifyReceipt
             case .asReported: .bool(true)
             }
         #expect(reply.json["is_retryable"] == retryable && reply.json["is-retryable"] == retryable)
-        // Every refusal tells the operator why, and the client nothing of it.
+        // The log states the reason of every refusal, and the reply does not.
         if reply.status != 0, reply.status != 21006 {
             let reason = try unwrap(reply.reply.facts.reason)
             #expect(!reason.isEmpty && !String(decoding: reply.reply.body, as: UTF8.self).contains(reason))

@@ -318,7 +318,7 @@ import VerifyReceipt
     @Test func recordedRenewalsCountWhereTheSubscriptionIsSigned() async throws {
         let bytes = try appReceipt([month(0)])
         #expect(try await reply([Self.renewal(.recordedReply)], bytes).pending?.count == 1)
-        // A subscription that nobody signed, known to be the same customer's by a recorded document.
+        // An unsigned subscription, joined with the customer by a recorded document.
         let unsigned = FactSet(
             scope: Self.scope, identities: [CustomerIdentity(.originalTransactionId, "530001234567000")],
             transactions: [

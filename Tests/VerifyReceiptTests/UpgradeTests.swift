@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// An upgrade of which a notification carried only the new transaction (Reference.md V3.5).
+/// An upgrade whose notification contained only the new transaction (Reference.md V3.5).
 @Suite struct UpgradeTests {
     private static let yearly = "com.example.orchard.premium.yearly"
     private static let start = ForgedInstant(2024, 5, 20, 9, 8, 7)

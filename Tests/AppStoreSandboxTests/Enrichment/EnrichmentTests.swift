@@ -75,7 +75,7 @@ struct EnrichmentTests {
             #expect(first.seen == 1 && first.asked == 1 && first.completed == 1 && first.failed == 0)
             let open = try await CustomerEnrichment.openCustomers(of: store, in: [Self.scope])
             #expect(open.map(\.customers) == [0] && open.map(\.purchases) == [0])
-            // The newest first; the coins are ada's, of whom that answer was.
+            // The newest first; the coins belong to ada, whom that answer covered.
             #expect(transport.asked == [coins, ids[1]])
             let customer = try #require(try await store.customer([token], in: Self.scope))
             #expect(customer.transactions.count == 3)
@@ -136,7 +136,7 @@ struct EnrichmentTests {
                 try reader(production, sandbox, .production), fallback: try reader(WatchedTransport(), sandbox))
             let counts = try await CustomerEnrichment(apps: [app], store: store).complete(ids: [bought, Self.nowhere])
             #expect(counts.seen == 2 && counts.completed == 1)
-            // Whom production refuses it may know: the sandbox cannot say that nobody does.
+            // Production may know a customer that it rejects: the sandbox cannot prove that the id is unknown.
             #expect(counts.unknown == (status == 404 ? 1 : 0) && counts.failed == (status == 401 ? 1 : 0))
             let known = try await CustomerEnrichment(apps: [app], store: store).complete(ids: [bought])
             #expect(known.known == 1 && production.asked.filter { $0 == bought }.count == 1)
@@ -306,7 +306,7 @@ struct EnrichmentTests {
                 ids: [bought, Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
             #expect(counts.completed == 1 && counts.unknown == 1 && other.asked == [bought, Self.nowhere])
             #expect(found[Self.nowhere] == .unknown)
-            // In one run an id counts once; a later run says that it was not asked about.
+            // In one run an id counts once; a later run states that it was not queried.
             let later = CustomerEnrichment(apps: apps, store: store)
             let again = try await later.complete(ids: [Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
             #expect(again.asked == 0 && again.seen <= 1 && again.remembered == again.seen)
@@ -314,7 +314,7 @@ struct EnrichmentTests {
         }
     }
 
-    /// So many customers with one purchase each, of which a receipt states nothing but the id.
+    /// So many customers with one purchase each; a receipt states only the id.
     private func stocked(_ count: Int, _ sandbox: RunningSandbox, _ store: SQLiteTransactionStore) async throws
         -> [String]
     {
@@ -486,7 +486,7 @@ struct EnrichmentTests {
     }
 }
 
-/// A clock that goes on where a task waits, and takes no time.
+/// A clock that advances when a task waits, and takes no time.
 private final class SteppedClock: Sendable {
     private let start: Int64
     private let passed = Mutex(Duration.zero)
@@ -505,7 +505,7 @@ private final class SteppedClock: Sendable {
     }
 }
 
-/// Remembers about which ids a history was asked for, and answers some by itself.
+/// Records the ids of requested histories, and answers some without the sandbox.
 private final class WatchedTransport: APITransport {
     private let ids = Mutex<[String]>([])
     private let next = AsyncHTTPClientTransport()

@@ -83,7 +83,7 @@ private final class Counter: Sendable {
                     #expect(status == 400)
                 }
                 #expect(answered.value == 0)
-                // Those that wait go on when it answers again.
+                // Waiting requests continue when it answers again.
                 try await sandbox.call("DELETE", "faults")
                 try await group.waitForAll()
             }
@@ -97,7 +97,7 @@ private final class Counter: Sendable {
             let url = "\(endpoint)/sandbox/verifyReceipt"
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
             // On a busy machine a call may begin so late that it is abandoned and does not count, or the pause of the breaker
-            // may be over before all have asked again. Such a round says nothing.
+            // may be over before all have retried. Such a round proves nothing.
             try await eventually("the breaker is open, and no request is sent", within: 300) {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for receipt in asked {

@@ -189,7 +189,7 @@ import Testing
     ) -> Int {
         var count = 0
         for subscription in story.shop.engine.subscriptions(of: customer) where subscription.sharedFrom == nil {
-            // A customer with several own subscriptions in a group is asked for by the last one.
+            // A customer with several own subscriptions in a group is requested by the last one.
             guard customer.subscriptions[subscription.group] == subscription.originalTransactionId else { continue }
             let offers = story.shop.engine.catalog.products.values.flatMap { product in
                 product.offers.filter { $0.type == .winBack && product.group == subscription.group }.map {

@@ -47,7 +47,7 @@ struct StoryTests {
     /// A sandbox, and an endpoint with a store that believes it.
     ///
     /// - Parameters:
-    ///   - change: how the endpoint hears of what happens; it is given the address of the sandbox.
+    ///   - change: how the endpoint gets events; it has the address of the sandbox.
     ///   - clock: the endpoint's time; the machine's if nil.
     @inline(never)
     func playing(
@@ -81,7 +81,7 @@ struct StoryTests {
         try await store.close()
     }
 
-    /// The endpoint asks the sandbox's API.
+    /// The endpoint queries the sandbox's API.
     func asking(
         _ freshness: Freshness
     ) throws -> @Sendable (inout VerifyReceiptServerConfiguration, String) -> Void {

@@ -69,7 +69,7 @@ struct Shop {
         engine.advance(to: now)
     }
 
-    /// Buys without an offer unless told otherwise.
+    /// Buys without an offer by default.
     @discardableResult
     mutating func buy(
         _ product: String, by customer: String = "ada", _ redemption: SandboxOrder.Redemption = .withoutOffer

@@ -5,7 +5,7 @@ import Testing
 @Suite struct EnvironmentFallbackTests {
     private typealias Release = EnvironmentFallback.ProductionRelease
 
-    /// What comes of one answer from production and one from the sandbox, and how often each was asked.
+    /// The result of one answer from production and one from the sandbox, and the number of calls to each.
     private func outcome(
         _ production: APITransportResponse, _ sandbox: APITransportResponse, _ release: Release = .unknown
     ) async throws -> (found: Environment?, error: AppStoreServerAPIError?, calls: [Int]) {

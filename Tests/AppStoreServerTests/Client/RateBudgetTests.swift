@@ -112,7 +112,7 @@ import Testing
             }
             try await sleep(time)
             guard number == 1, let other = client.withLock({ $0 }) else { return }
-            // While the first call waits, another one is told to come back in half an hour.
+            // While the first call waits, another one gets Retry-After of half an hour.
             let error = try await apiError { try await other.requestTestNotification() }
             refused.withLock { $0 = error }
         }

@@ -109,7 +109,7 @@ import Testing
         let clock = TestClock()
         let budget = Budget(clock)
         let client = try Self.client(ScriptedTransport([.json("{}")]), budget, clock)
-        // The second batch has two permits, of which one is used.
+        // The second batch has two permits, and one is used.
         for _ in 0..<2 { _ = try await client.getTransactionInfo("1") }
         #expect(budget.takes == [1, 2])
         clock.advance(by: SharedRateLimit.lifetime)

@@ -5,10 +5,10 @@ import ReceiptForge
 import TestTraits
 import Testing
 
-/// Apple's Python library as an outside judge of both sides: of what our forge signs, and of what our verifier believes.
+/// Apple's Python library as an independent check of both sides: the data that our forge signs, and the verdicts of our verifier.
 @Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct SignedDataJudgeTests {
-    /// One line for the judge, with our own verdict.
+    /// One line for the check, with our own verdict.
     @inline(never)
     private func line(
         _ kind: String, _ jws: String, _ authority: TestSignedDataAuthority = Signed.authority,

@@ -20,7 +20,7 @@ struct RevocationTests {
         return try await Signed.refusal(of: jws, by: verifier, now: now)
     }
 
-    /// The refusal by a responder and whom it was asked about. On a busy machine OpenSSL may take longer than the ten seconds
+    /// The rejection by a responder and the certificate of the query. On a busy machine OpenSSL may take longer than the ten seconds
     /// that swift-certificates waits for two answers, which says nothing.
     @inline(never)
     private func answered(
@@ -124,8 +124,8 @@ struct RevocationTests {
         #expect(unknown.map(\.code) == [.revocationUnknown, .revocationUnknown] && unknown.map(\.requests) == [1, 2])
     }
 
-    /// The verdicts of one checker that keeps them for a minute, one after the other, and how often its responder was asked by
-    /// then. Where OpenSSL takes too long all begins anew.
+    /// The verdicts of one checker that keeps them for a minute, one after the other, and the number of queries of its responder by
+    /// then. If OpenSSL takes too long, everything starts again.
     @inline(never)
     private func verdicts(
         at dates: [Int64], by make: () throws -> OpenSSLResponder

@@ -57,7 +57,7 @@ struct SignedMutationTests {
                     return accepted
                 }
             }
-            // Base64 is strict and ES256 signs the text itself: no other text can pass, whatever it means.
+            // Base64 is strict and ES256 signs the text itself: no other text can pass.
             for try await accepted in group { #expect(accepted == 0) }
         }
     }

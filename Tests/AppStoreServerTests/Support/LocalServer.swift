@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server on this machine that misbehaves as told. It speaks HTTP/1.1 by the byte, so that it can break off anywhere.
+/// A server on this machine with configured faults. It writes HTTP/1.1 byte by byte, so that it can break off anywhere.
 final class LocalServer: Sendable {
     /// What to do with one request.
     enum Behavior: Sendable {

@@ -195,7 +195,7 @@ import TransactionStore
     }
 }
 
-/// Grants every permit, and remembers of which budgets.
+/// Grants every permit, and records the budgets.
 private final class GrantedBudgets: RequestBudgets {
     let taken = Mutex<[RequestBudget]>([])
 
@@ -259,7 +259,7 @@ struct RefresherSetting: Sendable {
                 issuerID: "99b16628-15e4-4668-972b-eeff55eeff55"), productionURL: url, sandboxURL: url)
     }
 
-    /// When the App Store was asked about each purchase that it knows.
+    /// The date of the App Store query for each purchase that it knows.
     func refresh(
         _ ids: [String] = [AccountsAPI.ada], identities: [CustomerIdentity] = [],
         bundleID: String = AccountsAPI.bundleID, notBefore: Int64 = AppStoreRefresherTests.now

@@ -26,7 +26,7 @@ import Testing
             try AccountsAPI(signed: AppStoreRefresherTests.now), trustsAuthority: trustsAuthority, clock: clock)
     }
 
-    /// Asks about customers of whom nobody has asked before.
+    /// Queries customers that were not queried before.
     private static func ask(_ setting: RefresherSetting, times: Int, bundleID: String = AccountsAPI.bundleID) async {
         for number in 0..<times {
             _ = try? await setting.refresh(["88000000000\(number)"], bundleID: bundleID)
@@ -137,7 +137,7 @@ import Testing
         ahead.withLock { $0 = CircuitBreaker.longestPause + 60_000 }
         #expect(await ask() != nil)
         #expect(setting.outcomes == [.failed, .notQueried])
-        // The client's rate budget goes by a clock that nobody sets, and knows better.
+        // The client's rate budget uses a monotonic clock, and is correct.
         ahead.withLock { $0 = 2_500_000 }
         #expect((await ask() as? AppStoreServerAPIError)?.reason == .rateBudgetExhausted)
         #expect(setting.outcomes == [.failed, .notQueried, .failed])

@@ -13,7 +13,7 @@ struct StoreRateBudgetTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
     private static let limit = SharedRateLimit(.getTransactionHistory, requestsPerSecond: 50)
 
-    /// Answers as it is told, and remembers what it was asked.
+    /// Returns configured answers, and records the requests.
     private final class Store: RequestBudgets {
         enum Mode { case answers, fails, hangs }
 

@@ -3,7 +3,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Which form an input has, told from its structure (issue: detected, never guessed by prefix alone).
+/// The form of an input, detected from its structure, never from a prefix only.
 @Suite("Container forms")
 struct ContainerTests {
     static let receipt = message(DERWriter.set(inOrderGiven: leastAttributes + [purchase()]))

@@ -52,7 +52,7 @@ struct ChainCacheTests {
             differences.withLock { $0 += found }
         }
         #expect(differences.withLock { $0 } == 0)
-        // Each good chain is held once, however many threads judged it at the same time.
+        // Each good chain is cached once, even if many threads verified it at the same time.
         let sequential = try testVerifier()
         for input in inputs { _ = Self.verdict(sequential, input) }
         #expect(shared.cachedChainCount == sequential.cachedChainCount)

@@ -7,7 +7,7 @@ import ReceiptForge
 import TestSupport
 import Testing
 
-/// What becomes of documents that nobody signed when verified receipts stand in the same record: the receipts speak first.
+/// Unsigned documents in a record with verified receipts: the receipts decide first.
 struct ConfirmationTests {
     private static let created = ForgedInstant(2023, 9, 1)
     private static let bought = ForgedInstant(2023, 8, 1)

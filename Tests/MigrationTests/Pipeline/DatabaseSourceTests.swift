@@ -471,7 +471,7 @@ struct DatabaseSourceTests {
             let hasRow = try query.next { _ in }
             #expect(hasRow)
         }
-        // The server computes a row when it is asked for it, and cannot compute the 151st one. More rows than a hundred could
+        // The server computes a row on request, and cannot compute the 151st one. More rows than a hundred could
         // be too large for the memory: nothing is known about their size.
         let names = try query.begin("SELECT id, 1 / (151 - id) AS part FROM generate_series(1, 1000) AS id")
         #expect(names == ["id", "part"])

@@ -127,7 +127,7 @@ struct FolderTests {
         let folder = try #require(RealRecordFiles.folder)
         let reading = Reading([.path(folder)])
         #expect(reading.errors.isEmpty)
-        // The index is an array, of which some elements name a transaction.
+        // The index is an array, and some elements name a transaction.
         let (index, files) = (
             reading.records.filter { $0.place.input.hasSuffix("/index.json") },
             reading.records.filter { !$0.place.input.hasSuffix("/index.json") }

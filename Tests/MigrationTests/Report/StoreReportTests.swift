@@ -102,7 +102,7 @@ struct StoreReportTests {
             StoreScope(environment: .sandbox, bundleId: "com.example.other"),
             StoreScope(environment: .xcode, bundleId: "com.example.local")
         )
-        // The App Store described one period of 10. It can be asked about 20 and 30, not about 40, which is of Xcode.
+        // The App Store described one period of 10. It can be queried for 20 and 30, not for 40, which is from Xcode.
         let sets = [
             StoreSamples.set(
                 Samples.period("10", "10", from: 0), Samples.period("11", "10", from: 30, source: .appStoreServerAPI)),

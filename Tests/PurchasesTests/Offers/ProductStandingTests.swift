@@ -68,7 +68,7 @@ struct ProductStandingTests {
 
     @Test("Of two products that a reversed refund leaves current, each has access until the end of its own period")
     func twoCurrentProducts() throws {
-        // "basic" was refunded and "premium" bought anew; then the refund was reversed.
+        // "basic" was refunded and "premium" bought again; then the refund was reversed.
         var history = Samples.history([Samples.period("basic", 0, 12), Samples.period("premium", 1, 2)])
         for levels in [("basic", "premium"), ("premium", "basic")] {
             history.products = [levels.0: .init(level: 1), levels.1: .init(level: 2)]

@@ -16,7 +16,7 @@ struct WinBackUnknownTests {
         let counted = history.eligibility(for: Samples.offer, at: Samples.month(8))
         #expect(counted.eligibility == .eligible)
         #expect(counted.reason(.paidMonths)?.months == 4)
-        // Too few, whatever they cost.
+        // Too few, at any price.
         history.entries = Samples.monthly(0..<2, price: nil).map { PurchaseHistory.Entry($0) }
         history.countsUnpricedPeriodsAsPaid = false
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .notEligible)

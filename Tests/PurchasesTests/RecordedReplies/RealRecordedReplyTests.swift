@@ -31,7 +31,7 @@ import Testing
             }
         }
         print("\(folder): \(files.count) documents, \(transactions) transactions, \(renewals) renewals; \(errors)")
-        // The only two that vouch for nothing: status 21002 and 21007.
+        // The only two that grant nothing: status 21002 and 21007.
         #expect(errors.count == (folder == "responses" ? 2 : 0))
         #expect(transactions > 0)
     }

@@ -21,7 +21,7 @@ import Testing
             cancellationDate: cancelled.map(date), statement: statement)
     }
 
-    /// The upgrades as `index@day`, whatever the order of the periods.
+    /// The upgrades as `index@day`, in any order of the periods.
     private func upgrades(_ periods: [Period]) -> [String] {
         let found = UpgradeRule.upgrades(among: periods)
         let reversed = UpgradeRule.upgrades(among: Array(periods.reversed()))

@@ -29,7 +29,7 @@ struct CopyTests {
         }
     }
 
-    /// The revoked transactions, ascending, whatever the order of the facts.
+    /// The revoked transactions, ascending, in any order of the facts.
     private func revoked(_ facts: TransactionFact...) throws -> [String] {
         let customer = try unwrap(Customer(resolving: facts.map { Samples.set($0) }))
         let reversed = try unwrap(Customer(resolving: facts.reversed().map { Samples.set($0) }))

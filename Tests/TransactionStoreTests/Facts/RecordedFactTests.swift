@@ -27,7 +27,7 @@ struct RecordedFactTests {
         let set = try #require(sets.first)
         #expect(sets.count == 1)
         #expect(set.scope == StoreSamples.scope)
-        // Nobody signed the account token: it joins nobody.
+        // The account token is unsigned: it joins no customers.
         #expect(set.identities == [StoreSamples.original("1")])
         #expect(set.receipt == nil)
         let fact = try #require(set.transactions.first)
@@ -140,7 +140,7 @@ struct RecordedFactTests {
         let dates = Self.dates
         let first = identities(try Self.download(dates + #", "request_date_ms": "1600000000000""#))
         #expect(first.count == 1)
-        // Apple was asked about one receipt twice.
+        // Apple received one receipt twice.
         #expect(identities(try Self.download(dates + #", "request_date_ms": "1610000000000""#), "u2") == first)
         #expect(identities(try Self.download(#""receipt_creation_date_ms": "1590000001000""#)) != first)
         // Many customers have this version.

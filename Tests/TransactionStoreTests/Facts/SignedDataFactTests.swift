@@ -110,7 +110,7 @@ import TransactionStoreConformance
             ).unclaimedSeatIds
         }
         #expect(try claims(Self.transaction()) == ["a", "b"])
-        // Nothing tells whose seats they are.
+        // No field states the owner of the seats.
         #expect(try claims(nil) == [])
         content.unclaimInfo = nil
         #expect(try claims(Self.transaction()) == [])

@@ -11,7 +11,7 @@ import TransactionStoreConformance
     "PostgreSQL outages", .serialized,
     .enabled(if: PostgreSQLServer.canStartOthers, PostgreSQLServer.isMissing))
 struct PostgreSQLOutageTests {
-    /// Writes numbered documents until told to stop, each repeated until the store takes it.
+    /// Writes numbered documents until it is stopped, each repeated until the store accepts it.
     private actor Load {
         private(set) var acknowledged = 0
         private(set) var codes: [TransactionStoreError.Code: Int] = [:]

@@ -106,7 +106,7 @@ struct SQLiteReplacedFileTests {
         try await store.close()
     }
 
-    /// The ordinary restore: a backup is moved over the file, and the program is started anew.
+    /// The ordinary restore: a backup is moved over the file, and the program is started again.
     @Test func theOldLogIsGoneWhenAProgramStopsThatHasNotNoticed() async throws {
         let store = try await opened()
         replace()

@@ -347,7 +347,7 @@ import VerifyReceiptServer
         try await server.stop()
     }
 
-    /// A token that expired (4000017) begins the day anew, a few times.
+    /// A token that expired (4000017) restarts the day, a few times.
     @Test func expiredPageTokenBeginsAnewAndGivesUpInTheEnd() async throws {
         let server = try await Self.server(Self.history(4)) { query in
             query.page == 1 ? (#"{"errorCode":4000017,"errorMessage":"x"}"#, 400) : nil

@@ -101,7 +101,7 @@ extension ServerTests {
             }
         }
 
-        /// What the notification says nobody signed, but the receipt inside of it Apple did.
+        /// The notification is unsigned, but Apple signed the receipt inside of it.
         @Test func embeddedReceiptCountsAsSigned() async throws {
             let renewed = try ForgedAppReceipt.production(
                 bundleId: Signed.bundleId, created: Signed.bought.adding(months: 2)

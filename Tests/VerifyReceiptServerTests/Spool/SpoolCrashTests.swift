@@ -143,7 +143,7 @@ struct SpoolCrashTests {
         try await eventually("the store can be written to") {
             try await metric("legacy_receipts_store_writable") == "1"
         }
-        // The disk is the server's alone: what is in the store is asked for by clients.
+        // Only the server uses the disk: clients request the content of the store.
         let refused = try await metric("legacy_receipts_spool_receipts_total{outcome=\"refused\"}")
         #expect(clients.others.isEmpty && refused == "0" || SpoolLog.logsTooSlow(server.logText), "\(clients.others)")
         #expect(try await metric("legacy_receipts_spool_receipts_total{outcome=\"set_aside\"}") == "0")
