@@ -231,7 +231,7 @@ struct LedgerFollowKillTests {
         let ended = try unwrap(Int64(try folder.text("ended").trimmingCharacters(in: .newlines)), "a time")
         try folder.write("free", "")
         try await server.control("thaw")
-        try await eventually("the process goes on") {
+        try await eventually("the process continues") {
             try #require(process.isRunning)
             return try await store.acknowledgedPosition(of: "shop") == position
         }

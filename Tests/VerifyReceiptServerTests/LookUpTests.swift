@@ -306,7 +306,7 @@ extension ServerTests {
                 wire.send(request)
                 return wire
             }
-            try await eventually("all are asked") { answers.asked.withLock { $0 } == count }
+            try await eventually("all are sent") { answers.asked.withLock { $0 } == count }
             return waiting
         }
 

@@ -57,7 +57,7 @@ extension ServerTests {
             let (log, wire) = try await TestServer.run(configuration, store: store) { server in
                 let wire = try Wire(port: server.port)
                 wire.send(Sent.post(Sent.body()))
-                try await eventually("the store is asked") { store.calls == 1 }
+                try await eventually("the store is called") { store.calls == 1 }
                 return (server.log, UncheckedBox(wire))
             }
             // The server has returned, and the store still hangs.

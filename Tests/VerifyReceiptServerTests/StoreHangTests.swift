@@ -80,7 +80,7 @@ extension ServerTests {
                 #expect(metrics.contains("legacy_receipts_store_reading_hangs 1\n"))
                 #expect(metrics.contains("legacy_receipts_store_writable 0\n"))
                 store.become(.works)
-                try await eventually("the store is asked again") { try await Self.ask(server) == 0 }
+                try await eventually("the store is called again") { try await Self.ask(server) == 0 }
                 try await eventually("it is ready again") { try await Self.ready(server).status == 200 }
                 try await eventually("no call is left behind") {
                     server.server.metricsText.contains("legacy_receipts_store_abandoned_calls 0\n")
@@ -97,7 +97,7 @@ extension ServerTests {
                 try await eventually("the store is found to work") { try await Self.ready(server).body == "ok\n" }
                 store.become(.hangs)
                 for _ in 0..<20 { #expect(try await Self.ask(server) == 0) }
-                try await eventually("it is said that the store does not answer") {
+                try await eventually("the log states that the store does not answer") {
                     let readiness = try await Self.ready(server)
                     #expect(readiness.status == 200)
                     return readiness.body.hasPrefix("ok without the store: ")

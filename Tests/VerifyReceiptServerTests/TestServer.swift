@@ -182,8 +182,8 @@ final class PuppetStore: TransactionStore {
     /// - Parameter writes: whether the call is one that a store which can only be read refuses.
     private func check(writes: Bool) throws {
         switch state.withLock({ $0.mood }) {
-        case .fails(let code): throw TransactionStoreError(code, "as told")
-        case .refusesWrites(let code) where writes: throw TransactionStoreError(code, "as told")
+        case .fails(let code): throw TransactionStoreError(code, "as configured")
+        case .refusesWrites(let code) where writes: throw TransactionStoreError(code, "as configured")
         default: break
         }
     }

@@ -123,7 +123,7 @@ extension ServerTests {
             }
             try await TestServer.run(configuration, store: store) { server in
                 async let first = Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
-                try await eventually("the store is asked") { store.calls > 0 }
+                try await eventually("the store is called") { store.calls > 0 }
                 let second = try await Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
                 #expect(second.status == 503)
                 #expect(try Self.read(second.body)["code"] as? Int == 6_777_014)

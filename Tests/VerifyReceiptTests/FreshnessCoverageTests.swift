@@ -256,7 +256,7 @@ private actor VanishingStore: TransactionStore {
     func vanish() { isGone = true }
 
     func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
-        if isGone { throw TransactionStoreError(.unavailable, "as told") }
+        if isGone { throw TransactionStoreError(.unavailable, "as configured") }
         return nil
     }
 

@@ -120,7 +120,7 @@ import VerifyReceipt
         try await eventually("everything is in the store") { spooling.spool.state.entries == 0 }
         let known = Set(store.receipts)
         #expect(receipts.allSatisfy(known.contains))
-        try await eventually("it is said") { spooling.events.contains("drained(\(receipts.count))") }
+        try await eventually("it is reported") { spooling.events.contains("drained(\(receipts.count))") }
         #expect(spooling.events.contains("spooling") && !spooling.writer.isInTrouble)
         // The store takes receipts at once again.
         let slowEndpoint = try self.endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
@@ -247,7 +247,7 @@ import VerifyReceipt
         store.locked = nil
         try await eventually("it is stored") { spooling.spool.state.entries == 0 }
         #expect(Set(store.receipts) == Set(receipts))
-        try await eventually("it is said") { spooling.events.contains("drained(4)") }
+        try await eventually("it is reported") { spooling.events.contains("drained(4)") }
         try await spooling.end()
     }
 

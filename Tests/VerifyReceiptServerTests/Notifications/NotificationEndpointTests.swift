@@ -71,7 +71,7 @@ extension ServerTests {
             try await TestServer.run(Self.configuration(), store: store) { server in
                 let wire = try Wire(port: server.port)
                 wire.send(try Self.post(Self.draft()))
-                try await eventually("the store is asked") { store.calls == 1 }
+                try await eventually("the store is called") { store.calls == 1 }
                 #expect(!wire.hasSomething)
                 store.become(.works)
                 let box = UncheckedBox(wire)
@@ -103,7 +103,7 @@ extension ServerTests {
             try await TestServer.run(configuration, store: store) { server in
                 let wire = try Wire(port: server.port)
                 wire.send(try Self.post(Self.draft()))
-                try await eventually("the store is asked") { store.calls == 1 }
+                try await eventually("the store is called") { store.calls == 1 }
                 let answer = try await Wire.ask(server.port, Self.post(Self.draft()))
                 #expect(answer.status == 503 && answer.headers["retry-after"] == "1")
                 store.become(.works)
