@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "What Foundation refuses is refused, and the member is named",
+        "Values that Foundation rejects are rejected, and the member is named",
         arguments: [
             (#"{"quantity":"1"}"#, "quantity"), (#"{"quantity":1.5}"#, "quantity"),
             (#"{"quantity":2147483648}"#, "quantity"),

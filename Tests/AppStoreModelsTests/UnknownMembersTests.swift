@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("Every payload keeps what it does not know, at every depth")
+    @Test("Every payload keeps unknown members, at every depth")
     func keptEverywhere() throws {
         try Self.check(Sample.transaction, objects: 11)
         try Self.check(Sample.renewalInfo, objects: 9)

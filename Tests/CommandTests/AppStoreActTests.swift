@@ -241,7 +241,7 @@ struct AppStoreActTests {
     }
 
     @Test(
-        "An error about the app or its key ends the run, says what to check, and is recorded for no row",
+        "An error about the app or its key ends the run, prints what to check, and is recorded for no row",
         arguments: [4_040_003, 4_000_002, 4_030_999])
     func refusedApp(code: Int) async throws {
         let folder = try Folder()
@@ -327,7 +327,7 @@ struct AppStoreActTests {
     // MARK: Usage
 
     @Test(
-        "A usage error says what is wrong and exits with 2",
+        "A usage error names the fault and exits with 2",
         arguments: [
             (["extend", "1", "--days", "91", "--reason", "other"], "--days takes a number from 1 to 90."),
             (["extend", "1", "--days", "1", "--reason", "fun"], "'fun' is invalid"),

@@ -247,7 +247,7 @@ struct AppStoreTests {
     }
 
     @Test(
-        "A usage error says what is wrong and exits with 2",
+        "A usage error names the fault and exits with 2",
         arguments: [
             (["transaction"], "Missing expected argument '<id>'"), (["transaction", ""], "The id is empty."),
             (["history", "1", "--since", "soon"], "'soon' is not a date"),

@@ -36,7 +36,7 @@ struct CustomerTests {
             ])
     }
 
-    @Test("--json has all tables with the names of the export, and what the catalog adds")
+    @Test("--json has all tables with the names of the export, and the data of the catalog")
     func json() async throws {
         let folder = try Folder()
         let pass = StoredPurchases.purchase("500", "pass", .nonRenewingSubscription, month: 0)
@@ -57,7 +57,7 @@ struct CustomerTests {
     }
 
     @Test(
-        "--json has what --erase removes besides the tables: receipts, requests, entries, notifications, quarantined records"
+        "--json has the other data that --erase removes: receipts, requests, entries, notifications, quarantined records"
     )
     func data() async throws {
         let folder = try Folder()

@@ -143,7 +143,7 @@ struct EnrichTests {
         #expect(try folder.text("second.json") == expected(dryRun: false, toAsk: 0, completed: 0, known: 2, facts: 0))
     }
 
-    @Test("A key that the App Store refuses ends the run at the first answer, which says what to check")
+    @Test("A key that the App Store refuses ends the run at the first answer, and prints what to check")
     func refusedKey() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(

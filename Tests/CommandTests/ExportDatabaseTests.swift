@@ -59,7 +59,7 @@ struct ExportDatabaseTests {
         }
     }
 
-    @Test("--kind writes the import file of a vendor and says what it left out")
+    @Test("--kind writes the import file of a vendor and prints what it left out")
     func vendor() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

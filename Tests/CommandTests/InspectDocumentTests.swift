@@ -217,7 +217,7 @@ struct InspectDocumentTests {
         #expect(text.output.contains("\n  signedDate                      \(Self.date) (2025-06-01T00:00:00Z)\n"))
     }
 
-    @Test("What is no JWS of the App Store: 3; values cannot control the terminal")
+    @Test("A JWS that is not from the App Store: 3; values cannot control the terminal")
     func others() async throws {
         let token = try Self.sign(#"{"sub":"me"}"#)
         let outcome = try await inspect(token)

@@ -252,7 +252,7 @@ struct LedgerFollowTests {
         try await file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM looks") ?? 0 }
     }
 
-    @Test("A signal, and a reader that has gone, end a process that stands by", arguments: [SIGTERM, SIGINT, nil])
+    @Test("A signal, and a closed reader, end a process that stands by", arguments: [SIGTERM, SIGINT, nil])
     func endedStandby(signal: Int32?) async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -465,7 +465,7 @@ struct LedgerFollowTests {
         try file.close()
     }
 
-    @Test("A reader that has gone ends it with 0, also while nothing happens")
+    @Test("A closed reader ends it with 0, also while nothing happens")
     func closedPipe() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

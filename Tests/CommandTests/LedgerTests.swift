@@ -54,7 +54,7 @@ struct LedgerTests {
         #expect(words(after) == words(rest))
     }
 
-    @Test("sweep adds the entry of a subscription that ended without a document, once, and none of what ended before")
+    @Test("sweep adds the entry of a subscription that ended without a document, once, and none for earlier ends")
     func sweep() async throws {
         let folder = try Folder()
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
@@ -235,7 +235,7 @@ struct LedgerTests {
             ])
     }
 
-    @Test("An entry about a price increase has the new price, beside that of the period in the transaction")
+    @Test("An entry about a price increase has the new price, next to that of the period in the transaction")
     func priceIncrease() async throws {
         let folder = try Folder()
         let date = StoredPurchases.month(0) + StoredPurchases.day
@@ -261,7 +261,7 @@ struct LedgerTests {
         #expect(first["event"] as? String == "started" && first["renewalPrice"] == nil)
     }
 
-    @Test("What cannot be acknowledged or read is refused")
+    @Test("Invalid positions for reading and acknowledging are rejected")
     func refusals() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -281,7 +281,7 @@ struct LedgerTests {
         #expect(!folder.names("").contains("missing.sqlite"))
     }
 
-    @Test("prune keeps what a consumer has not acknowledged, and names the consumer")
+    @Test("prune keeps entries that a consumer has not acknowledged, and names the consumer")
     func pruning() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -329,7 +329,7 @@ struct LedgerTests {
         #expect(try await run("read", "--consumer", "mail").status == 0)
     }
 
-    @Test("A reader that has gone is no error")
+    @Test("A closed reader is not an error")
     func closedPipe() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

@@ -96,7 +96,7 @@ struct MigrateDocumentTests {
     }
 
     @Test(
-        "Real replies beside their receipts give the same as CSV and as NDJSON",
+        "Real replies next to their receipts give the same as CSV and as NDJSON",
         .enabled(if: SharedReceipts.arePresent, "no real receipts"))
     func realPairs() async throws {
         let folder = try Folder.withRoot()
@@ -226,7 +226,7 @@ struct MigrateDocumentTests {
             ])
     }
 
-    @Test("A column that looks as if it held documents unread is named, and the exit status is 1")
+    @Test("A column that seems to contain unread documents is named, and the exit status is 1")
     func notRead() async throws {
         let folder = try Folder.withRoot()
         let texts = Forged.bulk.map(Forged.base64)

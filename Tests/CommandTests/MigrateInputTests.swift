@@ -163,7 +163,7 @@ struct MigrateInputTests {
         #expect(try folder.object("file/summary.json")["recordsRead"] as? Int == 1)
     }
 
-    @Test("What was quarantined can be migrated again, with the caller's members")
+    @Test("Quarantined records can be migrated again, with the caller's members")
     func quarantineAgain() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(2))

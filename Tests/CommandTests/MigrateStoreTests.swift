@@ -16,7 +16,7 @@ struct MigrateStoreTests {
         return try await folder.migrate("in", "--into", store)
     }
 
-    @Test("What the receipts state is in the store, and a second time changes nothing")
+    @Test("The purchases of the receipts are in the store, and a second run changes nothing")
     func loading() async throws {
         let folder = try Folder.withRoot()
         for name in ["auto-renewable", "ios6-v2-production", "xcode", "plain-text"] {

@@ -42,7 +42,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "What a .storekit file offers is sold, and its receipt is genuine with the root that the sandbox writes",
+        "The products of a .storekit file are sold, and the receipt is genuine with the root that the sandbox writes",
         .enabled(if: Command.hasProgram("curl")))
     func sells() async throws {
         let folder = try Folder()

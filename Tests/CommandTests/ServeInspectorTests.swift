@@ -206,7 +206,7 @@ struct ServeInspectorTests {
         #expect(counts[0] == counts[1] + 1, "\(counts)")
     }
 
-    @Test("What a document says stays text", arguments: ["receipt", "reply", "junk"])
+    @Test("Content of documents stays text", arguments: ["receipt", "reply", "junk"])
     func escaped(kind: String) async throws {
         let folder = try Folder.withRoot()
         try await StoredPurchases.makeStore(in: folder)

@@ -18,7 +18,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test("what OpenSSL accepts and the verdict refuses is a rule that OpenSSL does not know")
+    @Test("messages that OpenSSL accepts and the verdict rejects break a rule that OpenSSL does not have")
     func differencesAreNamed() {
         let rules: Set<String> = [
             "missingLeafMarker", "missingIntermediateMarker", "basicConstraints", "keyUsage", "signerCount",

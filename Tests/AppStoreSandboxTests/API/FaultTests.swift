@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FaultTests {
     /// How a client sees each kind, and that the request after it is answered.
     @Test(
-        "A fault is what a client of the App Store sees, for as many requests as it says",
+        "A fault affects the configured number of requests of an App Store client",
         arguments: [
             ("{\"kind\": \"unauthorized\", \"count\": 1}", AppStoreServerAPIError.Reason.unauthorized, 401),
             ("{\"kind\": \"rate-limited\", \"count\": 1, \"retryAfter\": 2}", .rateLimited, 429),
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("A fault that cannot be is refused and names what is wrong")
+    @Test("An impossible fault is rejected with the wrong value")
     func wrongFaults() async throws {
         try await RunningSandbox.run { sandbox in
             for (fault, message) in [

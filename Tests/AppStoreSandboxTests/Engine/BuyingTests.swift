@@ -56,7 +56,7 @@ struct BuyingTests {
         #expect(refusal { try shop.buy(Sold.basic) } == .alreadyOwned)
     }
 
-    @Test("What cannot be bought is refused with its reason")
+    @Test("An impossible purchase is rejected with its reason")
     func refusals() throws {
         var shop = try Shop()
         #expect(refusal { try shop.buy("com.example.app.nothing") } == .unknownProduct)

@@ -47,7 +47,7 @@ struct FamilyTests {
         #expect(try shop.subscription(copy).status == .revoked)
     }
 
-    @Test("Who leaves the family loses the copies")
+    @Test("A member who leaves the family loses the copies")
     func leaving() throws {
         var (shop, own, copy) = try shared()
         _ = shop.takeNotifications()
@@ -67,7 +67,7 @@ struct FamilyTests {
         #expect(shop.takeNotifications() == ["ONE_TIME_CHARGE", "ONE_TIME_CHARGE", "ONE_TIME_CHARGE"])
     }
 
-    @Test("A copy can neither be cancelled nor refunded, nor bought beside")
+    @Test("A copy can neither be cancelled nor refunded, nor bought again")
     func refusals() throws {
         var (shop, _, copy) = try shared()
         #expect(refusal { try shop.engine.cancel(copy, at: shop.now) } == .notPossible)

@@ -112,7 +112,7 @@ struct RenewalTests {
         #expect(shop.engine.now == Shop.opening + Shop.monthly)
     }
 
-    @Test("What happens at one time of a clock that stands still is signed at different dates, in order")
+    @Test("Events at one time of a stopped clock are signed at different dates, in order")
     func signingDates() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)

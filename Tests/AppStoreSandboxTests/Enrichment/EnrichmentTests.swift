@@ -126,7 +126,7 @@ struct EnrichmentTests {
     }
 
     @Test(
-        "A bare id that production does not know, or refuses because the app has no release, is looked for in the sandbox",
+        "A bare id that production does not know, or refuses because the app has no release, is looked up in the sandbox",
         arguments: [401, 404])
     func fallback(status: Int) async throws {
         try await playing { sandbox, store in
@@ -416,7 +416,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A key that is taken away meanwhile ends the run, and what was completed stays")
+    @Test("A key that is revoked meanwhile ends the run, and completed customers stay")
     func revokedKey() async throws {
         try await playing { sandbox, store in
             _ = try await stocked(100, sandbox, store)

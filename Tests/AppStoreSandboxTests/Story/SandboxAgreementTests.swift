@@ -117,7 +117,7 @@ import Testing
             })
     }
 
-    @Test("Notifications in any order, and answers of the API after lost ones, resolve to what the sandbox says")
+    @Test("Notifications in any order, and answers of the API after lost ones, resolve to the state of the sandbox")
     func documentsResolveToTheSandbox() throws {
         var generator = SeededGenerator(seed: 5)
         var compared: [SubscriptionStatus: Int] = [:]

@@ -179,7 +179,7 @@ struct StoryTests {
         }
     }
 
-    @Test("Customers of a store and bare ids are completed, once, and what is unknown is counted")
+    @Test("Customers of a store and bare ids are completed, once, and unknown ids are counted")
     func enrichment() async throws {
         try await playing { sandbox, store, server in
             let bought = try await sandbox.buy(Sold.basic)

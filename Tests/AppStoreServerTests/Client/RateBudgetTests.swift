@@ -68,7 +68,7 @@ import Testing
         #expect(clock.sleeps.count == 1)
     }
 
-    @Test("A share of the rate, and rates that the caller knows better")
+    @Test("A share of the rate, and rates that the caller sets")
     func shares() {
         let budgets = RateBudgets(share: 0.25, overrides: [.getTransactionInfo: 8, .lookUpOrderId: 0])
         #expect(budgets.requestsPerSecond(for: .getRefundHistory, in: .production) == 2.5)

@@ -168,7 +168,7 @@ import Testing
         #expect(error.retryAfter.map { $0 - start } == wait)
     }
 
-    @Test("A cancelled task is not tried again, and what it throws is CancellationError")
+    @Test("A cancelled task is not retried, and throws CancellationError")
     func cancellation() async throws {
         let transport = ScriptedTransport { _, _ in
             try await Task.sleep(for: .seconds(600))

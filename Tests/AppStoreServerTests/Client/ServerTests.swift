@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("After a cut, what must not be sent twice is not sent twice")
+    @Test("After a cut connection, requests that must not be repeated are not repeated")
     func cutOnce() async throws {
         try await withServer([.sendAndClose("")]) { client, server in
             let error = try #require(try await apiError { try await client.requestTestNotification() })
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("A transport that is let go without shutdown closes by itself")
+    @Test("A transport that is released without shutdown closes automatically")
     func letGo() async throws {
         let transaction = transaction
         let server = try await LocalServer.start([.send(transaction)])

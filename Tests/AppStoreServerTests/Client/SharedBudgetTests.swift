@@ -188,7 +188,7 @@ import Testing
         #expect(budget.takes.count == count)
     }
 
-    @Test("After a 429 a client takes fewer permits of the shared budget, whose limit stays the whole one")
+    @Test("After a 429 a client takes fewer permits of the shared budget, whose limit stays the same")
     func adaptiveRate() async throws {
         let clock = TestClock()
         let budget = Budget(clock)

@@ -61,7 +61,7 @@ struct SignedDataJudgeTests {
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
-    @Test("What we refuse as forged, expired or of another app, Apple's library refuses")
+    @Test("Apple's library rejects JWS that we reject as forged, expired or of another app")
     func refused() async throws {
         let transaction = try Signed.transaction()
         let forged = Signed.authority.signedPayload(transaction)

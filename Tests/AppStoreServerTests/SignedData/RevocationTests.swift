@@ -52,7 +52,7 @@ struct RevocationTests {
         for error in [leaf, intermediate] { #expect(error?.code == .revoked && error?.isRetryable == false) }
     }
 
-    @Test("What the responder does not know is refused")
+    @Test("A certificate that the responder does not know is rejected")
     func unknown() async throws {
         let leaf = try await answered { try OpenSSLResponder(leaf: .unknown) }.error
         let intermediate = try await answered { try OpenSSLResponder(intermediate: .unknown) }.error

@@ -184,7 +184,7 @@ struct SignedChainTests {
         }
     }
 
-    @Test("Who issues is an authority, who signs is none")
+    @Test("Issuers are certificate authorities, and the signer is not")
     func basicConstraints() async throws {
         let changes: [Change] = [
             { leaf, _, _ in leaf.basicConstraints = .certificateAuthority(pathLength: nil) },
@@ -199,7 +199,7 @@ struct SignedChainTests {
         #expect(try await refusal { leaf, _, _ in leaf.basicConstraints = .absent } == nil)
     }
 
-    @Test("A key is used for what its certificate allows")
+    @Test("A key is used only as its certificate allows")
     func keyUsage() async throws {
         let changes: [Change] = [
             { leaf, _, _ in leaf.keyUsage = .keyEncipherment },

@@ -44,7 +44,7 @@ struct SignedFormTests {
         }
     }
 
-    @Test("What is marked critical is not understood")
+    @Test("Critical header parameters are not supported")
     func critical() async throws {
         let jws = try header("\"alg\":\"ES256\",\(x5c),\"crit\":[\"b64\"],\"b64\":false")
         #expect(try await Signed.refusal(of: jws)?.code == .malformedHeader)

@@ -82,7 +82,7 @@ struct SignedNotificationTests {
         #expect(appTransaction?.member == "appData.signedAppTransactionInfo")
     }
 
-    @Test("What is signed inside is of the notification's own app and environment")
+    @Test("The JWS in a notification belong to its app and environment")
     func otherInside() async throws {
         let app = try await refusal(expecting: Signed.anything) {
             $0.data?.signedTransactionInfo = try Signed.sign(Signed.transaction { $0.bundleId = "com.example.other" })

@@ -5,7 +5,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("What the App Store signs is verified")
+@Suite("Data signed by the App Store is verified")
 struct SignedPayloadTests {
     @Test("A transaction, with the evidence of its signature")
     func transaction() async throws {

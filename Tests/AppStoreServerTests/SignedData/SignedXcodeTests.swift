@@ -52,7 +52,7 @@ struct SignedXcodeTests {
         #expect(verifier.rememberedChains == 0)
     }
 
-    @Test("Other rules hold for it too: algorithm, app, environment, dates")
+    @Test("Other rules apply to it too: algorithm, app, environment, dates")
     func otherRules() async throws {
         let verifier = try Signed.verifier(xcode: true)
         let jws = try xcode(.xcode).text()

@@ -97,7 +97,7 @@ struct StoreRateBudgetTests {
         try await eventually("the store is called again") { await Self.isAnswered(budget) }
     }
 
-    @Test("What one program takes from a store, another one does not get")
+    @Test("Permits that one program takes from a store are not available to another")
     func shared() async throws {
         let folder = try TemporaryFolder()
         let stores = try (0..<2).map { _ in try SQLiteTransactionStore.open(path: folder.file("store.sqlite")) }

@@ -107,7 +107,7 @@ struct ContainerTests {
     }
 
     @Test(
-        "What is neither is refused and never guessed by its first characters",
+        "Other input is rejected and never guessed by its first characters",
         arguments: [
             "MIITuAYJKoZIhvcNAQcCoIITqTCCE6UCAQExCzAJBgUrDgMC", "hello", "MII", "foobar==",
             "eyJhbGciOiJFUzI1NiJ9.e30.c2ln",

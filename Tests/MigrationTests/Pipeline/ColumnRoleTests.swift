@@ -806,7 +806,7 @@ struct ColumnRoleTests {
         }
     }
 
-    @Test("What a document, a column or a receipt of the record states counts, not the default of the caller")
+    @Test("A value of a document, a column or a receipt of the record counts, not the default of the caller")
     func statedBeforeDefaults() async throws {
         let other = DocumentDefaults(bundleId: "com.example.other", environment: .production)
         let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1), isSandbox: true)
@@ -1020,7 +1020,7 @@ struct ColumnRoleTests {
         #expect(rows.count == 2 && rows.contains { $0["environment"]?.string == "Sandbox" })
     }
 
-    @Test("What a document states counts, not the column; a date before its newest purchase does not count")
+    @Test("A value of a document counts, not the column; a date before its newest purchase does not count")
     func statedFirst() async throws {
         let records = """
             {"app":"com.example.other","env":"sandbox","recorded_at":1600000000,"receipt":{"environment":"Production",\

@@ -445,7 +445,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test("What a document states about its app counts for the filters, also beside a receipt of another app")
+    @Test("The app of a document counts for the filters, also next to a receipt of another app")
     func filteredClaims() async throws {
         let own = try Self.receipt([Self.coins])
         let renewal: [String: Any] = [

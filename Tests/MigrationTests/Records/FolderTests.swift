@@ -51,7 +51,7 @@ struct FolderTests {
             reading.records.map { String($0.place.input.dropFirst(folder.path.count + 1)) } == ["a/one.b64", "file"])
     }
 
-    @Test("what cannot be read is a record that names it, and the rest is read")
+    @Test("an unreadable file is a record that names it, and the rest is read")
     func unreadable() throws {
         let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt(1))

@@ -2,7 +2,7 @@ import AppStoreModels
 import Migration
 import Testing
 
-@Suite("What was stored is recognized")
+@Suite("Stored forms are recognized")
 struct PayloadTests {
     private func one(_ text: String, options: InputOptions = InputOptions()) throws -> InputRecord {
         let reading = Reading(text, options: options)
@@ -70,7 +70,7 @@ struct PayloadTests {
     }
 
     @Test(
-        "what is hexadecimal or base64 and begins as no document is the caller's own",
+        "hexadecimal and base64 text that does not begin like a document is the caller's own",
         arguments: [
             "0x52908400098527886E0F7030069857D2E4169EE7", "3082019f8a7b6c5d4e3f2a1b0c9d8e7f",
             "\\\\x52908400098527886e0f7030069857d2", "30820000-1d3b-4c5e-8f70-0123456789ab",
@@ -834,7 +834,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("what cannot be read in a place where a reply has no document is counted, and a receipt of the reply is not")
+    @Test("an unreadable value where a reply has no document is counted, and a receipt of the reply is not")
     func tracesInsideDocuments() throws {
         func fates(_ json: String) throws -> [MemberPath] { try one(json).members }
         let log = "error while checking \(Made.receipt()): timeout"

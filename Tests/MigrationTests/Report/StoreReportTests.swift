@@ -161,7 +161,7 @@ struct StoreReportTests {
         #expect(try await fields(try catalog(Samples.products)) == expected)
     }
 
-    @Test("What each migration read is counted, each record once over all its runs")
+    @Test("The records of each migration are counted, each once over all its runs")
     func sources() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))

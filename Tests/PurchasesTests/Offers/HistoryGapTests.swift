@@ -31,7 +31,7 @@ struct HistoryGapTests {
         }
     }
 
-    @Test("Whose first period is not there may have had an introductory offer")
+    @Test("A customer without a known first period may have had an introductory offer")
     func firstPeriodMissing() {
         let open = introductory(notified(months(1..<4)))
         #expect(open.eligibility == .unknown)
@@ -43,7 +43,7 @@ struct HistoryGapTests {
         #expect(introductory(whole).eligibility == .eligible)
     }
 
-    @Test("What the App Store Server API has answered for is whole; what came later is not")
+    @Test("History before an answer of the App Store Server API is complete; later history is not")
     func answered() {
         #expect(introductory(notified(months(1..<4), wholeThrough: Samples.month(1))).eligibility == .eligible)
         #expect(introductory(notified(months(1..<4), wholeThrough: Samples.month(1) - 1)).eligibility == .unknown)

@@ -58,7 +58,7 @@ struct IntroductoryTests {
         #expect(history.introductoryEligibility(group: "other", at: Samples.month(9)).eligibility == .eligible)
     }
 
-    @Test("Who subscribed without one may have it when the subscription has ended")
+    @Test("A customer who subscribed without an offer may have it after the subscription ended")
     func returning() {
         let history = Samples.history(Samples.monthly(0..<3))
         let during = history.introductoryEligibility(group: Samples.group, at: Samples.month(2))
@@ -70,7 +70,7 @@ struct IntroductoryTests {
         #expect(after.eligibleFrom == Samples.month(3))
     }
 
-    @Test("Who never bought may have it, if the history is known to be whole")
+    @Test("A customer who never bought may have it, if the history is known to be complete")
     func new() {
         var history = Samples.history([])
         #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(1)).eligibility == .eligible)

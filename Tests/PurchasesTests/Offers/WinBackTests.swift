@@ -148,7 +148,7 @@ struct WinBackTests {
         #expect(verdict.changesAt == Samples.month(6))
     }
 
-    @Test("Who never subscribed in the group has nothing to be won back")
+    @Test("A customer who never subscribed in the group cannot be won back")
     func never() {
         #expect(verdict([], at: 9).obstacleRules == [.subscribedBefore])
         let elsewhere = verdict(Samples.monthly(0..<4).map { other($0) }, at: 9)
@@ -297,7 +297,7 @@ struct WinBackTests {
         #expect(verdict([yearly, basic], at: 16).reason(.paidMonths)?.months == 13)
     }
 
-    @Test("What was refunded in full is not paid, what was refunded in part is until then")
+    @Test("A fully refunded period is not paid; a partly refunded one is paid until the refund")
     func refunds() {
         let refunded = Samples.period(2, 3) { $0.revocationDate = Samples.month(2) + Samples.day }
         let full = verdict(Samples.monthly(0..<2) + [refunded], at: 8)
@@ -328,7 +328,7 @@ struct WinBackTests {
         #expect(verdict(weekly.dropLast(2), at: 9).reason(.paidMonths)?.months == 2)
     }
 
-    @Test("What the family shares is neither paid nor a subscription of the customer")
+    @Test("A family-shared period is neither paid nor a subscription of the customer")
     func family() {
         let shared = Samples.monthly(0..<9).map {
             var payload = $0

@@ -442,7 +442,7 @@ struct CopyTests {
         }
     }
 
-    @Test("What only an unsigned document states about the type does not keep a copy of a refunded purchase granted")
+    @Test("An unsigned type does not keep a copy of a refunded purchase granted")
     func recordedType() throws {
         let refunded = untyped("1", .receipt, at: 2, revoked: Self.refund)
         let copy = untyped("2", .receipt, at: 9)
@@ -516,7 +516,7 @@ struct CopyTests {
         }
     }
 
-    @Test("What a row states about Family Sharing does not keep a copy of a refunded signed purchase granted")
+    @Test("An unsigned Family Sharing state does not keep a copy of a refunded signed purchase granted")
     func recordedSharing() throws {
         let refunded = period("2", at: 2, revoked: Self.refund)
         var legacy = LegacyTransactionFields()

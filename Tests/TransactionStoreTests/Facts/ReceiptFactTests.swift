@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import TransactionStoreConformance
 
-@Suite("What a store learns from a verified receipt")
+@Suite("Facts of a verified receipt")
 struct ReceiptFactTests {
     private let bytes: [UInt8] = [1, 2, 3]
 

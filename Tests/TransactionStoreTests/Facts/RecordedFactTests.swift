@@ -4,7 +4,7 @@ import Testing
 import TransactionStore
 import TransactionStoreConformance
 
-@Suite("What a store learns from a recorded document")
+@Suite("Facts of a recorded document")
 struct RecordedFactTests {
     private static let reply = """
         {"status": 0, "environment": "Production",

@@ -105,7 +105,7 @@ struct PostgreSQLLedgerTests {
         }
     }
 
-    @Test("A database made by schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
+    @Test("A database made by schema 1 is upgraded: its content is in the ledger, once and in its current state")
     func upgrade() async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()

@@ -23,7 +23,7 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of schema 1 to 12 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        "A database of schema 1 to 12 is upgraded: it keeps its content, and accepts everything that newer ones have",
         arguments: 1...12)
     func upgrade(version: Int) async throws {
         try await TestSchema.with { schema in
@@ -64,7 +64,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("An upgraded database knows the type of the receipts that it holds, and which were volume purchases")
+    @Test("An upgraded database has the type of its receipts, and the volume purchases")
     func receiptTypes() async throws {
         try await TestSchema.with { schema in
             let set = try VolumePurchase.set()
@@ -230,7 +230,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("What an older program that is still connected writes has no legacy fields of an earlier receipt")
+    @Test("Rows of an older program that is still connected have no legacy fields of an earlier receipt")
     func writtenByOlderProgram() async throws {
         try await TestSchema.with { schema in
             var single = LegacyAppTransactionFields()
@@ -277,7 +277,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("An upgraded database knows when what it holds ends, and does not look at what ended long ago")
+    @Test("An upgraded database has the end dates of its purchases, and does not look at old ones")
     func endings() async throws {
         try await TestSchema.with { schema in
             let now = Int64(Date().timeIntervalSince1970 * 1_000)

@@ -285,7 +285,7 @@ struct SQLiteUpgradeTests {
         try queue.close()
     }
 
-    @Test("A file of schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
+    @Test("A file of schema 1 is upgraded: its content is in the ledger, once and in its current state")
     func schema1() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -330,7 +330,7 @@ struct SQLiteUpgradeTests {
     }
 
     @Test(
-        "A file of schema 1 to 11 is upgraded: it keeps what it holds, and takes everything that newer ones have",
+        "A file of schema 1 to 11 is upgraded: it keeps its content, and accepts everything that newer ones have",
         arguments: 1...11)
     func migration(version: Int) async throws {
         let folder = try TemporaryFolder()
@@ -376,7 +376,7 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
-    @Test("An upgraded file knows when what it holds ends, and does not look at what ended long ago")
+    @Test("An upgraded file has the end dates of its purchases, and does not look at old ones")
     func endings() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -399,7 +399,7 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
-    @Test("An upgraded file knows the type of the receipts that it holds, and which were volume purchases")
+    @Test("An upgraded file has the type of its receipts, and the volume purchases")
     func receiptTypes() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -442,7 +442,7 @@ struct SQLiteUpgradeTests {
         try upgraded.close()
     }
 
-    @Test("A file of schema 1 is upgraded: what it holds is found by transaction id and web order line item id")
+    @Test("A file of schema 1 is upgraded: its content is found by transaction id and web order line item id")
     func references() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")

@@ -9,7 +9,7 @@ import TransactionStore
 import TransactionStoreConformance
 
 /// What a spool keeps, and what it refuses.
-@Suite("SQLite: the spool keeps what the store cannot take")
+@Suite("SQLite: the spool keeps receipts that the store cannot accept")
 struct SQLiteFactSpoolTests {
     private func open(_ folder: TemporaryFolder, maximumBytes: Int64 = 1 << 20) throws -> SQLiteFactSpool {
         try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: maximumBytes, lockTimeout: 0.05)

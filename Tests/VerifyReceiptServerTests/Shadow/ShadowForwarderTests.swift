@@ -215,7 +215,7 @@ private struct DeafPort {
         try await live.stop()
     }
 
-    @Test("What differs at every request is counted and not written")
+    @Test("Fields that differ at every request are counted and not written")
     func expectedDifferences() async throws {
         let apples =
             #"{"status":0,"environment":"Production","latest_receipt":"QUE=","receipt":{"bundle_id":"b","in_app":[],"request_date_ms":"2"}}"#

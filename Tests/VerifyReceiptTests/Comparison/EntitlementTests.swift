@@ -105,7 +105,7 @@ import VerifyReceipt
         ),
     ]
 
-    @Test("What neither or both grant is no difference", arguments: EntitlementTests.alike.indices)
+    @Test("A purchase that neither or both grant is not a difference", arguments: EntitlementTests.alike.indices)
     func unchanged(index: Int) throws {
         let (name, apples, ours) = Self.alike[index]
         for (one, other) in [(apples, ours), (ours, apples)] {
@@ -151,7 +151,7 @@ import VerifyReceipt
         ),
     ]
 
-    @Test("What an unreadable reply grants is unknown, and its fields are compared", arguments: unreadable.indices)
+    @Test("The grants of an unreadable reply are unknown, and its fields are compared", arguments: unreadable.indices)
     func unreadableReplies(index: Int) throws {
         let (name, reply) = Self.unreadable[index]
         for (apples, ours) in [(reply, Granting.expired), (Granting.expired, reply), (reply, reply)] {
@@ -188,7 +188,8 @@ import VerifyReceipt
         #expect(try !compared(then, Granting.expired, Self.context).entitlement.isDifferent)
     }
 
-    @Test("What only ours grants comes first, all is counted, and not more than wanted is kept") func bounded() throws {
+    @Test("Purchases that only ours grants come first; all are counted, and only the requested number is kept")
+    func bounded() throws {
         let mine = (0..<30).map { Granting.owned("5\($0)") }
         let theirs = (0..<20).map { Granting.owned("6\($0)") }
         let entitlement = try compared(
