@@ -22,7 +22,7 @@ extension StoreConformance {
             }
             try await expect(store.counts().receipts, equals: 4)
         },
-        StoreRule(opened: "the hash of a JWS stays with what it states, and is no member of it") { store in
+        StoreRule(opened: "the hash of a JWS stays with its payload, and is not a member of it") { store in
             let (first, second) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
             // A store from before the hash was kept takes it with the next document of another date.
             let steps: [(hash: Fingerprint?, date: Int64, changed: Int, kept: Fingerprint?)] = [
@@ -44,7 +44,7 @@ extension StoreConformance {
                         && app.payload.unknownMembers.isEmpty)
             }
         },
-        StoreRule(opened: "what a receipt states beside the modern app transaction stays with it") { store in
+        StoreRule(opened: "legacy fields of a receipt stay with the modern app transaction") { store in
             let none = LegacyAppTransactionFields()
             var single = none
             single.receiptType = "Production"

@@ -208,7 +208,7 @@ extension StoreConformance {
             try await store.add(Samples.set(refund, renewals: [info(signed: 50, lapsed)]))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 1 revoked")
         },
-        StoreRule(opened: "an entry about billing or a price does not come again after its removal") { store in
+        StoreRule(opened: "an entry about billing or a price is not added again after its removal") { store in
             func pending(_ info: inout JWSRenewalInfoDecodedPayload) { info.priceIncreaseStatus = .pending }
             try await store.add(
                 answer(signed: 1), answer(signed: 10, pending), answer(signed: 31, inGrace), answer(signed: 37, inGrace)
