@@ -40,7 +40,7 @@ extension PostgreSQLTransactionStore {
         let seconds = timeout + Double(PrivateFile.size(descriptor)) / 1_000_000
         try await restore.run(timeout: seconds, progress: { 0 }, redacted: address.redacted)
         guard fsync(descriptor) == 0 else {
-            throw TransactionStoreError(.notWritable, "The backup does not reach the disk: \(copy)")
+            throw TransactionStoreError(.notWritable, "The backup cannot be flushed to the disk: \(copy)")
         }
         try file.finish()
     }

@@ -46,7 +46,7 @@ public final class SQLiteFactSpool: FactSpool {
         func check() throws {
             guard let file, let log, FileIdentity(path) == file, FileIdentity(logPath) == log else {
                 throw TransactionStoreError(
-                    .unavailable, "The file of the spool is gone or was replaced: \(path). Start the server again.")
+                    .unavailable, "The file of the spool was removed or replaced: \(path). Restart the server.")
             }
         }
     }

@@ -29,10 +29,10 @@ extension SQLiteTransactionStore {
             throw TransactionStoreError(error)
         }
         if let problem = try integrityProblems(ofFileAt: unfinished).first {
-            throw TransactionStoreError(.corrupt, "The copy is damaged, as is probably the store: \(problem)")
+            throw TransactionStoreError(.corrupt, "The copy is damaged, and probably the store too: \(problem)")
         }
         guard PrivateFile.synchronize(unfinished) else {
-            throw TransactionStoreError(.notWritable, "The copy does not reach the disk: \(copy)")
+            throw TransactionStoreError(.notWritable, "The copy cannot be flushed to the disk: \(copy)")
         }
         try file.finish()
     }

@@ -81,7 +81,7 @@ final class StoreFile: Sendable {
     }
 
     private static func gone(_ path: String) -> TransactionStoreError {
-        unavailable("The file of the store is gone", path)
+        unavailable("The file of the store was removed", path)
     }
 
     private static func replaced(_ path: String) -> TransactionStoreError {
@@ -134,7 +134,7 @@ final class StoreFile: Sendable {
         guard let now = FileIdentity(path) else { throw Self.gone(path) }
         if now == connected.file {
             guard FileIdentity(connected.logPath) == connected.log else {
-                throw Self.unavailable("The log of the store is gone", connected.logPath)
+                throw Self.unavailable("The log of the store was removed", connected.logPath)
             }
             return connected
         }

@@ -145,7 +145,7 @@ struct ExportTests {
             (["--store", "mysql://x"], "Unknown scheme mysql"),
             (["--at", "yesterday"], "'yesterday' is not a date"),
             (["--to", "file"], "file is not a folder"), (["--to", ""], "The path of the folder is empty"),
-            (["--to", "migrated"], "migrated/transactions.ndjson is not the file of an export"),
+            (["--to", "migrated"], "migrated/transactions.ndjson was not written by an export"),
             (["--format", "xml"], "'ndjson' and 'csv'"), (["--catalog", "missing.yaml"], "missing.yaml"),
         ] {
             let store = arguments.contains("--store") ? [] : ["--store", "sqlite:store.sqlite"]

@@ -306,7 +306,7 @@ struct LedgerTests {
         #expect(rest.allSatisfy { ($0["recordedDate"] as? Int ?? 0) > 1_700_000_000_000 })
         let all = try await run("read")
         #expect(all.status == 2 && all.output.isEmpty)
-        #expect(all.error.contains("The entries up to 3 were removed, and this reader has read those up to 0."))
+        #expect(all.error.contains("The entries up to 3 were removed, and this reader has read only those up to 0."))
         let forced = try await run("prune", "--before", "2999-01-01T00:00:00Z", "--force")
         #expect(
             forced.output == """

@@ -132,7 +132,8 @@ struct MigrateIntoTests {
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "6"] + arguments,
                 input: records, in: folder)
             #expect(cut.status == 2)
-            #expect(cut.error == "Error: 6 records were expected and 5 were read. Was the input cut off?\n")
+            #expect(
+                cut.error == "Error: 6 records were expected and 5 were read. Check whether the input is complete.\n")
             if arguments.first == "--output" { #expect(folder.names("out") == ["purchases.sqlite"]) }
             let whole = try await Command.run(
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "5"] + arguments,

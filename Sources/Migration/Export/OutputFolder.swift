@@ -19,7 +19,7 @@ final class OutputFolder {
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
             throw ExportError(
                 .output, path: path,
-                "Another export is writing into the output folder \(path) at this moment.")
+                "Another export is writing into the output folder \(path). Wait until it ends.")
         }
     }
 
@@ -38,7 +38,7 @@ final class OutputFolder {
     func check(_ names: [String], areMarkedBy last: String) throws(ExportError) {
         guard firstTaken(of: [last, last + ".partial"]) == nil, let taken = firstTaken(of: names) else { return }
         throw ExportError(
-            .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
+            .outputConflict, path: taken, "\(taken) was not written by an export. Choose another folder.")
     }
 
     /// A new file, to be completed with the others.
@@ -94,7 +94,7 @@ final class OutputFolder {
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             if mkdir(made, 0o777) != 0, errno != EEXIST {
-                throw ExportError(.output, path: path, "The output folder \(path) cannot be made: \(systemError()).")
+                throw ExportError(.output, path: path, "The output folder \(path) cannot be created: \(systemError()).")
             }
         }
         var status = stat()

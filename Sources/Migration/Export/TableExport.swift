@@ -148,7 +148,8 @@ extension QuarantinedRecord {
     /// - Throws: `TransactionStoreError` for a line that cannot be read.
     func object() throws -> JSONObject {
         guard let object = (try? JSONValue.parse(line[...]))?.object else {
-            throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+            throw TransactionStoreError(
+                .corrupt, "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
         }
         return object
     }

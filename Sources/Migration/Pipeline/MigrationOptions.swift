@@ -90,7 +90,7 @@ extension MigrationOptions {
         guard let expectedRecords, records != expectedRecords else { return }
         throw MigrationError(
             .recordCount, path: "",
-            "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
+            "\(expectedRecords) records were expected and \(records) were read. Check whether the input is complete.")
     }
 
     /// The inputs to read. Checks them first, so that a wrong name fails before hours of work.

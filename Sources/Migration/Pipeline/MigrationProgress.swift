@@ -213,7 +213,7 @@ struct MigrationPosition {
             self.input = nil
         }
         guard records >= skipped else {
-            throw changed(nil, "it has \(records) records now, and \(skipped) of them were migrated")
+            throw changed(nil, "it has \(records) records now, and \(skipped) were migrated")
         }
     }
 
@@ -229,13 +229,13 @@ struct MigrationPosition {
         marks.append(mark)
     }
 
-    private static let others = "its records or its columns are others"
+    private static let others = "its records or its columns have changed"
 
     private func changed(_ input: String?, _ what: String) -> MigrationError {
         let name = input.map { "The input \($0)" } ?? "The input"
         return MigrationError(
             .inputChanged, path: input ?? "",
-            "\(name) is not the one that was migrated up to record \(skipped) before: \(what).")
+            "\(name) has changed since its first \(skipped) records were migrated: \(what).")
     }
 }
 

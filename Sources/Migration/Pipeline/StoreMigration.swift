@@ -132,7 +132,9 @@ public struct StoreMigration: Sendable {
             let reader = options.input.reader
             let records = lines.compactMap { QuarantineLine($0.line[...])?.record(reader) }
             guard records.count == lines.count else {
-                throw MigrationError(.store, path: "", "The quarantine of the store has a line that cannot be read.")
+                throw MigrationError(
+                    .store, path: "",
+                    "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
             }
             var output = BatchOutput()
             try await Self.migrate(records, migrator, store, into: &output)

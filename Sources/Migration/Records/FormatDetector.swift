@@ -37,7 +37,7 @@ struct FormatDetector {
         for column in (isOneOfSeveral ? options.receiptColumns : []) + options.otherColumns {
             guard let name = nameLike(column, framing) else { continue }
             throw columnNotFound(
-                "has no member \(column) in its first records, but the member \(name). Is that the one?\(Self.laterHint)"
+                "has no member \(column) in its first records, but the member \(name). Check the name.\(Self.laterHint)"
             )
         }
         return framing

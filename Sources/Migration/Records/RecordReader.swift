@@ -425,7 +425,7 @@ struct RecordReader {
             if !rows.isEmpty { members.append(MemberPath("[]", .readAsRows)) }
             guard let first = documents.first else {
                 return .unrecognized(
-                    .unknownForm, "An array whose elements are nothing in which purchases are stored.")
+                    .unknownForm, "An array without documents with purchases.")
             }
             var recognition =
                 documents.count == 1
@@ -457,7 +457,7 @@ struct RecordReader {
             guard fields.count == table.columns.count else {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)
                 let hint =
-                    fitting.isEmpty ? "" : " It would fit in the table dialect \(fitting.joined(separator: " or "))."
+                    fitting.isEmpty ? "" : " It fits the table dialect \(fitting.joined(separator: " or "))."
                 return Recognition.unrecognized(
                     .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")
             }

@@ -220,7 +220,7 @@ struct TableExportTests {
                     try await Samples.export(format).run(store, to: folder.path)
                 }
                 #expect(error?.code == .outputConflict)
-                #expect(error?.message.contains("transactions.ndjson is not the file of an export") == true)
+                #expect(error?.message.contains("transactions.ndjson was not written by an export") == true)
             }
         }
         #expect(try folder.files() == ["transactions.ndjson": Array("of a migration".utf8)])
