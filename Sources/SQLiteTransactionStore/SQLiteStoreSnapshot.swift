@@ -12,7 +12,7 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
     ///   `newerSchema`, and `invalidArgument` for an older schema, which a read-only connection cannot migrate.
     package init(path: String) throws(TransactionStoreError) {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw TransactionStoreError(.unavailable, "There is no file.")
+            throw TransactionStoreError(.unavailable, "The file does not exist.")
         }
         let file = FileIdentity(path)
         query = try SQLiteQuery(path: path)

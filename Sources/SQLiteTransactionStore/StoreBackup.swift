@@ -14,7 +14,9 @@ extension SQLiteTransactionStore {
     /// - Throws: `TransactionStoreError`: `invalidArgument` if the new file exists, `corrupt` if the store is damaged,
     ///   `unavailable` if there is no store at the path, and the error of SQLite or of the disk.
     public static func backUp(from path: String, to copy: String) throws {
-        guard FileIdentity(path) != nil else { throw TransactionStoreError(.unavailable, "There is no file \(path).") }
+        guard FileIdentity(path) != nil else {
+            throw TransactionStoreError(.unavailable, "The file \(path) does not exist.")
+        }
         let file = try NewFile(copy)
         let unfinished = file.unfinished
         defer { unlink(unfinished) }

@@ -342,7 +342,7 @@ struct AppStoreActTests {
             (["set-account-token", "--csv", "f", "--share", "0"], "--share takes"),
             (
                 ["consumption", "1", "--customer-consented", "--delivery-status", "LOST", "--sample-content-provided"],
-                "'LOST' is none of DELIVERED"
+                "'LOST' is not one of DELIVERED"
             ),
             (
                 ["consumption", "1", "--customer-consented", "--delivery-status", "DELIVERED"],

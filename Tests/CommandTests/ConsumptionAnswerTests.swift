@@ -124,7 +124,7 @@ struct ConsumptionAnswerTests {
         #expect((object["notificationUUIDs"] as? [String])?.count == 1 && object["requestStaysOpen"] as? Bool == false)
         #expect(parts[3].hasPrefix("0\n\n") && parts[3].hasSuffix("The store has no open request about it.\n"))
         #expect(parts[4] == "0\n" && parts[5] == "2\n")
-        #expect(outcome.error.contains("There is no file missing.sqlite."), "\(outcome.error)")
+        #expect(outcome.error.contains("The file missing.sqlite does not exist."), "\(outcome.error)")
         // The store's budget counts these calls too.
         #expect(
             try await SharedLimits.used(in: folder.file("store.sqlite"))

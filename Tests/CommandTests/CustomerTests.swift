@@ -154,7 +154,7 @@ struct CustomerTests {
     func errors() async throws {
         let folder = try Folder()
         let missing = try await customer("7", in: folder)
-        #expect(missing.status == 2 && missing.error.contains("There is no file store.sqlite"))
+        #expect(missing.status == 2 && missing.error.contains("The file store.sqlite does not exist"))
         #expect(folder.names(".").isEmpty)
         try await StoredPurchases.makeStore(in: folder)
         #expect(try await customer("", in: folder).status == 2)

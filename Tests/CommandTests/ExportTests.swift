@@ -141,7 +141,7 @@ struct ExportTests {
         try folder.write("file", "x")
         try folder.write("migrated/transactions.ndjson", "{}")
         for (arguments, message) in [
-            (["--store", "sqlite:missing.sqlite"], "There is no file missing.sqlite"),
+            (["--store", "sqlite:missing.sqlite"], "The file missing.sqlite does not exist"),
             (["--store", "mysql://x"], "Unknown scheme mysql"),
             (["--at", "yesterday"], "'yesterday' is not a date"),
             (["--to", "file"], "file is not a folder"), (["--to", ""], "The path of the folder is empty"),

@@ -277,7 +277,7 @@ struct LedgerTests {
             #expect(outcome.error.contains(message), "\(outcome.error)")
         }
         let missing = try await Command.run("ledger", "read", "--store", "sqlite:missing.sqlite", in: folder)
-        #expect(missing.status == 2 && missing.error.contains("There is no file missing.sqlite"))
+        #expect(missing.status == 2 && missing.error.contains("The file missing.sqlite does not exist"))
         #expect(!folder.names("").contains("missing.sqlite"))
     }
 
@@ -324,7 +324,7 @@ struct LedgerTests {
         #expect(try await run("follow", "--once", "--consumer", "new").status == 2)
         #expect(try await run("consumers").output == "7  mail\n3  shop\n")
         #expect(try await run("forget", "--consumer", "shop").output == "The consumer shop is removed.\n")
-        #expect(try await run("forget", "--consumer", "shop").error.contains("There is no consumer shop."))
+        #expect(try await run("forget", "--consumer", "shop").error.contains("The consumer shop does not exist."))
         #expect(try await run("consumers").output == "7  mail\n")
         #expect(try await run("read", "--consumer", "mail").status == 0)
     }

@@ -187,7 +187,7 @@ struct MigrateIntoTests {
     func retryWithoutStore(arguments: [String]) async throws {
         let folder = try Folder.withRoot()
         let outcome = try await Command.run(["migrate", "--quiet", "--retry"] + arguments, in: folder)
-        #expect(outcome.status == 2 && outcome.error.contains("There is no file"), "\(outcome)")
+        #expect(outcome.status == 2 && outcome.error.contains("does not exist"), "\(outcome)")
         #expect(folder.names("") == ["root.der"])
     }
 

@@ -302,7 +302,7 @@ struct OffersTests {
     func refusals() async throws {
         let folder = try Folder()
         let missing = try await offers(["--kind", "introductory"], in: folder)
-        #expect(missing.status == 2 && missing.error.contains("There is no file store.sqlite"))
+        #expect(missing.status == 2 && missing.error.contains("The file store.sqlite does not exist"))
         #expect(folder.names("").isEmpty)
         for (arguments, message) in [
             (["--kind", "win-back"], "needs --offer-id"),

@@ -388,7 +388,7 @@ import VerifyReceiptServer
         // With every comment that is a value made one.
         let active = Self.uncommented(text)
         let problems = Self.problems(active).filter {
-            !$0.message.contains("cannot be read") && !$0.message.contains("no such file")
+            !$0.message.contains("cannot be read") && !$0.message.contains("the file or folder does not exist")
         }
         #expect(problems.isEmpty, "\(problems)")
         for setting in Setting.all {

@@ -212,7 +212,7 @@ public enum RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .noServer: "it has no server for this environment"
-        case .notConfigured: "there is no app-store-server key for this app"
+        case .notConfigured: "the app has no app-store-server key"
         case .unreachable: "it has not answered recently"
         case .tooManyCalls: "one request may make at most \(AppStoreRefresher.maximumCalls) calls"
         case .tooManyWaiting: "too many requests are waiting"

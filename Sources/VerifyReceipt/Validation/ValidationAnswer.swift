@@ -48,7 +48,7 @@ extension VerifyReceiptEndpoint {
             }
         case .signedTransaction(let text):
             guard let verifier = configuration.signedTransactionVerifier else {
-                throw Refusal(.signedTransactionNotAnswered, "There is no verifier for the JWS.")
+                throw Refusal(.signedTransactionNotAnswered, "The server has no verifier for JWS.")
             }
             let payload = try await genuineTransaction(text, verifier, exchange)
             let app = try validatedApp(payload.bundleId, request)

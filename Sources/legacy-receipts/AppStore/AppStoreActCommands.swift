@@ -197,7 +197,8 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
     private static func knownValue<Value: OpenEnum>(_ text: String) throws -> Value where Value.RawValue == String {
         let value = Value(rawValue: text)
         guard value.isKnown else {
-            throw ValidationError("'\(text)' is none of \(Value.knownValues.map(\.rawValue).joined(separator: ", ")).")
+            throw ValidationError(
+                "'\(text)' is not one of \(Value.knownValues.map(\.rawValue).joined(separator: ", ")).")
         }
         return value
     }

@@ -119,7 +119,9 @@ struct CustomerErasure {
     private static func read(
         _ path: String, _ take: ([SpooledFacts], SQLiteFactSpool) async throws -> Void
     ) async throws {
-        guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("There is no spool \(path).") }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure("The spool \(path) does not exist.")
+        }
         let spool = try SQLiteFactSpool.open(path: path, maximumBytes: .max)
         do {
             var last: Int64 = 0

@@ -89,7 +89,7 @@ struct LedgerForgetCommand: AsyncParsableCommand {
     func run() async throws {
         try await StoreOpener.withExisting(store.url) { store in
             guard try await store.removeConsumer(consumer) else {
-                throw CommandFailure("There is no consumer \(consumer).")
+                throw CommandFailure("The consumer \(consumer) does not exist. List them with 'ledger consumers'.")
             }
             try Terminal.output("The consumer \(consumer) is removed.")
         }
