@@ -316,7 +316,7 @@ struct AppStoreActTests {
         #expect(outcome.output.hasPrefix(String(repeating: "status 2\n", count: 4)), "\(outcome.output)")
         #expect(!outcome.output.contains(Self.token))
         let expected = [
-            "Nothing was sent, correct bad.csv:", "Line 3: 'x1' is not an original transaction id",
+            "Nothing was sent. Correct bad.csv:", "Line 3: 'x1' is not an original transaction id",
             "Line 4: 'none' is not a UUID.", "Line 5 has 3 columns instead of 2.",
             "Line 6: \(ada) has another token above.", "must be the header originalTransactionId,appAccountToken",
             "good.csv.sandbox.done is not the log of com.example.app sandbox", "Cannot read none.csv",

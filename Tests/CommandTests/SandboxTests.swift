@@ -25,7 +25,7 @@ struct SandboxTests {
         arguments: [
             ([], "--products is required"), (["--products", "p", "--speed", "fast"], "--speed takes"),
             (["--products", "p", "--environment", "Moon"], "--environment takes"),
-            (["--products", "none.storekit"], "The products cannot be sold"),
+            (["--products", "none.storekit"], "The products cannot be used"),
             (["--products", "p.storekit", "--clock", "sundial"], "--clock takes"),
             (["--products", "p.storekit", "--port", "70000"], "--port takes"),
             (["--products", "p.storekit", "--key", "p.storekit"], "The key cannot be used"),

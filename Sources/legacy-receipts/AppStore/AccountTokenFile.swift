@@ -166,7 +166,7 @@ struct CheckedCSV {
         }
         guard number > 0 else { throw CommandFailure("\(path) is empty.") }
         guard mistakes.isEmpty else {
-            throw CommandFailure("Nothing was sent, correct \(path):\n" + mistakes.joined(separator: "\n"))
+            throw CommandFailure("Nothing was sent. Correct \(path):\n" + mistakes.joined(separator: "\n"))
         }
     }
 }

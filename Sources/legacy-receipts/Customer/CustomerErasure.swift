@@ -44,7 +44,7 @@ struct CustomerErasure {
                 scope = about.first?.scope
                 guard about.allSatisfy({ $0.scope == scope }) else {
                     throw CommandFailure(
-                        "Documents in the spool have the id in several apps or environments. Let a server write them first."
+                        "Documents in the spool have the id in several apps or environments. Start a server to write them to the store first."
                     )
                 }
                 found = Set(about.flatMap(\.identities))

@@ -93,9 +93,9 @@ struct EnrichmentRun: Sendable {
                 }
             }
         } catch let refused as AppStoreRefusal {
-            summary.stopped = CommandFailure("\(refused.advice) Run it again to go on.")
+            summary.stopped = CommandFailure("\(refused.advice) Run it again to continue.")
         } catch let unreachable as AppStoreUnreachable {
-            summary.stopped = CommandFailure("\(unreachable) Run it again to go on.")
+            summary.stopped = CommandFailure("\(unreachable) Run it again to continue.")
         } catch let error as TransactionStoreError {
             throw error
         } catch let error as CancellationError {

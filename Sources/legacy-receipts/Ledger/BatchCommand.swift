@@ -66,7 +66,7 @@ struct BatchCommand: Sendable {
                 if ended == process {
                     exit = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
                 } else if ended < 0, errno != EINTR {
-                    throw CommandFailure("The command was lost: \(SystemError.text(errno)).")
+                    throw CommandFailure("The command cannot be observed: \(SystemError.text(errno)).")
                 }
             }
             // A shell can end before the processes that it started.

@@ -95,7 +95,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What separates the fields of tables: one character, or tab (default: found by itself).",
+            "What separates the fields of tables: one character, or tab (default: detected).",
             valueName: "character"
         ), transform: FormatArguments.delimiter)
     var delimiter: Unicode.Scalar?
@@ -108,7 +108,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The query whose rows are the records, where the input is a database. It is only read.", valueName: "sql"))
+            "The query whose rows are the records, if the input is a database. The database is only read.",
+            valueName: "sql"))
     var query: String?
 
     @Option(
@@ -153,7 +154,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("expect-records"),
         help: ArgumentHelp(
-            "Fail if there are more or fewer records, so that a pipe that is cut off does not look complete.",
+            "Fail if there are more or fewer records, for example because a pipe was cut off.",
             valueName: "n"))
     var expectedRecords: Int?
 
@@ -208,13 +209,13 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The app of unsigned documents that do not state it, such as bare rows. Leaves out nothing.",
+            "The app of unsigned documents that do not state it, such as bare rows. Excludes no records.",
             valueName: "id"), transform: FormatArguments.defaultBundleId)
     var defaultBundleId: String?
 
     @Option(
         help: ArgumentHelp(
-            "Production or Sandbox: the environment of unsigned documents that do not state it. Leaves out nothing.",
+            "Production or Sandbox: the environment of unsigned documents that do not state it. Excludes no records.",
             valueName: "name"), completion: .list(["Production", "Sandbox"]),
         transform: FormatArguments.defaultEnvironment)
     var defaultEnvironment: Environment?
@@ -227,7 +228,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Migrate the quarantined records of the store again, with the receipts inside migrated replies that were not verified, and nothing else."
+            "Migrate the quarantined records of the store again, with the receipts inside migrated replies that were not verified."
     )
     var retry = false
 
@@ -254,12 +255,12 @@ struct MigrateCommand: AsyncParsableCommand {
         if stream {
             guard userColumn == nil, carry.isEmpty, !retry, !startOver, html == nil else {
                 throw ValidationError(
-                    "--stream keeps nothing: without --user-column, --carry, --retry, --start-over and --html.")
+                    "--stream stores nothing: remove --user-column, --carry, --retry, --start-over and --html.")
             }
         }
         if into == nil, !stream {
             guard summary == nil, html == nil else {
-                throw ValidationError("The output folder has a summary and a report: without --summary and --html.")
+                throw ValidationError("The output folder has a summary and a report: remove --summary and --html.")
             }
         }
         guard inputs.isEmpty == retry else {
@@ -276,7 +277,7 @@ struct MigrateCommand: AsyncParsableCommand {
         guard key == nil || query != nil else { throw ValidationError("--key needs --query.") }
         guard query == nil || (inputFormat == .auto && tableDialect == nil && delimiter == nil && !noHeader) else {
             throw ValidationError(
-                "The rows of --query have columns: without --input-format, --table-dialect, --delimiter and --no-header."
+                "The rows of --query have columns: remove --input-format, --table-dialect, --delimiter and --no-header."
             )
         }
         if let limit, limit < 1 { throw ValidationError("--limit takes a number from 1.") }

@@ -85,7 +85,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         if let date = outcome.refusedFrom {
             let again = commandLine(from: date)
             Terminal.error(
-                "Some notifications were not stored. Remove the cause, and read them again with:\n  \(again)")
+                "Some notifications were not stored. Fix the cause, and read them again with:\n  \(again)")
         }
         if let stop = outcome.stop {
             let command = "Continue with:\n  \(commandLine(from: stop.startDate))"

@@ -68,7 +68,7 @@ struct ReportPage {
                 counts("by year of purchase", "year", report.transactionsByYear, isByName: true),
                 counts("by environment", "environment", report.transactionsByEnvironment),
                 counts(
-                    "by evidence: whether a verified signature stands behind them", "evidence",
+                    "by evidence: with or without a verified signature", "evidence",
                     report.transactionsByEvidence),
                 counts(
                     "by kind of document; a transaction counts for each kind that states it", "document",
@@ -160,7 +160,7 @@ struct ReportPage {
         guard report.trials > 0 else { return nil }
         return section(
             "Free trials to paid",
-            "Subscriptions with a free trial, and those of them with a later period that was neither free nor refunded.",
+            "Subscriptions with a free trial, and how many of them had a later period that was neither free nor refunded.",
             tables: [
                 counts(
                     nil, "subscriptions",
@@ -248,7 +248,7 @@ struct ReportPage {
     private var uncarried: Object? {
         guard !report.uncarriedFields.isEmpty else { return nil }
         return section(
-            "What could not be carried",
+            "Missing fields",
             """
             Fields of Apple's modern transaction that no document states, and no catalog of this report. The number is how many of the \
             \(Self.number(report.transactions)) transactions lack the field.
@@ -372,7 +372,7 @@ struct ReportPage {
         if report.quarantined > 0 {
             commands.append(
                 (
-                    "Read the quarantine again, after mending what its reasons name:",
+                    "After you have fixed the reasons, read the quarantine again:",
                     "legacy-receipts migrate --retry --into \(store)"
                 ))
         }

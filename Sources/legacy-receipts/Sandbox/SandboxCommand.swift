@@ -149,7 +149,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
     private func catalog() throws -> SandboxCatalog {
         guard !products.isEmpty else { throw ValidationError("--products is required.") }
-        return try CommandFailure.naming("The products cannot be sold") {
+        return try CommandFailure.naming("The products cannot be used") {
             try SandboxCatalog(try ProductCatalog.load(paths: products))
         }
     }

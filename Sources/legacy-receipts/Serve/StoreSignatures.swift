@@ -53,7 +53,7 @@ struct StoreSignatures {
             guard let candidate = candidates.first(where: { $0.group == group }) else {
                 if let other = candidates.first(where: { $0.group == nil })?.standing.productId {
                     throw LookUpRefusal.notEligible(
-                        "Nothing states the subscription group of \(other), which the customer has.")
+                        "No document or catalog states the subscription group of \(other), which the customer has.")
                 }
                 throw LookUpRefusal.notEligible(
                     "The store has no subscription of the group \(group) that the customer bought.")
@@ -114,7 +114,7 @@ struct StoreSignatures {
         let current = verdict(try await current(stored, request, app))
         guard current.eligibility != .unknown else {
             let rules = current.obstacles.map(\.rule.rawValue).joined(separator: ", ")
-            throw LookUpRefusal.notEligible("What is known does not decide it: \(rules).")
+            throw LookUpRefusal.notEligible("The stored data does not decide it: \(rules).")
         }
         return current.eligibility == .eligible
     }
@@ -146,7 +146,7 @@ struct StoreSignatures {
                 // The store takes no answer about an erased purchase, and one of them may have had the offer.
                 guard known.isSubset(of: customer.purchases) else {
                     throw LookUpRefusal.notEligible(
-                        "A purchase of the customer was erased, so it is not known what it was.")
+                        "A purchase of the customer was erased, so the eligibility is unknown.")
                 }
                 return []
             } readAgain: { earlier in
