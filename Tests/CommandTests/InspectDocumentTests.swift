@@ -230,7 +230,9 @@ struct InspectDocumentTests {
             let other = try await inspect(json, "--json")
             let object = try other.object()
             #expect(other.status == 3 && object["code"] as? String == "unrecognizedInput", "\(json) \(other)")
-            #expect((object["message"] as? String)?.contains("the JSON contains") == true && object["form"] == nil, "\(json)")
+            #expect(
+                (object["message"] as? String)?.contains("the JSON contains") == true && object["form"] == nil,
+                "\(json)")
         }
         // The JSON form of a transaction receipt, without its other keys.
         let receipt = try await inspect(#"{"purchase-info":"e30="}"#, "--json")
