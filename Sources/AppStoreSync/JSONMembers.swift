@@ -2,7 +2,7 @@ package import AppStoreModels
 
 /// A JSON object from a file or a request. Unknown members are errors.
 package struct JSONMembers {
-    /// What is wrong, and where.
+    /// The fault and its place.
     package struct Mistake: Error {
         package let message: String
 

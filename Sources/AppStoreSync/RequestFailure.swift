@@ -49,7 +49,7 @@ public struct AppStoreUnreachable: Error, Sendable, Hashable, CustomStringConver
     public var description: String { "The App Store cannot be reached: \(reason)." }
 }
 
-/// What a failed request means for a run of many requests.
+/// The effect of a failed request on a run of many requests.
 enum RequestFailure: Sendable {
     /// The App Store, or the rate budget, accepts no request before a time, in milliseconds since 1970-01-01T00:00:00Z.
     case limited(until: Int64)
@@ -106,7 +106,7 @@ extension ServerClock {
     /// The longest sleep, in milliseconds. It is short so that a machine resumes soon after it was suspended.
     private static let longestSleep: Int64 = 10_000
     /// The shortest wait, in milliseconds, if the App Store states a time in the past.
-    private static let leastHold: Int64 = 1_000
+    private static let minimumPause: Int64 = 1_000
 
     /// Waits until the App Store accepts requests.
     /// - Parameters:
@@ -114,7 +114,7 @@ extension ServerClock {
     ///   - onHold: called with the end of the wait, and with nil after it.
     /// - Throws: `CancellationError`.
     func hold(until time: Int64, _ onHold: (Int64?) -> Void) async throws {
-        let end = max(time, now() + Self.leastHold)
+        let end = max(time, now() + Self.minimumPause)
         onHold(end)
         var left = end - now()
         while left > 0 {

@@ -5,10 +5,10 @@ public import TransactionStore
 
 /// The rate limits of one app in one environment, shared through a store by all programs that use it.
 ///
-/// A store that fails or does not answer in time delays no request: for `pause`, and for as long as it hangs, the budget is
-/// unavailable at once, and each client keeps to a part of the limits (`SharedRateLimit.shareAlone`).
+/// A store that fails or does not answer in time delays no request. For `pause`, and for as long as it hangs, the
+/// budget is unavailable at once, and each client keeps to a part of the limits (`SharedRateLimit.shareAlone`).
 public final class StoreRateBudget: SharedRateBudget {
-    /// Who takes permits.
+    /// The caller that takes permits.
     public enum Priority: Sendable {
         /// A request of a client that waits for the answer. It may take all permits.
         case interactive
@@ -19,7 +19,7 @@ public final class StoreRateBudget: SharedRateBudget {
     /// The budget cannot be reached.
     struct Unavailable: Error {}
 
-    /// How long the store is not asked again after a failure.
+    /// How long the store is not called again after a failure.
     static let pause = Duration.seconds(1)
 
     private struct State {

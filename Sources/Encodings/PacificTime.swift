@@ -17,8 +17,8 @@ package enum PacificTime {
     /// The years 1970 to 9999, within which the functions below are exact.
     package static let range: Range<Int64> = 0..<253_402_300_800_000
 
-    /// The date `months` calendar months later, as the App Store counts periods: the same day of the month and time of
-    /// day in California, or the last day of a month that is too short. Both dates are in milliseconds since 1970.
+    /// The date `months` calendar months later, as the App Store counts periods. It has the same day of the month and
+    /// time of day in California, or the last day of a shorter month. Both dates are in milliseconds since 1970.
     /// - Parameters:
     ///   - months: 0 to 12,000.
     ///   - milliseconds: within ``range``.

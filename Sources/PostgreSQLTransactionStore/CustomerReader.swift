@@ -4,7 +4,7 @@ import TransactionStore
 /// Looks up customers with one statement, which reads one snapshot and costs one round trip.
 struct CustomerReader {
     /// One look-up: the customer with any of the identities. There is at least one identity.
-    struct Question: Sendable {
+    struct Query: Sendable {
         let identities: [CustomerIdentity]
         let scope: StoreScope
     }
@@ -12,7 +12,7 @@ struct CustomerReader {
     /// The customer, or the error in the stored rows.
     typealias Answer = Result<Customer?, TransactionStoreError>
 
-    /// The maximum number of identities for one statement, unless a single question has more.
+    /// The maximum number of identities for one statement, unless a single query has more.
     static let maximumIdentities = 64
 
     private enum Part: Int16 {
@@ -54,13 +54,13 @@ struct CustomerReader {
         FROM members JOIN receipts AS r USING (customer)
         """)
 
-    /// One answer per question.
+    /// One answer per query.
     /// - Parameter onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
     static func answers(
-        to questions: [Question], _ session: PostgreSQLSession, onlyPurchases: Bool = false
+        to queries: [Query], _ session: PostgreSQLSession, onlyPurchases: Bool = false
     ) throws -> [Answer] {
-        let given = questions.enumerated().flatMap { place, question in
-            question.identities.map { (place: place, scope: question.scope, identity: $0) }
+        let given = queries.enumerated().flatMap { place, query in
+            query.identities.map { (place: place, scope: query.scope, identity: $0) }
         }
         let rows = try session.run(
             onlyPurchases ? findPurchases : find,
@@ -70,7 +70,7 @@ struct CustomerReader {
                 .int2s(given.map { Int16(truncatingIfNeeded: $0.identity.kind.rawValue) }),
                 .texts(given.map(\.identity.value)),
             ])
-        var assemblers = questions.map { Result<_, TransactionStoreError>.success(CustomerAssembler(scope: $0.scope)) }
+        var assemblers = queries.map { Result<_, TransactionStoreError>.success(CustomerAssembler(scope: $0.scope)) }
         for index in 0..<rows.count {
             let place = Int(try rows.integer(index, 6, as: Int32.self))
             guard assemblers.indices.contains(place) else {

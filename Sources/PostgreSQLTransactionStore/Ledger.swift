@@ -209,10 +209,11 @@ extension PostgreSQLTransactionStore {
         """)
     private static let keepRemoval = Statement(
         "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
-    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
-    /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
-    /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
-    /// increases (7 to 13, 15) after that: they decide the state before the next entry, and none of them comes again.
+    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1),
+    /// `upgraded` (3) and `seatUnclaimed` (6). It keeps the first entry of a transaction, because the writer detects by
+    /// number 0 that a transaction has entries, and its last entry. It keeps the last state before the removal, and the
+    /// later events about billing, expiry and price increases (7 to 13, 15): they decide the state before the next
+    /// entry, and none of them is written again.
     private static let deleteSuperseded = Statement(
         """
         DELETE FROM ledger AS l
@@ -325,8 +326,8 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
                 for identity in identities where !page.isFull {
                     last = identity.identity
                     guard identity.isLeast else { continue }
-                    let question = CustomerReader.Question(identities: [identity.identity], scope: scope)
-                    for answer in try CustomerReader.answers(to: [question], session) {
+                    let query = CustomerReader.Query(identities: [identity.identity], scope: scope)
+                    for answer in try CustomerReader.answers(to: [query], session) {
                         if let customer = try answer.get() { page.add(customer) }
                     }
                 }

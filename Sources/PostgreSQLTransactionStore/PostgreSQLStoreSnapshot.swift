@@ -8,8 +8,8 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
     private var table = StoredTable.userClaims
 
     /// - Throws: `TransactionStoreError`: `unavailable` if the server cannot be reached or the schema contains no
-    ///   store, `newerSchema`, and `invalidArgument` for an older schema, which a read-only transaction cannot migrate, and
-    ///   for one whose upgrade has not decoded all receipts.
+    ///   store; `newerSchema`; `invalidArgument` for an older schema, which a read-only transaction cannot migrate, and
+    ///   for a schema whose upgrade has not decoded all receipts.
     package init(url: String) throws(TransactionStoreError) {
         query = try PostgreSQLQuery(url: url)
         do {
@@ -20,7 +20,7 @@ package final class PostgreSQLStoreSnapshot: StoreSnapshot {
         }
         let table = "\(schema).schema_migrations"
         guard try value("SELECT to_regclass($1)::text", Array(table.utf8)) != nil else {
-            throw TransactionStoreError(.unavailable, "There is no store in the schema \(schema).")
+            throw TransactionStoreError(.unavailable, "The schema \(schema) contains no store.")
         }
         let version = try value("SELECT coalesce(max(version), 0) FROM \(table)").flatMap { Int32($0) } ?? 0
         guard version <= Schema.version else {

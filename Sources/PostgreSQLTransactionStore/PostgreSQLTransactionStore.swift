@@ -73,7 +73,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private let pool: ConnectionPool
     private let fill: BackgroundFill
     private let queue: WriteQueue
-    private let lookUps: CallQueue<CustomerReader.Question, CustomerReader.Answer>
+    private let lookUps: CallQueue<CustomerReader.Query, CustomerReader.Answer>
 
     /// Creates a store without connecting to the server.
     /// - Parameters:
@@ -116,8 +116,8 @@ public final class PostgreSQLTransactionStore: TransactionStore {
             maximumWeight: CustomerReader.maximumIdentities, weight: { $0.identities.count },
             // A retry of each call alone would run into the same error, after the same wait.
             failsAll: { [.unavailable, .busy, .closed].contains(($0 as? TransactionStoreError)?.code) },
-            { questions in
-                try await Self.perform(pool, address) { try CustomerReader.answers(to: questions, $0) }
+            { queries in
+                try await Self.perform(pool, address) { try CustomerReader.answers(to: queries, $0) }
             })
     }
 

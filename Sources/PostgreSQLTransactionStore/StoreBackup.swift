@@ -13,11 +13,11 @@ extension PostgreSQLTransactionStore {
     /// - Parameters:
     ///   - url: the store, as for ``init(url:options:)``.
     ///   - copy: the new file, which must not exist. Only its owner can read it.
-    ///   - patience: how long `pg_dump` may write nothing before it is stopped, in seconds.
+    ///   - timeout: how long `pg_dump` may write nothing before it is stopped, in seconds.
     /// - Throws: `TransactionStoreError`: `invalidURL`, `invalidArgument` if the new file exists, `unavailable` if a
     ///   program is missing or makes no progress, `notWritable` if the file cannot be written, `engine` with the
     ///   program's message. `CancellationError`.
-    public static func backUp(from url: String, to copy: String, patience: Double = 300) async throws {
+    public static func backUp(from url: String, to copy: String, timeout: Double = 300) async throws {
         let address = try PostgreSQLAddress(url)
         let schema = try Schema.quoted(address.schema ?? Options().schema)
         let secrets = try address.secretEnvironment()
@@ -34,13 +34,13 @@ extension PostgreSQLTransactionStore {
                 "--format=custom", "--no-password", "--lock-wait-timeout=30000", "--schema=\(schema)",
                 "--file=\(unfinished)", "--dbname=\(address.connectionString)",
             ], environment: secrets)
-        try await dump.run(patience: patience, progress: { PrivateFile.size(descriptor) }, redacted: address.redacted)
+        try await dump.run(timeout: timeout, progress: { PrivateFile.size(descriptor) }, redacted: address.redacted)
         // Allows a second per megabyte, which any working disk reads faster.
         let restore = ClientProgram(name: "pg_restore", arguments: ["--file=/dev/null", unfinished], environment: [:])
-        let seconds = patience + Double(PrivateFile.size(descriptor)) / 1_000_000
-        try await restore.run(patience: seconds, progress: { 0 }, redacted: address.redacted)
+        let seconds = timeout + Double(PrivateFile.size(descriptor)) / 1_000_000
+        try await restore.run(timeout: seconds, progress: { 0 }, redacted: address.redacted)
         guard fsync(descriptor) == 0 else {
-            throw TransactionStoreError(.notWritable, "The backup does not reach the disk: \(copy)")
+            throw TransactionStoreError(.notWritable, "The backup cannot be flushed to the disk: \(copy)")
         }
         try file.finish()
     }
@@ -75,11 +75,11 @@ private struct ClientProgram {
     let environment: [String: String]
 
     /// - Parameters:
-    ///   - patience: how long `progress` may stay the same, in seconds.
+    ///   - timeout: how long `progress` may stay the same, in seconds.
     ///   - progress: a number that changes while the program works.
     ///   - redacted: removes the secrets from a message.
     /// - Throws: `TransactionStoreError`, `CancellationError`.
-    func run(patience: Double, progress: () -> Int64, redacted: (String) -> String) async throws {
+    func run(timeout: Double, progress: () -> Int64, redacted: (String) -> String) async throws {
         let inherited = ProcessInfo.processInfo.environment
         let files = (inherited["PATH"] ?? "").split(separator: ":").map { "\($0)/\(name)" }
         guard let file = files.first(where: { FileManager.default.isExecutableFile(atPath: $0) }) else {
@@ -102,7 +102,7 @@ private struct ClientProgram {
         do { try process.run() } catch {
             throw TransactionStoreError(.unavailable, "\(name) cannot be started: \(error.localizedDescription)")
         }
-        try await end(process, patience, progress)
+        try await end(process, timeout, progress)
         guard process.terminationStatus != 0 || process.terminationReason != .exit else { return }
         try? handle.seek(toOffset: 0)
         // Four times as much is read, so that a secret at the end of the message is whole when it is redacted.
@@ -112,16 +112,16 @@ private struct ClientProgram {
         throw TransactionStoreError(.engine, "\(name) ended with \(process.terminationStatus): \(message)")
     }
 
-    private func end(_ process: Process, _ patience: Double, _ progress: () -> Int64) async throws {
+    private func end(_ process: Process, _ timeout: Double, _ progress: () -> Int64) async throws {
         var (last, changed) = (progress(), ContinuousClock.now)
         do {
             while process.isRunning {
                 try await Task.sleep(for: Self.step)
                 let now = progress()
                 if now != last { (last, changed) = (now, .now) }
-                guard ContinuousClock.now - changed < .seconds(patience) else {
+                guard ContinuousClock.now - changed < .seconds(timeout) else {
                     throw TransactionStoreError(
-                        .unavailable, "\(name) was stopped because it did nothing for \(Int(patience)) s.")
+                        .unavailable, "\(name) was stopped because it did nothing for \(Int(timeout)) s.")
                 }
             }
         } catch {

@@ -125,14 +125,14 @@ extension PostgreSQLTransactionStore {
         of customers: [[DueTerm]], _ look: TermLook, at dates: LookDates, _ catalogs: TermCatalogs,
         _ result: inout RecordedEndings, _ session: PostgreSQLSession
     ) throws -> [[String: Int64]] {
-        let questions = customers.map { terms in
+        let queries = customers.map { terms in
             let identities = terms.prefix(1).map { CustomerIdentity(.originalTransactionId, $0.purchase.original) }
-            return CustomerReader.Question(identities: identities, scope: look.scope)
+            return CustomerReader.Query(identities: identities, scope: look.scope)
         }
         var next = customers.map { _ in [String: Int64]() }
         var places: [Int] = []
         var readable: [RenewalWriter.DueTerms] = []
-        let answers = try CustomerReader.answers(to: questions, session, onlyPurchases: true)
+        let answers = try CustomerReader.answers(to: queries, session, onlyPurchases: true)
         for (place, answer) in answers.enumerated() {
             let terms = customers[place]
             switch answer {

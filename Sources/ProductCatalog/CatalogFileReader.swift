@@ -63,8 +63,8 @@ public import Foundation
 /// `type` is one of `auto-renewable`, `non-renewing`, `consumable`, `non-consumable`, `free-subscription` (Newsstand),
 /// or one of Apple's current names (`Auto-Renewable Subscription` …).
 ///
-/// The reader rejects these, and states the file and the line: unknown keys, values of a wrong type, invalid periods,
-/// duplicates, unknown groups, anchors, aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. JSON strings
+/// The reader rejects unknown keys, values of a wrong type, invalid periods, duplicates, unknown groups, anchors,
+/// aliases, tags, and more than ``CatalogLimits/fileBytes`` bytes. The error names the file and the line. JSON strings
 /// must not contain surrogate escapes (`\ud83d\ude00`); write the characters themselves.
 public enum CatalogFileReader {
     /// The supported version of the format.

@@ -28,7 +28,7 @@ extension ProductCatalog {
     public static func entries(path: String) throws(CatalogError) -> [CatalogEntry] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw CatalogError(.unreadable, at: CatalogSource(file: path), "there is no such file or folder")
+            throw CatalogError(.unreadable, at: CatalogSource(file: path), "the file or folder does not exist")
         }
         if isFolder.boolValue {
             let feed = (path.hasSuffix("/") ? String(path.dropLast()) : path) + "/metadata.xml"

@@ -13,8 +13,7 @@
 ///
 /// **The most specific pattern** is the one with the higher `priority` (0 by default); then with more literal
 /// characters; then with more `?`; then with fewer `*`. If two patterns are equal in all four and can match the same
-/// identifier, the catalog is rejected when it is created (``CatalogError/Code/ambiguousPatterns``), before any receipt
-/// is read.
+/// identifier, creating the catalog fails (``CatalogError/Code/ambiguousPatterns``), before any receipt is read.
 public struct ProductCatalog: Sendable {
     private struct PatternRecord: Sendable {
         let pattern: ProductIdPattern

@@ -84,7 +84,7 @@ public struct ParityReport: Sendable {
     }
 
     private mutating func noteOrder(_ comparison: ReplyComparison) {
-        if let date = comparison.askedAt, date >= newestDate {
+        if let date = comparison.requestDate, date >= newestDate {
             newestDate = date
         } else if comparison.appleStatus == 0 || comparison.appleStatus == 21006 {
             pairsOutOfOrder += 1

@@ -61,7 +61,7 @@ public struct ReplyComparison: Sendable {
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt that was sent; nil if it is not known.
     public let receiptName: String?
     /// The date of Apple's reply, in milliseconds since 1970-01-01T00:00:00Z; nil if neither the reply nor the context has it.
-    public let askedAt: Int64?
+    public let requestDate: Int64?
 
     public var isIdentical: Bool { counts.differing == 0 }
 
@@ -91,7 +91,7 @@ public struct ReplyComparison: Sendable {
         let comparer = ReplyComparer(
             apples: apples, ours: reply, context: context, purchases: purchases, tally: tally)
         comparer.compare()
-        askedAt = comparer.requestDate
+        requestDate = comparer.requestDate
         receiptName = context.facts?.receiptName
         entitlement = EntitlementComparison(
             apples: apples, ours: reply, purchases, maximumDifferences: context.maximumDifferences)

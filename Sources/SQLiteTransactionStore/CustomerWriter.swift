@@ -100,7 +100,7 @@ struct CustomerWriter {
             bound *= 2
         }
         guard let largest = candidates.first else {
-            throw TransactionStoreError(.engine, "There is no customer to join.")
+            throw TransactionStoreError(.engine, "The database has no customer to join.")
         }
         return largest
     }

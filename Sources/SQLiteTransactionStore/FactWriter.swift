@@ -62,7 +62,7 @@ final class FactWriter {
             """)
     }
 
-    /// What decides which of two rows is kept, as in `FactRow.replaces`: the greater row value.
+    /// The value that decides which of two rows is kept, as in `FactRow.replaces`: the greater row value.
     private static func newness(of row: String) -> String {
         // `TransactionFact.revokes` of the row.
         let revokes = """

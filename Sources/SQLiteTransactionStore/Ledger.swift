@@ -228,11 +228,12 @@ extension SQLiteTransactionStore: DeliveryLedger {
         return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
     }
 
-    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1), `upgraded` (3) and
-    /// `seatUnclaimed` (6), the first entry of a transaction (the writer detects by number 0 that a transaction has
-    /// entries), its last entry, and its last state before the removal, with the events about billing, expiry and price
-    /// increases (7 to 13, 15) after that: they decide the state before the next entry, and none of them comes again.
-    /// The last entry of the whole ledger is kept too, so that SQLite does not give its position out again.
+    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1),
+    /// `upgraded` (3) and `seatUnclaimed` (6). It keeps the first entry of a transaction, because the writer detects by
+    /// number 0 that a transaction has entries, and its last entry. It keeps the last state before the removal, and the
+    /// later events about billing, expiry and price increases (7 to 13, 15): they decide the state before the next
+    /// entry, and none of them is written again. The last entry of the whole ledger is kept too, so that SQLite does
+    /// not use its position again.
     private static let deleteSuperseded = """
         DELETE FROM ledger
         WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6) AND number > 0

@@ -73,8 +73,9 @@ struct LedgerWriter {
         for original in together.sorted() { try record(together: original, scopeId) }
     }
 
-    /// The original transaction ids whose transactions `UpgradeRule` and `CopyRule` must examine together: those of a changed
-    /// purchase that, in the set or in the store, has a neighbor of another product or a cancellation.
+    /// The original transaction ids whose transactions `UpgradeRule` and `CopyRule` must examine together. These are
+    /// ids of a changed purchase with a neighbor of another product, or with a cancellation, in the set or in the
+    /// store.
     private func dependent(
         _ facts: [TransactionFact], _ changed: [Int], _ scopeId: Int64
     ) throws -> Set<String> {

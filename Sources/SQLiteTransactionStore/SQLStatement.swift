@@ -133,7 +133,7 @@ struct SQLStatement {
         })
     }
 
-    /// What `read` makes of each row.
+    /// The result of `read` for each row.
     func rows<Row, each Value: SQLValue>(
         _ values: repeat each Value, as read: (SQLRow) throws -> Row
     ) throws -> [Row] {

@@ -25,8 +25,8 @@ public final class SQLiteFactSpool: FactSpool {
     private let account: Account
     private let place: Place
 
-    /// The location of the spool. If the file is removed or replaced while it is open, new entries would still be
-    /// written, but would be lost at the end of the process.
+    /// The location of the spool. If the file is removed or replaced while it is open, new entries can still be
+    /// written. They are lost when the process ends.
     private struct Place: Sendable {
         private let path: String
         private let file: FileIdentity?
@@ -46,7 +46,7 @@ public final class SQLiteFactSpool: FactSpool {
         func check() throws {
             guard let file, let log, FileIdentity(path) == file, FileIdentity(logPath) == log else {
                 throw TransactionStoreError(
-                    .unavailable, "The file of the spool is gone or was replaced: \(path). Start the server again.")
+                    .unavailable, "The file of the spool was removed or replaced: \(path). Restart the server.")
             }
         }
     }
@@ -238,7 +238,7 @@ public final class SQLiteFactSpool: FactSpool {
                 // Checked after the insertion: an entry that the spool already contains needs no space. The error rolls
                 // the insertion back.
                 guard size <= state.maximumBytes - state.bytes else {
-                    throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+                    throw TransactionStoreError(.notWritable, "The spool is full: it contains \(state.bytes) bytes.")
                 }
                 state.entries += 1
                 state.bytes += size
@@ -249,7 +249,7 @@ public final class SQLiteFactSpool: FactSpool {
         return calls.map { _ in AppliedFacts() }
     }
 
-    /// The bytes that an entry uses besides its facts and its receipt.
+    /// The bytes that an entry uses in addition to its facts and its receipt.
     private static let overhead: Int64 = 256
 
     public func oldest(after: Int64, maximumCount: Int, maximumBytes: Int64) async throws -> [SpooledFacts] {
@@ -329,7 +329,7 @@ public final class SQLiteFactSpool: FactSpool {
     public func checkReadiness() async throws {
         let state = state
         guard state.bytes < state.maximumBytes else {
-            throw TransactionStoreError(.notWritable, "The spool is full: it holds \(state.bytes) bytes.")
+            throw TransactionStoreError(.notWritable, "The spool is full: it contains \(state.bytes) bytes.")
         }
         try place.check()
         try DiskSpace.check(of: path)

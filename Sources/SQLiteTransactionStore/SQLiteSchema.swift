@@ -4,8 +4,8 @@ import TransactionStore
 /// The tables, as numbered migrations. A released migration never changes; each change is a new migration.
 ///
 /// Facts of one kind about one transaction are one row. The key begins with the original transaction id, so the entries
-/// of a subscription are adjacent in the index. The table itself is ordered by row number (it is not `WITHOUT ROWID`),
-/// because a page of the index would contain only a few rows of half a kilobyte.
+/// of a subscription are adjacent in the index. The table itself is ordered by row number (it is not `WITHOUT ROWID`).
+/// Otherwise a page of the index would contain only a few rows of half a kilobyte.
 ///
 /// A customer is a number that identities share. There is no table of customers: the identities lead to everything that
 /// belongs to one. Merging two customers moves the identities of the smaller one and changes no transaction.
@@ -79,8 +79,8 @@ enum SQLiteSchema {
         """
 
     /// When to look at each purchase (`LedgerEndings`), and the dates of the looks (`LookDates`), in milliseconds since
-    /// 1970. Known purchases are looked at when a period ends that ends later than 90 days ago; the bytes are
-    /// `"expiresDate":`, and the payload contains the date behind them.
+    /// 1970. Known purchases are looked at when a period ends, if it ends later than 90 days ago. The bytes are
+    /// `"expiresDate":`, followed by the date of the payload.
     private static let version10 = """
         CREATE TABLE ledger_endings (
             scope_id INTEGER NOT NULL,

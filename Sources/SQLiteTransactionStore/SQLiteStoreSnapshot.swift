@@ -12,12 +12,12 @@ package final class SQLiteStoreSnapshot: StoreSnapshot {
     ///   `newerSchema`, and `invalidArgument` for an older schema, which a read-only connection cannot migrate.
     package init(path: String) throws(TransactionStoreError) {
         guard FileManager.default.fileExists(atPath: path) else {
-            throw TransactionStoreError(.unavailable, "There is no file.")
+            throw TransactionStoreError(.unavailable, "The file does not exist.")
         }
         let file = FileIdentity(path)
         query = try SQLiteQuery(path: path)
         guard try column("PRAGMA application_id").first == "\(SQLiteSchema.applicationId)" else {
-            throw TransactionStoreError(.corrupt, "The file is no store.")
+            throw TransactionStoreError(.corrupt, "The file is not a store.")
         }
         last = LastConnection(path) { FileIdentity(path) == file }
         let present = Set(try column("SELECT identifier FROM grdb_migrations"))

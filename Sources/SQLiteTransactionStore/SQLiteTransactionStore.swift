@@ -36,7 +36,7 @@ public import TransactionStore
 public final class SQLiteTransactionStore: TransactionStore {
     /// How a store is opened.
     public struct Options: Sendable {
-        /// What survives a power failure. A crash of the program loses nothing in either mode.
+        /// The writes that survive a power failure. A crash of the program loses nothing in either mode.
         public enum Durability: String, Sendable {
             /// All facts that were reported as applied.
             case full = "FULL"
@@ -172,9 +172,9 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
-    /// Divides the numbers 1 to `last` into ranges of at most `size`, calls `body` for each range in its own transaction, and
-    /// returns the sum of the results. Other programs write between two transactions. A range begins after `start` and
-    /// includes `end`.
+    /// Divides the numbers 1 to `last` into ranges of at most `size`, and calls `body` for each range in its own
+    /// transaction. Returns the sum of the results. Other programs write between two transactions. A range begins after
+    /// `start` and includes `end`.
     func writeInBatches(
         of size: Int64, upTo last: Int64,
         _ body: @escaping @Sendable (_ db: Database, _ start: Int64, _ end: Int64) throws -> Int

@@ -14,7 +14,9 @@ extension SQLiteTransactionStore {
     /// - Throws: `TransactionStoreError`: `invalidArgument` if the new file exists, `corrupt` if the store is damaged,
     ///   `unavailable` if there is no store at the path, and the error of SQLite or of the disk.
     public static func backUp(from path: String, to copy: String) throws {
-        guard FileIdentity(path) != nil else { throw TransactionStoreError(.unavailable, "There is no file \(path).") }
+        guard FileIdentity(path) != nil else {
+            throw TransactionStoreError(.unavailable, "The file \(path) does not exist.")
+        }
         let file = try NewFile(copy)
         let unfinished = file.unfinished
         defer { unlink(unfinished) }
@@ -29,10 +31,10 @@ extension SQLiteTransactionStore {
             throw TransactionStoreError(error)
         }
         if let problem = try integrityProblems(ofFileAt: unfinished).first {
-            throw TransactionStoreError(.corrupt, "The copy is damaged, as is probably the store: \(problem)")
+            throw TransactionStoreError(.corrupt, "The copy is damaged, and probably the store too: \(problem)")
         }
         guard PrivateFile.synchronize(unfinished) else {
-            throw TransactionStoreError(.notWritable, "The copy does not reach the disk: \(copy)")
+            throw TransactionStoreError(.notWritable, "The copy cannot be flushed to the disk: \(copy)")
         }
         try file.finish()
     }
@@ -61,7 +63,7 @@ extension SQLiteTransactionStore {
 
     private static func checkSchema(_ db: Database) throws {
         guard try db.tableExists("transactions"), try db.tableExists("identities") else {
-            throw TransactionStoreError(.corrupt, "The file is no store.")
+            throw TransactionStoreError(.corrupt, "The file is not a store.")
         }
     }
 }

@@ -81,7 +81,7 @@ final class StoreFile: Sendable {
     }
 
     private static func gone(_ path: String) -> TransactionStoreError {
-        unavailable("The file of the store is gone", path)
+        unavailable("The file of the store was removed", path)
     }
 
     private static func replaced(_ path: String) -> TransactionStoreError {
@@ -134,7 +134,7 @@ final class StoreFile: Sendable {
         guard let now = FileIdentity(path) else { throw Self.gone(path) }
         if now == connected.file {
             guard FileIdentity(connected.logPath) == connected.log else {
-                throw Self.unavailable("The log of the store is gone", connected.logPath)
+                throw Self.unavailable("The log of the store was removed", connected.logPath)
             }
             return connected
         }
@@ -146,7 +146,7 @@ final class StoreFile: Sendable {
         return reopened
     }
 
-    /// Deletes the log that the replaced file left beside the current file. The retired connections keep both open.
+    /// Deletes the log that the replaced file left next to the current file. The retired connections keep both open.
     private func removeLog(of replaced: Connected) throws {
         // A symbolic link may now lead to another file, whose log is a different one.
         for log in Set([replaced.logPath, FileIdentity.resolved(path) + "-wal"]) {
@@ -229,7 +229,7 @@ final class StoreFile: Sendable {
         do {
             try prepare(pool, options)
         } catch {
-            // Close now, so that no log stays beside a rejected file.
+            // Close now, so that no log stays next to a rejected file.
             try? close(pool, path) { file != nil && FileIdentity(path) == file }
             throw error
         }

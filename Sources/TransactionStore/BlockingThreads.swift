@@ -18,7 +18,7 @@ public final class BlockingThreads: TaskExecutor {
         var workers: [Worker] = []
         /// How many workers were started or woken and have not taken a job yet. Starting one may take some time.
         var coming = 0
-        /// Whether a check of the jobs after `patience` is scheduled.
+        /// Whether a check of the jobs after `checkDelay` is scheduled.
         var isWatched = false
     }
 
@@ -68,8 +68,8 @@ public final class BlockingThreads: TaskExecutor {
     package static let sharedReserve = 4
 
     /// How long a thread may wait before another thread runs in its place.
-    private static let patience = DispatchTimeInterval.nanoseconds(Int(patienceNanoseconds))
-    private static let patienceNanoseconds: UInt64 = 2_000_000
+    private static let checkDelay = DispatchTimeInterval.nanoseconds(Int(checkDelayNanoseconds))
+    private static let checkDelayNanoseconds: UInt64 = 2_000_000
     /// A serial queue, because it has its own thread.
     private static let watch = DispatchQueue(label: "BlockingThreads.watch")
 
@@ -137,7 +137,7 @@ public final class BlockingThreads: TaskExecutor {
         let now = DispatchTime.now().uptimeNanoseconds
         let waiting = state.workers.count { worker in
             let start = worker.waitsSince.load(ordering: .relaxed)
-            return start > 0 && now > start && now - start >= Self.patienceNanoseconds
+            return start > 0 && now > start && now - start >= Self.checkDelayNanoseconds
         }
         return running - waiting < sufficient
     }
@@ -148,7 +148,7 @@ public final class BlockingThreads: TaskExecutor {
         case .start(let worker):
             if !startThread(worker) { take(state.withLock { notStarted(worker, &$0) }) }
         case .watch:
-            Self.watch.asyncAfter(deadline: .now() + Self.patience) {
+            Self.watch.asyncAfter(deadline: .now() + Self.checkDelay) {
                 self.take(
                     self.state.withLock { state in
                         state.isWatched = false

@@ -137,8 +137,8 @@ private final class CallGuard: Sendable {
     var timeouts: UInt64 { state.withLock { $0.timeouts } }
 
     func run<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        let comeBack = willWait()
-        defer { comeBack?() }
+        let resumeWork = willWait()
+        defer { resumeWork?() }
         return try await withCheckedThrowingContinuation { continuation in
             let waiting = WaitingCaller(continuation)
             let id: UInt64

@@ -42,8 +42,8 @@ public protocol FactSpool: Sendable {
 /// An entry of a ``FactSpool``.
 public struct SpooledFacts: Sendable {
     public let id: Int64
-    /// The name of the entry in logs: the first 12 hexadecimal digits of the SHA-256 of its receipt, or of its facts if
-    /// it has no receipt.
+    /// The name of the entry in logs: the first 12 hexadecimal digits of a SHA-256. The hash is that of its receipt, or
+    /// of its facts without a receipt.
     public let name: String
     /// The facts, or the error if they cannot be read.
     public let facts: Result<FactSet, TransactionStoreError>

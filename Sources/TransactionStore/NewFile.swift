@@ -23,6 +23,7 @@ package struct NewFile: Sendable {
     }
 
     private var isInTheWay: TransactionStoreError {
-        TransactionStoreError(.invalidArgument, "There is a file \(name); a backup never replaces one.")
+        TransactionStoreError(
+            .invalidArgument, "The file \(name) exists: choose another name, because a backup replaces no file.")
     }
 }

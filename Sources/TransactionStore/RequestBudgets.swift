@@ -3,8 +3,8 @@ public import Purchases
 
 /// Shares the rate limits of the App Store Server API between all programs that use one store. Every engine implements it.
 ///
-/// A program takes a few permits at once, so that it does not write to the database for each request. It uses them within a
-/// short time, or loses them: the budget fills up by itself, so that the permits of a program that was killed come back.
+/// A program takes a few permits at once, so that it does not write to the database for each request. It uses them
+/// within a short time, or loses them. The budget refills over time, so that the permits of a killed program return.
 public protocol RequestBudgets: Sendable {
     /// Takes permits from a budget, in one database transaction. ``RequestBucket`` has the rule.
     ///

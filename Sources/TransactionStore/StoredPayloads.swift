@@ -24,7 +24,7 @@ extension Payload {
     }
 }
 
-/// Values that a store keeps beside a payload, as a JSON object.
+/// Values that a store keeps with a payload, as a JSON object.
 protocol StoredFields {
     init()
 

@@ -2,7 +2,7 @@
 package enum WriteBatches {
     /// Calls `write` until it returns false. The pause after a batch lasts as long as the batch, at most 100 milliseconds.
     ///
-    /// A program that waits for an SQLite file asks again at most 100 milliseconds later. Without a pause it would find the
+    /// A program that waits for an SQLite file tries again at most 100 milliseconds later. Without a pause it would find the
     /// file locked each time.
     package static func run(_ write: () async throws -> Bool) async throws {
         while true {

@@ -50,7 +50,7 @@ package enum LedgerAudit {
         }
     }
 
-    /// What changed, with the states before and after, for example `1 started - active, 1 refunded active refunded`.
+    /// The changes, with the states before and after, for example `1 started - active, 1 refunded active refunded`.
     static func changes(_ entries: [LedgerEntry]) -> String {
         entries.map {
             let (before, after) = ($0.stateBefore?.rawValue ?? "-", $0.stateAfter?.rawValue ?? "-")

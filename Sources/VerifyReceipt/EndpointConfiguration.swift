@@ -100,7 +100,7 @@ public struct EndpointConfiguration: Sendable {
         case answered
     }
 
-    /// What the endpoint answers while the store cannot be read.
+    /// The answer of the endpoint while the store cannot be read.
     public enum StoreFailure: String, Sendable, CaseIterable {
         /// 21005 for temporary failures, 21009 if the stored data is unreadable. Clients retry, so no customer loses a
         /// subscription whose renewal is only in the store.
@@ -109,7 +109,7 @@ public struct EndpointConfiguration: Sendable {
         case receiptOnly
     }
 
-    /// What the endpoint answers while neither the store nor the spool accepts receipts. Without a spool, every request
+    /// The answer of the endpoint while neither the store nor the spool accepts receipts. Without a spool, every request
     /// gets a normal answer.
     public enum SpoolFailure: String, Sendable, CaseIterable {
         /// 21005, so that every answered receipt is stored. Clients retry.
@@ -151,8 +151,8 @@ public struct EndpointConfiguration: Sendable {
         /// whose length the app's catalog states. The terms are those of the `ledger` and of the entitlements, computed
         /// over all purchases of the customer in the store.
         public var terms = false
-        /// `seats`, the seats of the period, in transactions of multiseat subscriptions: the sum of `quantity` of the
-        /// transactions of the period less the seats that were refunded.
+        /// `seats`, the seats of the period, in transactions of multiseat subscriptions. It is the sum of `quantity` of
+        /// the transactions of the period, less the refunded seats.
         public var seats = false
 
         /// Nothing is added.

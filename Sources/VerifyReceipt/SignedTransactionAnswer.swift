@@ -5,7 +5,7 @@ internal import TransactionStore
 
 extension VerifyReceiptRequest {
     /// Whether the text has the form of a JWS in compact serialization (RFC 7515, 7.1): three parts in the URL-safe
-    /// alphabet, where the first begins with the base64 of `{"`. The base64 of a receipt never contains a period.
+    /// alphabet. The first part begins with the base64 of `{"`. The base64 of a receipt never contains a period.
     var isSignedTransaction: Bool {
         guard receiptText.starts(with: "eyJ".utf8) else { return false }
         var stops = 0

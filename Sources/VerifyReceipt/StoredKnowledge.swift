@@ -77,7 +77,7 @@ extension VerifyReceiptEndpoint {
 
     /// Stores the facts of the submission and reads nothing.
     /// - Throws: ``Refusal``
-    func learnAlone(_ facts: FactSet?, _ exchange: Exchange) async throws {
+    func storeOnly(_ facts: FactSet?, _ exchange: Exchange) async throws {
         guard writer != nil, let facts, isLearned(facts) else { return }
         let started = ContinuousClock.now
         defer { exchange.facts.storeNanoseconds = started.duration(to: .now).wholeNanoseconds }

@@ -72,7 +72,7 @@ public final class VerifyReceiptEndpoint: Sendable {
         Refusal(.notAPost, "The request is not a POST."), at: .production)
     /// The reply when there is no room for the request: 21005.
     public static let unavailable = StatusReply.reply(
-        Refusal(.queueFull, "There is no room for the request."), at: .production)
+        Refusal(.queueFull, "The server is too busy for the request. Send it again."), at: .production)
 
     private func answer(_ body: [UInt8], _ exchange: Exchange) async throws -> VerifyReceiptReply {
         let request = try VerifyReceiptRequest.read(body).get()

@@ -4,7 +4,7 @@ public struct VerifyReceiptReply: Sendable {
     public let status: Int
     /// The JSON text.
     public let body: [UInt8]
-    /// What logs may contain.
+    /// The facts that logs may contain.
     public let facts: ReplyFacts
 
     public init(status: Int, body: [UInt8], facts: ReplyFacts) {
@@ -14,7 +14,7 @@ public struct VerifyReceiptReply: Sendable {
     }
 }
 
-/// What logs and metrics may contain about a request: never a receipt, a secret or an account.
+/// The facts about a request that logs and metrics may contain: never a receipt, a secret or an account.
 public struct ReplyFacts: Sendable {
     /// The first 12 hexadecimal digits of the SHA-256 of the receipt's bytes; nil if no receipt could be read.
     public var receiptName: String?
@@ -36,7 +36,7 @@ public struct ReplyFacts: Sendable {
     public var isNotKept = false
     /// How many transactions of the answer came from the store and are not in the submitted receipt.
     public var transactionsFromStore = 0
-    /// The data besides the receipt that the answer used; nil if the request failed before that.
+    /// The data that the answer used in addition to the receipt; nil if the request failed before that.
     public var source: AnswerSource?
     /// How long before the answer the App Store was queried about its purchases, in milliseconds; the longest time if
     /// there are several. Nil if one of them was never queried, or if the app's ``Freshness`` does not use the App

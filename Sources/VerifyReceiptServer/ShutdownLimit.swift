@@ -35,7 +35,7 @@ package final class ShutdownLimit: Service {
         // A thread outside of Swift's pool, whose threads may all hang.
         let deadline = DispatchTime.now() + .nanoseconds(Int(clamping: duration.wholeNanoseconds))
         DispatchQueue.global().asyncAfter(deadline: deadline) { [logger, end] in
-            logger.critical("the store or a request does not come to an end: the process ends without it")
+            logger.critical("the store or a request does not end: the process ends without waiting")
             end()
         }
     }

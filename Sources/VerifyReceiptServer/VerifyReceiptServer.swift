@@ -200,7 +200,7 @@ public final class VerifyReceiptServer: Service {
         group.maximumGracefulShutdownDuration = configuration.timeouts.untilAbandoned
         let stopping = BoundedStop(limit: configuration.timeouts.untilAbandoned) { [state, logger] in
             logger.error(
-                "requests do not end and are left behind",
+                "requests did not end in time and are abandoned",
                 metadata: ["inFlight": .stringConvertible(state.queue.inFlight)])
         }
         let trying = Task { await tryStore() }
@@ -251,8 +251,8 @@ public final class VerifyReceiptServer: Service {
             },
             willWait: {
                 guard let place = WorkPlace.current else { return nil }
-                place.stepAway()
-                return { place.comeBack() }
+                place.suspend()
+                return { place.resumeWork() }
             })
     }
 
@@ -362,8 +362,8 @@ extension VerifyReceiptServer {
         return remaining
     }
 
-    /// Rejects a reload that removes the last app, or the last secret of all apps or of one: a truncated file can be valid
-    /// and would remove the protection. Such a change needs a restart.
+    /// Rejects a reload that removes the last app, or the last secret of all apps or of one. A truncated file can be
+    /// valid and would remove the protection. Such a change needs a restart.
     private func checkReload(_ new: EndpointConfiguration, after old: EndpointConfiguration) throws {
         var problems: [ConfigurationError.Problem] = []
         if new.apps.isEmpty, !old.apps.isEmpty {

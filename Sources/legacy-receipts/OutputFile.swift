@@ -20,7 +20,7 @@ enum OutputFile {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         } catch {
             throw CommandFailure(
-                "The output folder \(Printable.text(path)) cannot be made: \(error.localizedDescription)")
+                "The output folder \(Printable.text(path)) cannot be created: \(error.localizedDescription)")
         }
     }
 }

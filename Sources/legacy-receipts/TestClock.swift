@@ -61,7 +61,9 @@ final class TestClock: Service {
 
     private static func read(_ url: String, _ transport: AsyncHTTPClientTransport) async throws -> Reading {
         let answer = try await get("clock", url, transport)
-        guard let date = answer["now"]?.integer else { throw CommandFailure("There is no sandbox at \(url).") }
+        guard let date = answer["now"]?.integer else {
+            throw CommandFailure("No sandbox answers at \(url). Check the address.")
+        }
         return Reading(date: date, isStepped: answer["clock"]?.string == "stepped")
     }
 
@@ -75,7 +77,7 @@ final class TestClock: Service {
             maximumResponseSize: 1 << 20)
         guard let response = try? await transport.send(request), response.status == 200,
             let value = try? JSONValue.parse(response.body)
-        else { throw CommandFailure("There is no sandbox at \(url).") }
+        else { throw CommandFailure("No sandbox answers at \(url). Check the address.") }
         return value
     }
 }

@@ -58,7 +58,7 @@ struct AppleLibraryJudgeTests {
     }
 
     @Test(
-        "The judge refuses, and names line and field",
+        "The check fails and names line and field",
         arguments: [
             (#"{"transaction":{"transactionID":"1"}}"#, "transaction.transactionID"),
             (#"{"transaction":{"quantity":"1"}}"#, "transaction.quantity"),
@@ -93,7 +93,7 @@ struct AppleLibraryJudgeTests {
 enum AppleLibraryJudge {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
-    /// Writes the lines to a temporary file and lets the judge read it.
+    /// Writes the lines to a temporary file and lets Apple's library read it.
     static func run(on lines: [UInt8]) throws -> (status: Int32, output: String) {
         let script = PackageFolder.path("tools/judges/decode_with_apple_library.py")
         let folder = try TemporaryFolder()

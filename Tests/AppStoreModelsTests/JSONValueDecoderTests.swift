@@ -2,7 +2,7 @@ import AppStoreModels
 import Foundation
 import Testing
 
-/// Foundation's decoder is the judge: both must read the same from the same text.
+/// Foundation's decoder is the reference: both must read the same from the same text.
 @Suite struct JSONValueDecoderTests {
     private static func ours<Value: Decodable>(_ json: String) throws -> Value {
         try JSONValue.parse(Array(json.utf8)).decode()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test(
-        "What Foundation refuses is refused, and the member is named",
+        "Values that Foundation rejects are rejected, and the member is named",
         arguments: [
             (#"{"quantity":"1"}"#, "quantity"), (#"{"quantity":1.5}"#, "quantity"),
             (#"{"quantity":2147483648}"#, "quantity"),

@@ -101,7 +101,7 @@ import Testing
         #expect(read.doubleValue == value)
     }
 
-    @Test("What JSON cannot say is null", arguments: [Double.infinity, -.infinity, .nan])
+    @Test("Values without a JSON form are null", arguments: [Double.infinity, -.infinity, .nan])
     func notFinite(value: Double) {
         #expect(writtenText { $0.number(value) } == "null")
     }
@@ -165,7 +165,7 @@ import Testing
         )
     }
 
-    @Test("What is written does not hang on the room that was made, and is the same however it is taken")
+    @Test("The output does not depend on the reserved capacity, and is the same by every way of reading it")
     func room() {
         func write(_ writer: inout JSONWriter) {
             writer.beginArray()
@@ -198,7 +198,7 @@ import Testing
         #expect(JSONWriter().finish().isEmpty)
     }
 
-    @Test("What is handed over holds little more memory than it needs")
+    @Test("A returned buffer uses little more memory than it needs")
     func finishedRoom() {
         for capacity in [0, 100, 124, 126, 200, 1_000_000] {
             var writer = JSONWriter(reservingCapacity: capacity)

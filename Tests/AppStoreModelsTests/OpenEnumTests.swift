@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test("Numbers mean what Apple's documentation says")
+    @Test("Numbers have the meaning of Apple's documentation")
     func numbers() {
         #expect(OfferType.introductory.rawValue == 1 && OfferType.promotional.rawValue == 2)
         #expect(OfferType.offerCode.rawValue == 3 && OfferType.winBack.rawValue == 4)

@@ -13,7 +13,7 @@ import Testing
         return (Array(grown.utf8), text.count { $0 == "{" })
     }
 
-    /// Foundation is the judge of what the text says.
+    /// Foundation is the reference for the content of the text.
     private static func check<Payload: Codable & Equatable>(_ sample: Payload, objects expected: Int) throws {
         let (json, objects) = try grown(Array(JSONEncoder().encode(sample)))
         #expect(objects == expected)
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test("Every payload keeps what it does not know, at every depth")
+    @Test("Every payload keeps unknown members, at every depth")
     func keptEverywhere() throws {
         try Self.check(Sample.transaction, objects: 11)
         try Self.check(Sample.renewalInfo, objects: 9)

@@ -229,7 +229,7 @@ struct AppStoreActTests {
         #expect(outcome.output.contains("\"appAccountToken\":\"\(Self.token)\""))
     }
 
-    @Test("A run that Apple's server stopped, or that was killed within a line, goes on with the rows that are left")
+    @Test("A run that Apple's server stopped, or that was killed within a line, continues with the remaining rows")
     func resume() async throws {
         let folder = try Folder()
         let outcome = try await AppStoreShell.run(
@@ -251,7 +251,8 @@ struct AppStoreActTests {
         let lines = outcome.output.split(separator: "\n")
         try #require(lines.count == 8, "\(outcome.output) \(outcome.error)")
         #expect(lines[0].hasSuffix("tokens set: 5, refused: 0, failed: 0, left: 9; known from earlier runs: 5"))
-        #expect(lines[1] == "status 2" && outcome.error.hasPrefix("Stopped, run the same command to go on. HTTP 401"))
+        #expect(
+            lines[1] == "status 2" && outcome.error.hasPrefix("Stopped. Run the same command to continue. HTTP 401"))
         #expect(lines[2] == "Purchases: 14; tokens set: 14, refused: 0, failed: 0, left: 0; known from earlier runs: 5")
         #expect(lines[3] == "status 0" && lines[4].contains(Self.token))
         // The first five are known, and were not sent.
@@ -260,7 +261,7 @@ struct AppStoreActTests {
     }
 
     @Test(
-        "An error about the app or its key ends the run, says what to check, and is recorded for no row",
+        "An error about the app or its key ends the run, prints what to check, and is recorded for no row",
         arguments: [4_040_003, 4_000_002, 4_030_999])
     func refusedApp(code: Int) async throws {
         let folder = try Folder()
@@ -280,7 +281,7 @@ struct AppStoreActTests {
         try #require(lines.count == 4, "\(outcome.output) \(outcome.error)")
         #expect(lines[0].hasSuffix("tokens set: 0, refused: 0, failed: 0, left: 42; known from earlier runs: 0"))
         #expect(lines[1] == "status 2")
-        #expect(outcome.error.hasPrefix("Stopped, run the same command to go on. Apple's error \(code)"))
+        #expect(outcome.error.hasPrefix("Stopped. Run the same command to continue. Apple's error \(code)"))
         #expect(outcome.error.contains("Check that --private-key is"), "\(outcome.error)")
         #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
         #expect(try folder.text("first") == "# com.example.app sandbox\n")
@@ -335,7 +336,7 @@ struct AppStoreActTests {
         #expect(outcome.output.hasPrefix(String(repeating: "status 2\n", count: 4)), "\(outcome.output)")
         #expect(!outcome.output.contains(Self.token))
         let expected = [
-            "Nothing was sent, correct bad.csv:", "Line 3: 'x1' is not an original transaction id",
+            "Nothing was sent. Correct bad.csv:", "Line 3: 'x1' is not an original transaction id",
             "Line 4: 'none' is not a UUID.", "Line 5 has 3 columns instead of 2.",
             "Line 6: \(ada) has another token above.", "must be the header originalTransactionId,appAccountToken",
             "good.csv.sandbox.done is not the log of com.example.app sandbox", "Cannot read none.csv",
@@ -346,7 +347,7 @@ struct AppStoreActTests {
     // MARK: Usage
 
     @Test(
-        "A usage error says what is wrong and exits with 2",
+        "A usage error names the fault and exits with 2",
         arguments: [
             (["extend", "1", "--days", "91", "--reason", "other"], "--days takes a number from 1 to 90."),
             (["extend", "1", "--days", "1", "--reason", "fun"], "'fun' is invalid"),
@@ -361,7 +362,7 @@ struct AppStoreActTests {
             (["set-account-token", "--csv", "f", "--share", "0"], "--share takes"),
             (
                 ["consumption", "1", "--customer-consented", "--delivery-status", "LOST", "--sample-content-provided"],
-                "'LOST' is none of DELIVERED"
+                "'LOST' is not one of DELIVERED"
             ),
             (
                 ["consumption", "1", "--customer-consented", "--delivery-status", "DELIVERED"],

@@ -36,7 +36,7 @@ struct AppStoreTests {
             outcome.error == """
                 Error: Apple's error 4040010 (TransactionIdNotFound): The transaction id does not exist in this \
                 environment: check the id, and query the other environment. This was Sandbox; --environment production \
-                asks the other one.
+                queries the other one.
 
                 """)
         let (object, status) = try answer(outcome)
@@ -247,7 +247,7 @@ struct AppStoreTests {
     }
 
     @Test(
-        "A usage error says what is wrong and exits with 2",
+        "A usage error names the fault and exits with 2",
         arguments: [
             (["transaction"], "Missing expected argument '<id>'"), (["transaction", ""], "The id is empty."),
             (["history", "1", "--since", "soon"], "'soon' is not a date"),

@@ -39,7 +39,7 @@ import Testing
         #expect(outcome.output.contains(": status: Apple: 21003, ours: 0 (status)"))
     }
 
-    @Test func whatOnlyOursGrantsIsNamedAndTheStatusIsOne() async throws {
+    @Test func purchasesThatOnlyOurReplyGrantsAreNamedAndTheStatusIsOne() async throws {
         let folder = try Folder.withRoot()
         try folder.write("pairs.ndjson", Array(try pair("production-sha256", #"{"status":21010}"#).utf8))
         let outcome = try await compare(folder, ["pairs.ndjson"])
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [("--learn-latest", "upper bound: "), ("--learn-earlier", "learned from earlier pairs only")])
-    func whatWasLearnedIsSaid(option: String, text: String) async throws {
+    func theOutputNamesTheLearningMode(option: String, text: String) async throws {
         let folder = try Folder.withRoot()
         try folder.write("pairs.ndjson", Array(try pair("sandbox-sha256", #"{"status":21007}"#).utf8))
         let outcome = try await compare(folder, [option, "pairs.ndjson"])

@@ -124,7 +124,7 @@ struct ConsumptionAnswerTests {
         #expect((object["notificationUUIDs"] as? [String])?.count == 1 && object["requestStaysOpen"] as? Bool == false)
         #expect(parts[3].hasPrefix("0\n\n") && parts[3].hasSuffix("The store has no open request about it.\n"))
         #expect(parts[4] == "0\n" && parts[5] == "2\n")
-        #expect(outcome.error.contains("There is no file missing.sqlite."), "\(outcome.error)")
+        #expect(outcome.error.contains("The file missing.sqlite does not exist."), "\(outcome.error)")
         // The store's budget counts these calls too.
         #expect(
             try await SharedLimits.used(in: folder.file("store.sqlite"))
@@ -152,7 +152,7 @@ struct ConsumptionAnswerTests {
         #expect(outcome.error.hasPrefix("\(coins): The file of consents has no row for the transaction."))
     }
 
-    @Test("A request stays open until Apple has accepted the answer, and the next run goes on")
+    @Test("A request stays open until Apple has accepted the answer, and the next run continues")
     func goesOn() async throws {
         let folder = try Folder()
         let outcome = try await run(
@@ -171,7 +171,7 @@ struct ConsumptionAnswerTests {
         try #require(lines.count == 11, "\(outcome.output) \(outcome.error)")
         #expect(lines[0] == "Transactions answered: 0, not answered: 0, left: 2; missed requests: 0")
         #expect(lines[1] == "status 2" && lines[2] == "\(coins) \(ada) ")
-        #expect(outcome.error.hasPrefix("Stopped, run the same command to go on. HTTP 401"), "\(outcome.error)")
+        #expect(outcome.error.hasPrefix("Stopped. Run the same command to continue. HTTP 401"), "\(outcome.error)")
         #expect(lines[5] == "Transactions answered: 2, not answered: 0, left: 0; missed requests: 0")
         #expect(lines[6] == "status 0" && lines[7].isEmpty)
         #expect(lines[8] == "Transactions answered: 0, not answered: 0, left: 0; missed requests: 0")

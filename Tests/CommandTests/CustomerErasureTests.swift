@@ -28,7 +28,7 @@ struct CustomerErasureTests {
         }
     }
 
-    @Test("Without --yes it says what there is, and removes nothing")
+    @Test("Without --yes it prints the rows, and removes nothing")
     func plan() async throws {
         let folder = try await folder()
         let outcome = try await customer(Self.id, "--erase", in: folder)
@@ -150,7 +150,7 @@ struct CustomerErasureTests {
         try await opened.close()
     }
 
-    @Test("A customer who is only in a spool is found there by any id, with what other documents state of them")
+    @Test("A customer who is only in a spool is found there by any id, with the data of other documents")
     func onlyInSpool() async throws {
         let folder = try await folder()
         let path = folder.file("store.sqlite.spool")
@@ -177,7 +177,7 @@ struct CustomerErasureTests {
         #expect(try await customer("771", "--erase", "--yes", "--spool", spool, in: folder).status == 1)
     }
 
-    @Test("What a document in a spool connects with a customer is removed from the store and from the spool")
+    @Test("Data that a document in a spool connects with a customer is removed from the store and from the spool")
     func connectedBySpool() async throws {
         let folder = try Folder()
         func fact(_ id: String) -> TransactionFact { StoredPurchases.fact(id, original: id, 0, 1) }
@@ -237,7 +237,7 @@ struct CustomerErasureTests {
     }
 
     @Test(
-        "--leave-hashes leaves hashes that name nobody; migrate and merge learn nothing of the customer; --remove-hashes undoes it"
+        "--leave-hashes leaves hashes that identify no customer; migrate and merge store nothing of the customer; --remove-hashes undoes it"
     )
     func leaveHashes() async throws {
         let folder = try Folder.withRoot()

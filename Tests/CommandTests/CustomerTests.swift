@@ -11,7 +11,7 @@ struct CustomerTests {
         try await Command.run(["customer", "--store", "sqlite:store.sqlite"] + arguments, in: folder)
     }
 
-    @Test("Shows a customer as text: what was asked, and the tables that have rows")
+    @Test("Shows a customer as text: the query, and the tables that have rows")
     func text() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -36,7 +36,7 @@ struct CustomerTests {
             ])
     }
 
-    @Test("--json has all tables with the names of the export, and what the catalog adds")
+    @Test("--json has all tables with the names of the export, and the data of the catalog")
     func json() async throws {
         let folder = try Folder()
         let pass = StoredPurchases.purchase("500", "pass", .nonRenewingSubscription, month: 0)
@@ -57,7 +57,7 @@ struct CustomerTests {
     }
 
     @Test(
-        "--json has what --erase removes besides the tables: receipts, requests, entries, notifications, quarantined records"
+        "--json has the other data that --erase removes: receipts, requests, entries, notifications, quarantined records"
     )
     func data() async throws {
         let folder = try Folder()
@@ -114,7 +114,7 @@ struct CustomerTests {
         ] { #expect(erased.contains(" \(name) \(count)"), "\(erased)") }
     }
 
-    @Test("Exits with 1 if no customer has the id, and says as what it was looked for")
+    @Test("Exits with 1 if no customer has the id, and lists the kinds of id that it searched")
     func none() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -122,7 +122,7 @@ struct CustomerTests {
         #expect(outcome.status == 1 && outcome.output.isEmpty)
         #expect(
             outcome.error == """
-                No customer has the id 7\\u{1b}[31m. It was looked for as transactionId, originalTransactionId, \
+                No customer has the id 7\\u{1b}[31m. Searched as transactionId, originalTransactionId, \
                 webOrderLineItemId, appTransactionId, appAccountToken, receiptDigest and userId.
 
                 """)
@@ -154,7 +154,7 @@ struct CustomerTests {
     func errors() async throws {
         let folder = try Folder()
         let missing = try await customer("7", in: folder)
-        #expect(missing.status == 2 && missing.error.contains("There is no file store.sqlite"))
+        #expect(missing.status == 2 && missing.error.contains("The file store.sqlite does not exist"))
         #expect(folder.names(".").isEmpty)
         try await StoredPurchases.makeStore(in: folder)
         #expect(try await customer("", in: folder).status == 2)

@@ -53,7 +53,7 @@ struct EnrichTests {
             """, in: folder)
     }
 
-    @Test("A receipt and a bare id become full histories, and a second run asks about nobody again")
+    @Test("A receipt and a bare id become full histories, and a second run queries no customer again")
     func histories() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(
@@ -72,12 +72,12 @@ struct EnrichTests {
         let expected = [
             // The bare id is in the quarantine.
             "status 1",
-            "com.example.app, Sandbox: 1 customers with 1 purchases to ask about",
-            "Bare transaction ids: 1 to ask about",
+            "com.example.app, Sandbox: 1 customers with 1 purchases to query",
+            "Bare transaction ids: 1 to query",
             "App Store Server API: 2 customers completed, 0 known before, 0 unknown to the App Store; "
                 + "8 facts are new.",
             "status 0",
-            "com.example.app, Sandbox: 0 customers with 0 purchases to ask about.",
+            "com.example.app, Sandbox: 0 customers with 0 purchases to query.",
             "App Store Server API: 0 customers completed, 2 known before, 0 unknown to the App Store; "
                 + "0 facts are new.",
             "status 0",
@@ -143,7 +143,7 @@ struct EnrichTests {
         #expect(try folder.text("second.json") == expected(dryRun: false, toAsk: 0, completed: 0, known: 2, facts: 0))
     }
 
-    @Test("A key that the App Store refuses ends the run at the first answer, which says what to check")
+    @Test("A key that the App Store refuses ends the run at the first answer, and prints what to check")
     func refusedKey() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(
@@ -230,7 +230,7 @@ struct EnrichTests {
                 tries=$((tries + 1))
                 [ $tries -lt 10 ] || exit 7
             done
-            enrich --dry-run | sed 's/[^0-9]*\\([0-9]*\\) to ask about.*/left \\1/; s/.* and \\([0-9]*\\) bare.*/remembered \\1/'
+            enrich --dry-run | sed 's/[^0-9]*\\([0-9]*\\) to query.*/left \\1/; s/.* and \\([0-9]*\\) bare.*/remembered \\1/'
             enrich --quiet
             echo "status $?"
             unknown
@@ -243,12 +243,13 @@ struct EnrichTests {
         let remembered = number("remembered ")
         #expect(remembered >= 3 && remembered < 40 && number("left ") == 40 - remembered, "\(outcome)")
         #expect(lines.contains { $0.contains(", \(40 - remembered) unknown to the App Store; 0 facts") }, "\(outcome)")
-        #expect(lines.contains { $0.hasPrefix("Not asked again: \(remembered), unknown to the App Store") }, "\(lines)")
+        #expect(
+            lines.contains { $0.hasPrefix("Not queried again: \(remembered), unknown to the App Store") }, "\(lines)")
         #expect(lines.contains("status 0") && lines.contains("40"), "\(outcome)")
-        #expect(lines.last?.hasPrefix("Bare transaction ids: 40 to ask about, ") == true, "\(outcome)")
+        #expect(lines.last?.hasPrefix("Bare transaction ids: 40 to query, ") == true, "\(outcome)")
     }
 
-    @Test("An id that the App Store does not know, and an App Store that is away, are told and lose nothing")
+    @Test("An unknown id and an unreachable App Store are reported and lose nothing")
     func unknownAndAway() async throws {
         let folder = try Folder()
         let outcome = try await Self.shell(
@@ -271,9 +272,9 @@ struct EnrichTests {
         #expect(lines.contains { $0.hasPrefix(expected) }, "\(lines)")
         // The second run does not ask about the unknown id again, and the first one counts it once.
         #expect(lines.contains { $0.contains("0 customers completed, 1 known before, 0 unknown") }, "\(lines)")
-        #expect(lines.count { $0.hasPrefix("Not asked again: 1, unknown to the App Store less than 30 days") } == 1)
+        #expect(lines.count { $0.hasPrefix("Not queried again: 1, unknown to the App Store less than 30 days") } == 1)
         #expect(
-            outcome.error.contains("Not asked again: 0 purchases and 1 bare transaction ids, unknown"),
+            outcome.error.contains("Not queried again: 0 purchases and 1 bare transaction ids, unknown"),
             "\(outcome.error)")
         #expect(lines.contains("1"))
         #expect(lines.contains { $0.hasPrefix("Not completed: 1. Run it again") })
@@ -289,7 +290,7 @@ struct EnrichTests {
 
 /// The rate limits that programs share through a store.
 enum SharedLimits {
-    /// The limits of which a program took permits.
+    /// The limits from which a program took permits.
     static func used(in path: String) async throws -> [String] {
         let queue = try DatabaseQueue(path: path)
         let rows = try await queue.read { db in

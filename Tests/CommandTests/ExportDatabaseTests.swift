@@ -33,7 +33,7 @@ struct ExportDatabaseTests {
         #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
     }
 
-    @Test("The store itself, --format, a bad address, a table of the user's: errors that say so")
+    @Test("The store itself, --format, a bad address, a table of the user's: each has its own error")
     func errors() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -59,7 +59,7 @@ struct ExportDatabaseTests {
         }
     }
 
-    @Test("--kind writes the import file of a vendor and says what it left out")
+    @Test("--kind writes the import file of a vendor and prints what it left out")
     func vendor() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -81,7 +81,7 @@ struct ExportDatabaseTests {
     }
 
     @Test(
-        "--kind of a vendor without a public format for imports says so",
+        "--kind of a vendor without a public import format is an error with the reason",
         arguments: [
             ("superwall", "Superwall publishes no import file format"), ("nobody", "revenuecat, adapty, qonversion"),
         ])

@@ -11,7 +11,7 @@ struct ExportTests {
         try await Command.run(["export", "--store", "sqlite:store.sqlite"] + arguments, in: folder)
     }
 
-    @Test("Writes the tables and says how many rows they have; a second time it changes nothing and says so")
+    @Test("Writes the tables and prints their row counts; a second run changes nothing and states it")
     func summary() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -55,7 +55,7 @@ struct ExportTests {
         #expect(tables["customer_identities"] as? Int == 5)
     }
 
-    @Test("A subscription is told from its state at --at, with the catalog for what documents do not state")
+    @Test("A subscription has its state at --at; the catalog adds fields that documents lack")
     func options() async throws {
         let folder = try Folder()
         let pass = StoredPurchases.purchase("500", "pass", .nonRenewingSubscription, month: 0)
@@ -134,18 +134,18 @@ struct ExportTests {
         #expect(outcome.output == "7|6|0\n4\n")
     }
 
-    @Test("A store that is not there, a bad date, a folder that is none, files of others: errors that say so")
+    @Test("A missing store, a bad date, a path that is no folder, foreign files: each has its own error")
     func errors() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
         try folder.write("file", "x")
         try folder.write("migrated/transactions.ndjson", "{}")
         for (arguments, message) in [
-            (["--store", "sqlite:missing.sqlite"], "There is no file missing.sqlite"),
+            (["--store", "sqlite:missing.sqlite"], "The file missing.sqlite does not exist"),
             (["--store", "mysql://x"], "Unknown scheme mysql"),
             (["--at", "yesterday"], "'yesterday' is not a date"),
             (["--to", "file"], "file is not a folder"), (["--to", ""], "The path of the folder is empty"),
-            (["--to", "migrated"], "migrated/transactions.ndjson is not the file of an export"),
+            (["--to", "migrated"], "migrated/transactions.ndjson was not written by an export"),
             (["--format", "xml"], "'ndjson' and 'csv'"), (["--catalog", "missing.yaml"], "missing.yaml"),
         ] {
             let store = arguments.contains("--store") ? [] : ["--store", "sqlite:store.sqlite"]

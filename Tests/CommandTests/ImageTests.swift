@@ -51,7 +51,7 @@ import VerifyReceiptServer
         #expect(outcome.status == 0 && needed.contains("libsqlite3-0"), "\(outcome.output) \(outcome.error)")
         // In every image of Debian: nothing runs without them.
         let present: Set = ["libc6", "libgcc-s1"]
-        // Debian 13 and Ubuntu 24.04 name some packages anew.
+        // Debian 13 and Ubuntu 24.04 rename some packages.
         let missing = try needed.map { $0.replacing("t64", with: "") }.filter { !present.contains($0) }
             .filter { try !Self.packages(Self.stages().image).contains($0) }
         #expect(missing.isEmpty, "the Dockerfile does not install \(missing)")
@@ -67,7 +67,7 @@ import VerifyReceiptServer
     }
 
     /// Every folder that a target or a COPY needs reaches the build, and what is large or secret does not.
-    @Test func whatTheBuildDoesNotNeedStaysOutside() throws {
+    @Test func filesThatTheBuildDoesNotNeedStayOutside() throws {
         let ignored = try Set(Self.text(".dockerignore").split(separator: "\n").map(String.init))
         for name in [".git", ".build"] { #expect(ignored.contains(name)) }
         for name in ["Sources", "Tests", "tools", "Package.swift", "Package.resolved"] {

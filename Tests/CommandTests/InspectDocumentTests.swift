@@ -217,7 +217,7 @@ struct InspectDocumentTests {
         #expect(text.output.contains("\n  signedDate                      \(Self.date) (2025-06-01T00:00:00Z)\n"))
     }
 
-    @Test("What is no JWS of the App Store: 3; values cannot control the terminal")
+    @Test("A JWS that is not from the App Store: 3; values cannot control the terminal")
     func others() async throws {
         let token = try Self.sign(#"{"sub":"me"}"#)
         let outcome = try await inspect(token)
@@ -225,12 +225,14 @@ struct InspectDocumentTests {
         let cut = try await inspect(String(token.split(separator: ".").prefix(2).joined(separator: ".")))
         #expect(cut.status == 3 && cut.error.contains("a JWS that was cut"))
         let nothing = try await inspect("{\"hello\":1}")
-        #expect(nothing.status == 3 && nothing.error.contains("nothing of the App Store was recognized"))
+        #expect(nothing.status == 3 && nothing.error.contains("contains no document of the App Store"))
         for json in [#"{"orders":[{"id":1}]}"#, #"{"a":{"b":"c"}}"#, #"[{"a":1}]"#, "{}"] {
             let other = try await inspect(json, "--json")
             let object = try other.object()
             #expect(other.status == 3 && object["code"] as? String == "unrecognizedInput", "\(json) \(other)")
-            #expect((object["message"] as? String)?.contains("it is JSON") == true && object["form"] == nil, "\(json)")
+            #expect(
+                (object["message"] as? String)?.contains("the JSON contains") == true && object["form"] == nil,
+                "\(json)")
         }
         // The JSON form of a transaction receipt, without its other keys.
         let receipt = try await inspect(#"{"purchase-info":"e30="}"#, "--json")

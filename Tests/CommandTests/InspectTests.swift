@@ -92,7 +92,7 @@ struct InspectTests {
     }
 
     @Test(
-        "What is no receipt: 3, and a sentence that says why",
+        "Input that is not a receipt: 3, and a sentence with the reason",
         arguments: [
             ("plain-text", "invalidBase64"), ("empty", "empty"), ("random-bytes", ""), ("base64-cut", "truncated"),
             ("pkcs7-data", "notSignedData"), ("certificate", "unrecognizedInput"),
@@ -121,7 +121,7 @@ struct InspectTests {
     }
 
     @Test(
-        "Documents that are no receipts are inspected as what they are",
+        "Other documents than receipts are inspected as their own kind",
         arguments: [("jws", "Not genuine (certificateCount): "), ("json", "Not signed: ")])
     func otherDocuments(name: String, beginning: String) async throws {
         let folder = try Folder.withRoot()
@@ -130,7 +130,7 @@ struct InspectTests {
         #expect(outcome.output.hasPrefix(beginning))
     }
 
-    @Test("Standard input, raw and base64, gives what the file gives")
+    @Test("Standard input, raw and base64, gives the same as the file")
     func standardInput() async throws {
         let folder = try Folder.withRoot()
         let file = try await folder.inspect("production-sha256")

@@ -68,7 +68,7 @@ struct InspectTrustTests {
     }
 
     @Test(
-        "A transaction receipt's unsigned environment that contradicts its transaction id is told, and counts as sandbox"
+        "A transaction receipt's unsigned environment that contradicts its transaction id is reported, and counts as sandbox"
     )
     func environmentContradiction() async throws {
         let folder = try Folder.withRoot()

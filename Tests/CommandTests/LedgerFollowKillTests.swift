@@ -20,7 +20,7 @@ struct LedgerFollowKillTests {
         while read -r line; do printf '%s\\n' "$line" >>got; done
         """
 
-    @Test("Each entry is delivered at least once and in order, whatever is killed: SQLite")
+    @Test("Each entry is delivered at least once and in order, after any kill: SQLite")
     func sqlite() async throws {
         let folder = try Folder()
         let path = folder.file("store.sqlite")
@@ -28,7 +28,7 @@ struct LedgerFollowKillTests {
     }
 
     @Test(
-        "Each entry is delivered at least once and in order, whatever is killed: PostgreSQL",
+        "Each entry is delivered at least once and in order, after any kill: PostgreSQL",
         .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
     func followedOnPostgreSQL() async throws {
         let folder = try Folder()
@@ -90,7 +90,7 @@ struct LedgerFollowKillTests {
         }
     }
 
-    @Test("A standby goes on after a killed process whose lease ends, and nothing is left out: SQLite")
+    @Test("A standby continues after the lease of a killed process ends, and no entry is missing: SQLite")
     func standbyOnSQLite() async throws {
         let folder = try Folder()
         let path = folder.file("store.sqlite")
@@ -98,7 +98,7 @@ struct LedgerFollowKillTests {
     }
 
     @Test(
-        "A standby goes on after a killed process whose lease ends, and nothing is left out: PostgreSQL",
+        "A standby continues after the lease of a killed process ends, and no entry is missing: PostgreSQL",
         .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
     func standbyOnPostgreSQL() async throws {
         let folder = try Folder()
@@ -246,7 +246,7 @@ struct LedgerFollowKillTests {
     }
 
     @Test(
-        "A process that PostgreSQL does not answer ends its command before its lease, and goes on when it does",
+        "A process without an answer of PostgreSQL ends its command before its lease, and continues later",
         .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"))
     func cutOffFromPostgreSQL() async throws {
         let folder = try Folder()
@@ -299,7 +299,7 @@ struct LedgerFollowKillTests {
         let ended = try unwrap(Int64(try folder.text("ended").trimmingCharacters(in: .newlines)), "a time")
         try folder.write("free", "")
         try await server.control("thaw")
-        try await eventually("the process goes on") {
+        try await eventually("the process continues") {
             try #require(process.isRunning)
             return try await store.acknowledgedPosition(of: "shop") == position
         }

@@ -142,7 +142,7 @@ struct LedgerFollowTests {
         #expect(try await position(in: folder) == 7)
     }
 
-    @Test("The command need not read its input, however long, and has the usual signals")
+    @Test("The command need not read its input of any length, and has the usual signals")
     func unread() async throws {
         let folder = try Folder()
         let sets = (1_000..<1_600).map {
@@ -208,8 +208,8 @@ struct LedgerFollowTests {
     func standby() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
-        // Counts how often the process asked for the lease.
-        try await whileNobodyWrites(
+        // Counts the requests of the process for the lease.
+        try await withoutWriters(
             in: folder,
             """
             CREATE TABLE looks (holder TEXT);
@@ -252,7 +252,7 @@ struct LedgerFollowTests {
         try await file.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM looks") ?? 0 }
     }
 
-    @Test("A signal, and a reader that has gone, end a process that stands by", arguments: [SIGTERM, SIGINT, nil])
+    @Test("A signal, and a closed reader, end a process that stands by", arguments: [SIGTERM, SIGINT, nil])
     func endedStandby(signal: Int32?) async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -274,12 +274,12 @@ struct LedgerFollowTests {
         try await store.close()
     }
 
-    @Test("A standby that a signal ends does not keep a lease whose grant it did not hear of")
-    func unheardGrant() async throws {
+    @Test("A standby that a signal ends does not keep a lease whose grant was not received")
+    func lostGrant() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
         // A grant takes seconds, in which the file disappears: the store grants the lease, and the call fails.
-        try await whileNobodyWrites(
+        try await withoutWriters(
             in: folder,
             """
             CREATE TABLE numbers (number INTEGER);
@@ -331,7 +331,7 @@ struct LedgerFollowTests {
         }
     }
 
-    @Test("A process that cannot renew its lease ends its command, and goes on when it has the lease again")
+    @Test("A process that cannot renew its lease ends its command, and continues when it has the lease again")
     func cutOff() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -352,7 +352,7 @@ struct LedgerFollowTests {
         try await process.wait(forLines: 1)
         // Meanwhile another process delivers the first five entries.
         let taken = "UPDATE ledger_consumers SET position = 5, holder = NULL, leased_until = NULL WHERE name = 'shop'"
-        try await whileNobodyWrites(in: folder, taken) {
+        try await withoutWriters(in: folder, taken) {
             try await eventually("the command is ended") { try folder.text("err").contains("not acknowledged") }
             #expect(try folder.text("out") == "started\nended\n")
             #expect(process.isRunning)
@@ -395,7 +395,7 @@ struct LedgerFollowTests {
                 """,
             ], environment: ["COMMAND": Command.path], directory: folder.url.path, errors: folder.write("err", ""))
         try await eventually("the first line is printed") { folder.names("").contains("got") }
-        try await whileNobodyWrites(in: folder) {
+        try await withoutWriters(in: folder) {
             try await Task.sleep(for: .seconds(4))
             try folder.write("read", "")
             try await eventually("it stops") { try folder.text("err").contains("Nothing is printed until") }
@@ -439,7 +439,7 @@ struct LedgerFollowTests {
     /// Stops a process while it writes nothing. A process that is stopped within a write keeps the file locked, and no other
     /// process could take its lease.
     private func stopBetweenWrites(_ process: Int32, in folder: Folder) async throws {
-        try await whileNobodyWrites(in: folder) {
+        try await withoutWriters(in: folder) {
             kill(process, SIGSTOP)
             var status: Int32 = 0
             // Returns when all threads have stopped, or the process has ended.
@@ -449,7 +449,7 @@ struct LedgerFollowTests {
     }
 
     /// Locks the store against writes, so that no lease can be renewed. At the end, it executes a statement.
-    private func whileNobodyWrites(
+    private func withoutWriters(
         in folder: Folder, _ last: String = "SELECT 1", _ body: () async throws -> Void
     ) async throws {
         var configuration = Configuration()
@@ -465,7 +465,7 @@ struct LedgerFollowTests {
         try file.close()
     }
 
-    @Test("A reader that has gone ends it with 0, also while nothing happens")
+    @Test("A closed reader ends it with 0, also while nothing happens")
     func closedPipe() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -497,7 +497,7 @@ struct LedgerFollowTests {
     }
 }
 
-/// `ledger follow` as a process that goes on until it gets a signal. Its output is in the files `out` and `err`.
+/// `ledger follow` as a process that runs until it gets a signal. Its output is in the files `out` and `err`.
 final class Following {
     private let process: ChildProcess
     private let folder: Folder

@@ -24,7 +24,7 @@ struct LedgerTests {
         entries.map { "\($0["transactionId"] ?? "") \($0["event"] ?? "")" }
     }
 
-    @Test("A consumer reads, acknowledges, and goes on from there")
+    @Test("A consumer reads, acknowledges, and continues from there")
     func consuming() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -54,7 +54,7 @@ struct LedgerTests {
         #expect(words(after) == words(rest))
     }
 
-    @Test("sweep adds the entry of a subscription that ended without a document, once, and none of what ended before")
+    @Test("sweep adds the entry of a subscription that ended without a document, once, and none for earlier ends")
     func sweep() async throws {
         let folder = try Folder()
         let now = Int64(Date().timeIntervalSince1970 * 1_000)
@@ -244,7 +244,7 @@ struct LedgerTests {
             ])
     }
 
-    @Test("An entry about a price increase has the new price, beside that of the period in the transaction")
+    @Test("An entry about a price increase has the new price, next to that of the period in the transaction")
     func priceIncrease() async throws {
         let folder = try Folder()
         let date = StoredPurchases.month(0) + StoredPurchases.day
@@ -270,7 +270,7 @@ struct LedgerTests {
         #expect(first["event"] as? String == "started" && first["renewalPrice"] == nil)
     }
 
-    @Test("What cannot be acknowledged or read is refused")
+    @Test("Invalid positions for reading and acknowledging are rejected")
     func refusals() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -286,11 +286,11 @@ struct LedgerTests {
             #expect(outcome.error.contains(message), "\(outcome.error)")
         }
         let missing = try await Command.run("ledger", "read", "--store", "sqlite:missing.sqlite", in: folder)
-        #expect(missing.status == 2 && missing.error.contains("There is no file missing.sqlite"))
+        #expect(missing.status == 2 && missing.error.contains("The file missing.sqlite does not exist"))
         #expect(!folder.names("").contains("missing.sqlite"))
     }
 
-    @Test("prune keeps what a consumer has not acknowledged, and names the consumer")
+    @Test("prune keeps entries that a consumer has not acknowledged, and names the consumer")
     func pruning() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -315,7 +315,7 @@ struct LedgerTests {
         #expect(rest.allSatisfy { ($0["recordedDate"] as? Int ?? 0) > 1_700_000_000_000 })
         let all = try await run("read")
         #expect(all.status == 2 && all.output.isEmpty)
-        #expect(all.error.contains("The entries up to 3 were removed, and this reader has read those up to 0."))
+        #expect(all.error.contains("The entries up to 3 were removed, and this reader has read only those up to 0."))
         let forced = try await run("prune", "--before", "2999-01-01T00:00:00Z", "--force")
         #expect(
             forced.output == """
@@ -333,12 +333,12 @@ struct LedgerTests {
         #expect(try await run("follow", "--once", "--consumer", "new").status == 2)
         #expect(try await run("consumers").output == "7  mail\n3  shop\n")
         #expect(try await run("forget", "--consumer", "shop").output == "The consumer shop is removed.\n")
-        #expect(try await run("forget", "--consumer", "shop").error.contains("There is no consumer shop."))
+        #expect(try await run("forget", "--consumer", "shop").error.contains("The consumer shop does not exist."))
         #expect(try await run("consumers").output == "7  mail\n")
         #expect(try await run("read", "--consumer", "mail").status == 0)
     }
 
-    @Test("A reader that has gone is no error")
+    @Test("A closed reader is not an error")
     func closedPipe() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

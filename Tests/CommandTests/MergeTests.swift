@@ -113,7 +113,7 @@ struct MergeTests {
         #expect(try await !merge("--quiet").contains("\u{1B}"))
     }
 
-    @Test("Ctrl-C says how to go on, and the same command merges the rest", .timeLimit(.minutes(5)))
+    @Test("Ctrl-C prints how to continue, and the same command merges the rest", .timeLimit(.minutes(5)))
     func interrupted() async throws {
         let folder = try Folder()
         try await folder.write("shard.sqlite", Self.longShard.value)
@@ -146,7 +146,7 @@ struct MergeTests {
         let whole = try await folder.migrate(dumps[0], dumps[1], dumps[2], "--into", "sqlite:whole.sqlite")
         #expect(whole.status == 1, "\(whole)")
         let expected = try await Self.export("sqlite:whole.sqlite", in: folder)
-        // The same inputs twice; inputs of which both have one; and three at once.
+        // The same inputs twice; inputs that share one; and three at once.
         let inputs = [[dumps, dumps], [Array(dumps[0...1]), Array(dumps[1...2])], dumps.map { [$0] }]
         for parts in inputs {
             let schema = "together_\(UUID().uuidString.prefix(8).lowercased())"

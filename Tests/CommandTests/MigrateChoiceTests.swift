@@ -61,7 +61,7 @@ struct MigrateChoiceTests {
         #expect(accepted.status == 0)
     }
 
-    @Test("--signed-only quarantines what nobody signed")
+    @Test("--signed-only quarantines unsigned data")
     func signedOnly() async throws {
         let folder = try Folder.withRoot()
         let reply = """
@@ -79,7 +79,7 @@ struct MigrateChoiceTests {
         #expect(try folder.bytes("out/transactions.ndjson").isEmpty)
     }
 
-    @Test("--catalog tells what a receipt does not, and is named as the source")
+    @Test("--catalog adds fields that a receipt lacks, and is named as the source")
     func catalog() async throws {
         let folder = try Folder.withRoot()
         let created = ForgedInstant(2024, 3, 15, 10, 20, 30)

@@ -3,7 +3,7 @@ import ReceiptForge
 import SharedReceipts
 import Testing
 
-/// Records that hold more than one document, and what is told about every column.
+/// Records with more than one document, and the report about every column.
 @Suite("migrate: every document of a record", .timeLimit(.minutes(10)))
 struct MigrateDocumentTests {
     private static let outputs = ["transactions.ndjson", "app-transactions.ndjson", "renewal-infos.ndjson"]
@@ -96,7 +96,7 @@ struct MigrateDocumentTests {
     }
 
     @Test(
-        "Real replies beside their receipts give the same as CSV and as NDJSON",
+        "Real replies next to their receipts give the same as CSV and as NDJSON",
         .enabled(if: SharedReceipts.arePresent, "no real receipts"))
     func realPairs() async throws {
         let folder = try Folder.withRoot()
@@ -213,7 +213,7 @@ struct MigrateDocumentTests {
         let cut = try #require(quarantine.first { $0["reason"] as? String == "truncated" })
         #expect(cut["original"] as? String == String(texts[1].prefix(800)))
         #expect(cut["record"] as? NSDictionary == ["user": "u", "receipts.n": 2])
-        // Repaired by hand, it goes on with the columns that stood around it.
+        // After a manual repair, it continues with its original columns.
         let repaired = try folder.text("out/quarantine.ndjson").split(separator: "\n")
             .filter { $0.contains("truncated") }
             .map { $0.replacing("\"original\":\"\(texts[1].prefix(800))\"", with: "\"original\":\"\(texts[1])\"") }
@@ -226,7 +226,7 @@ struct MigrateDocumentTests {
             ])
     }
 
-    @Test("A column that looks as if it held documents unread is named, and the exit status is 1")
+    @Test("A column that seems to contain unread documents is named, and the exit status is 1")
     func notRead() async throws {
         let folder = try Folder.withRoot()
         let texts = Forged.bulk.map(Forged.base64)
@@ -242,7 +242,7 @@ struct MigrateDocumentTests {
         #expect(try folder.text("out/transactions.ndjson").contains(texts[1]))
     }
 
-    @Test("Paths of members are bounded in the summary, and the same whatever the number of jobs")
+    @Test("Paths of members are bounded in the summary, and equal for any number of jobs")
     func boundedMembers() async throws {
         let folder = try Folder.withRoot()
         let text = Forged.base64(Forged.bulk[0])

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("migrate: failures", .timeLimit(.minutes(10)))
 struct MigrateFailureTests {
-    @Test("An output inside an input is refused, by whatever path")
+    @Test("An output inside an input is rejected, by any path")
     func outputInsideInput() async throws {
         let folder = try Folder.withRoot()
         try folder.write("in/receipt", Forged.bulk[0])
@@ -133,7 +133,7 @@ struct MigrateFailureTests {
         #expect(folder.names("").contains("store.sqlite"))
     }
 
-    @Test("A store that may not grow further ends with an error, and the same command goes on when it may")
+    @Test("A store at its size limit ends with an error, and the same command continues when there is room")
     func fileSizeLimit() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(600) + Array("{\"receipt\":\"nonsense\"}\n".utf8))
@@ -165,7 +165,7 @@ struct MigrateFailureTests {
             """
         let outcome = try await Command.shell(script, in: folder)
         #expect(outcome.status == 21, "\(outcome)")
-        #expect(outcome.error.contains("Run the same command to go on where it stopped."))
+        #expect(outcome.error.contains("Run the same command to continue where it stopped."))
         #expect(folder.names("out") == ["purchases.sqlite", "report.html", "summary.json"])
         #expect(try folder.object("out/summary.json")["migrated"] as? Int == 20)
     }

@@ -43,7 +43,7 @@ struct MigrateInputTests {
             ])
     }
 
-    @Test("CSV: the column is found by itself or named; a name that is not there is an error that says so")
+    @Test("CSV: the column is detected or named; a missing name is an error that names it")
     func csv() async throws {
         let folder = try Folder.withRoot()
         let texts = Forged.bulk.map(Forged.base64)
@@ -163,7 +163,7 @@ struct MigrateInputTests {
         #expect(try folder.object("file/summary.json")["recordsRead"] as? Int == 1)
     }
 
-    @Test("What was quarantined can be migrated again, with the caller's members")
+    @Test("Quarantined records can be migrated again, with the caller's members")
     func quarantineAgain() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(2))

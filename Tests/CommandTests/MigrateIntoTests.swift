@@ -66,7 +66,7 @@ struct MigrateIntoTests {
         #expect(alone.status == 2 && alone.error.contains("The output folder has a summary and a report"), "\(alone)")
     }
 
-    @Test("Ctrl-C keeps what is done and says how to go on")
+    @Test("Ctrl-C keeps finished work and prints how to continue")
     func interrupted() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(600))
@@ -81,7 +81,7 @@ struct MigrateIntoTests {
             """
         let outcome = try await Command.shell(script, in: folder)
         #expect(outcome.status == 130, "\(outcome)")
-        #expect(outcome.error.contains("Run the same command to go on where it stopped."))
+        #expect(outcome.error.contains("Run the same command to continue where it stopped."))
         let again = try await folder.migrate(
             "-", "--jobs", "1", "--into", "sqlite:store.sqlite",
             input: [UInt8](try Data(contentsOf: folder.url.appending(path: "dump.ndjson"))))
@@ -132,7 +132,8 @@ struct MigrateIntoTests {
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "6"] + arguments,
                 input: records, in: folder)
             #expect(cut.status == 2)
-            #expect(cut.error == "Error: 6 records were expected and 5 were read. Was the input cut off?\n")
+            #expect(
+                cut.error == "Error: 6 records were expected and 5 were read. Check whether the input is complete.\n")
             if arguments.first == "--output" { #expect(folder.names("out") == ["purchases.sqlite"]) }
             let whole = try await Command.run(
                 ["migrate", "-", "--quiet", "--trust-root", "root.der", "--expect-records", "5"] + arguments,
@@ -186,7 +187,7 @@ struct MigrateIntoTests {
     func retryWithoutStore(arguments: [String]) async throws {
         let folder = try Folder.withRoot()
         let outcome = try await Command.run(["migrate", "--quiet", "--retry"] + arguments, in: folder)
-        #expect(outcome.status == 2 && outcome.error.contains("There is no file"), "\(outcome)")
+        #expect(outcome.status == 2 && outcome.error.contains("does not exist"), "\(outcome)")
         #expect(folder.names("") == ["root.der"])
     }
 

@@ -32,7 +32,7 @@ struct MigrateKillTests {
     }
 
     @Test(
-        "After kill -9 at any moment the same command goes on, to the same tables: SQLite",
+        "After kill -9 at any moment the same command continues, to the same tables: SQLite",
         arguments: Source.available.filter { $0 != .postgreSQL })
     func sqlite(source: Source) async throws {
         let folder = try Folder.withRoot()
@@ -40,7 +40,7 @@ struct MigrateKillTests {
     }
 
     @Test(
-        "After kill -9 at any moment the same command goes on, to the same tables: PostgreSQL",
+        "After kill -9 at any moment the same command continues, to the same tables: PostgreSQL",
         .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"),
         arguments: Source.available)
     func killedOnPostgreSQL(source: Source) async throws {
@@ -55,7 +55,7 @@ struct MigrateKillTests {
     }
 
     @Test(
-        "After kill -9 at any moment the same command goes on, to the same tables: from PostgreSQL to SQLite",
+        "After kill -9 at any moment the same command continues, to the same tables: from PostgreSQL to SQLite",
         .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
     func killedFromPostgreSQL() async throws {
         let server = try #require(PostgreSQLServer.shared)
@@ -69,7 +69,7 @@ struct MigrateKillTests {
     }
 
     @Test(
-        "After PostgreSQL was lost between two steps the same command goes on, to the same tables",
+        "After PostgreSQL was lost between two steps the same command continues, to the same tables",
         .enabled(if: PostgreSQLServer.canStartOthers, "run the tests by 'tools/postgres.sh run swift test'"),
         arguments: ["stop", "crash"])
     func lostPostgreSQL(command: String) async throws {
@@ -104,7 +104,7 @@ struct MigrateKillTests {
             try await server.control(command)
             let outcome = try await interrupted
             #expect(outcome.status == 2, "\(outcome)")
-            #expect(outcome.error.contains("Run the same command to go on where it stopped."), "\(outcome)")
+            #expect(outcome.error.contains("Run the same command to continue where it stopped."), "\(outcome)")
 
             try await server.control("resume")
             try server.sql("DROP TRIGGER pause ON lost.migration_checkpoints")

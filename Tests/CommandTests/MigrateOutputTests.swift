@@ -15,7 +15,7 @@ struct MigrateOutputTests {
         return folder
     }
 
-    @Test("Every line is the same whatever the number of jobs")
+    @Test("Every line is the same for any number of jobs")
     func jobs() async throws {
         let folder = try Self.large()
         for jobs in ["1", "2", "7"] {

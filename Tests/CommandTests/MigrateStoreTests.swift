@@ -16,7 +16,7 @@ struct MigrateStoreTests {
         return try await folder.migrate("in", "--into", store)
     }
 
-    @Test("What the receipts state is in the store, and a second time changes nothing")
+    @Test("The purchases of the receipts are in the store, and a second run changes nothing")
     func loading() async throws {
         let folder = try Folder.withRoot()
         for name in ["auto-renewable", "ios6-v2-production", "xcode", "plain-text"] {
@@ -103,7 +103,7 @@ struct MigrateStoreTests {
         return result
     }
 
-    @Test("Lines that are merged as the guide says state what the store states, in whatever order they were read")
+    @Test("Lines merged as the guide describes equal the store, in any order of reading")
     func oneMergeRule() async throws {
         let folder = try Folder.withRoot()
         let bought = ForgedInstant(2023, 8, 1)
@@ -173,7 +173,7 @@ struct MigrateStoreTests {
         }
     }
 
-    @Test("A recorded reply is stored as what it is: signed by nobody")
+    @Test("A recorded reply is stored as unsigned")
     func recorded() async throws {
         let folder = try Folder.withRoot()
         let row =

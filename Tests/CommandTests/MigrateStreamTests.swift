@@ -32,7 +32,7 @@ struct MigrateStreamTests {
 
     private static func line(_ result: [String: Any]) -> Int? { (result["source"] as? [String: Any])?["line"] as? Int }
 
-    @Test("Each record ends with a line that counts its lines, in the order of the input, whatever it holds")
+    @Test("Each record ends with a line that counts its lines, in the order of the input, for any content")
     func records() async throws {
         let folder = try Folder.withRoot()
         let records = Self.records()

@@ -288,7 +288,7 @@ struct OffersTests {
         #expect(placed["reasons"]?.contains("subscribedBefore satisfied") == true)
     }
 
-    @Test("Nobody is listed of another app or environment")
+    @Test("Customers of another app or environment are not listed")
     func otherScope() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)
@@ -302,7 +302,7 @@ struct OffersTests {
     func refusals() async throws {
         let folder = try Folder()
         let missing = try await offers(["--kind", "introductory"], in: folder)
-        #expect(missing.status == 2 && missing.error.contains("There is no file store.sqlite"))
+        #expect(missing.status == 2 && missing.error.contains("The file store.sqlite does not exist"))
         #expect(folder.names("").isEmpty)
         for (arguments, message) in [
             (["--kind", "win-back"], "needs --offer-id"),

@@ -5,7 +5,7 @@ import TransactionStore
 
 /// What the store does not know, and what it knew of an older period.
 extension OffersTests {
-    @Test("Where the first period was never told of, nothing says that it was no free trial")
+    @Test("If the first period is missing, it may have been a free trial")
     func gaps() async throws {
         let folder = try Folder()
         func renewed(_ id: String, _ source: FactSource, _ month: Int64) -> TransactionFact {
@@ -14,8 +14,8 @@ extension OffersTests {
                 payload: fact.payload, legacy: nil,
                 origin: FactOrigin(source: source, signedDate: fact.origin.signedDate))
         }
-        let told = StoredPurchases.set([renewed("501", .notificationV2, 1), renewed("502", .notificationV2, 2)])
-        try await StoredPurchases.makeStore([told], in: folder)
+        let renewals = StoredPurchases.set([renewed("501", .notificationV2, 1), renewed("502", .notificationV2, 2)])
+        try await StoredPurchases.makeStore([renewals], in: folder)
         let arguments = ["--kind", "introductory", "--at", Self.september, "--all"]
         let open = try #require(try table(try await offers(arguments, in: folder)).first)
         #expect(open["eligibility"] == "unknown")
@@ -24,7 +24,7 @@ extension OffersTests {
             try table(try await offers(Self.winBack + ["--at", "2023-07-01", "--all"], in: folder)).first)
         #expect(winBack["reasons"]?.contains("paidMonths unknown (2 months, transaction 501)") == true)
         #expect(winBack["reasons"]?.contains("monthsBetweenOffers unknown (from 2023-08-15") == true)
-        // Whoever asks may know better, and the App Store Server API does.
+        // The caller may have more data, and the App Store Server API does.
         let known = try table(
             try await offers(arguments + ["--current-through", Self.september], in: folder)
         ).first
@@ -41,7 +41,7 @@ extension OffersTests {
         let lapsed = [
             StoredPurchases.fact("600", original: "600", 0, 1), StoredPurchases.fact("601", original: "600", 1, 2),
         ]
-        // The first period is refunded long after; what became of the second nobody said.
+        // The first period is refunded long after; no document states the end of the second.
         let refund = TransactionFact(
             payload: lapsed[0].payload, legacy: nil,
             origin: FactOrigin(source: .notificationV2, signedDate: StoredPurchases.month(7)))

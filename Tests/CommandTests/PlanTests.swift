@@ -14,7 +14,7 @@ struct PlanTests {
             + (0..<rows).map { "\(Forged.base64(Forged.bulk[$0 % Forged.bulk.count])),u\($0),DE\n" }.joined()
     }
 
-    @Test("Writes nothing, and prints a command that does what it said")
+    @Test("Writes nothing, and prints a command that gives the planned result")
     func command() async throws {
         let folder = try Folder.withRoot()
         try folder.write("a dump.csv", table(24))
@@ -27,7 +27,7 @@ struct PlanTests {
         #expect(folder.names("") == names)
         #expect(outcome.output.contains("receipt: 24 (by its content)"), "\(outcome.output)")
         #expect(outcome.output.contains("user id: 24 (by its name)"))
-        #expect(outcome.output.contains("kept beside the user (--carry): 24"))
+        #expect(outcome.output.contains("kept with the user (--carry): 24"))
         let line = String(try #require(outcome.output.split(separator: "\n").last).drop { $0 == " " })
         #expect(line.hasPrefix("legacy-receipts migrate --expect-records 24 --trust-root root.der "))
         let migrated = try await Command.shell(

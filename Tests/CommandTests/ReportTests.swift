@@ -88,7 +88,7 @@ struct ReportTests {
         #expect(page.contains(row("replies not read", "8", "they granted nothing")))
         #expect(!page.contains("rows of other tables"))
         #expect(page.contains("those of stores that merge copied, are not counted here."))
-        #expect(page.contains("<h2>What could not be carried</h2>"))
+        #expect(page.contains("<h2>Missing fields</h2>"))
         #expect(page.contains("<th scope=\"row\">appAccountToken</th>"))
         // Letters behind "<" begin a tag: only ours do.
         let tags = Set(page.matches(of: /<([a-zA-Z!][a-zA-Z0-9]*)/).map { String($0.1) })

@@ -25,7 +25,7 @@ struct SandboxTests {
         arguments: [
             ([], "--products is required"), (["--products", "p", "--speed", "fast"], "--speed takes"),
             (["--products", "p", "--environment", "Moon"], "--environment takes"),
-            (["--products", "none.storekit"], "The products cannot be sold"),
+            (["--products", "none.storekit"], "The products cannot be used"),
             (["--products", "p.storekit", "--clock", "sundial"], "--clock takes"),
             (["--products", "p.storekit", "--port", "70000"], "--port takes"),
             (["--products", "p.storekit", "--key", "p.storekit"], "The key cannot be used"),
@@ -42,7 +42,7 @@ struct SandboxTests {
     }
 
     @Test(
-        "What a .storekit file offers is sold, and its receipt is genuine with the root that the sandbox writes",
+        "The products of a .storekit file are sold, and the receipt is genuine with the root that the sandbox writes",
         .enabled(if: Command.hasProgram("curl")))
     func sells() async throws {
         let folder = try Folder()

@@ -2,7 +2,7 @@ import Testing
 
 /// `serve --check`: what it says before anything is served.
 @Suite struct ServeCheckTests {
-    @Test func whatIsOpenWithoutConfigurationIsSaidInOneLineEach() async throws {
+    @Test func eachOpenDefaultIsOneWarningLine() async throws {
         let folder = try Folder()
         let outcome = try await Command.run("serve", "--check", in: folder)
         #expect(outcome.status == 0)

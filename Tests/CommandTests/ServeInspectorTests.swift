@@ -38,7 +38,7 @@ struct ServeInspectorTests {
         return outcome
     }
 
-    /// - Parameter periods: the number of months, of which the last one begins with the receipt.
+    /// - Parameter periods: the number of months; the last one begins with the receipt.
     private static func receipt(product: String = "com.example.apple", periods: Int64 = 1) throws -> String {
         let created = ForgedInstant(2024, 3, 15, 10, 20, 30)
         let first = created.adding(months: 1 - periods)
@@ -245,7 +245,7 @@ struct ServeInspectorTests {
         #expect(html.contains("Status 0 at /verifyReceipt") && html.contains("What it states"), "\(html)")
     }
 
-    @Test("The reply to a request omits old transactions if the request says so")
+    @Test("The reply to a request omits old transactions if the request excludes them")
     func exclusion() async throws {
         let folder = try Folder.withRoot()
         try await StoredPurchases.makeStore(in: folder)
@@ -263,7 +263,7 @@ struct ServeInspectorTests {
         #expect(counts[0] == counts[1] + 1, "\(counts)")
     }
 
-    @Test("What a document says stays text", arguments: ["receipt", "reply", "junk"])
+    @Test("Content of documents stays text", arguments: ["receipt", "reply", "junk"])
     func escaped(kind: String) async throws {
         let folder = try Folder.withRoot()
         try await StoredPurchases.makeStore(in: folder)

@@ -10,7 +10,7 @@ import Testing
     }
 
     /// It starts all the same, since the database may come later.
-    @Test func aDatabaseThatCannotBeReachedIsSaidAtStart() async throws {
+    @Test func anUnreachableDatabaseIsReportedAtStart() async throws {
         let folder = try Folder()
         let outcome = try await Command.shell(
             """

@@ -189,8 +189,9 @@ struct ServeSignatureTests {
         }
         """
 
-    @Test("An introductory offer is allowed only after the App Store was asked: what the store does not know counts")
-    func asksTheAppStore() async throws {
+    @Test(
+        "An introductory offer is allowed only after a query to the App Store: purchases missing from the store count")
+    func queriesTheAppStore() async throws {
         let folder = try Folder()
         try folder.write("token", String(repeating: "k", count: 40).utf8)
         let outcome = try await AppStoreShell.run(
@@ -213,9 +214,9 @@ struct ServeSignatureTests {
         try #require(lines.count == 8, "\(outcome) \(log)")
         #expect(lines[0].contains("\"allowIntroductoryOffer\":true") && lines[1] == "200", "\(lines) \(log)")
         #expect(lines[2].contains("\"allowIntroductoryOffer\":false") && lines[3] == "200", "\(lines) \(log)")
-        #expect(lines[4].contains("The App Store could not be asked") && lines[5] == "503", "\(lines) \(log)")
-        // A subscription that ran when the App Store was asked last may have ended.
-        #expect(lines[6].contains("The App Store could not be asked") && lines[7] == "503", "\(lines) \(log)")
+        #expect(lines[4].contains("The App Store could not be queried") && lines[5] == "503", "\(lines) \(log)")
+        // A subscription that ran at the last App Store query may have ended.
+        #expect(lines[6].contains("The App Store could not be queried") && lines[7] == "503", "\(lines) \(log)")
     }
 
     @Test("No introductory offer for a purchase that the App Store does not know, or beside one that was erased")

@@ -140,7 +140,7 @@ struct SignTests {
         }
     }
 
-    @Test("What cannot be signed is refused by its name")
+    @Test("Members that cannot be signed are rejected by name")
     func badFields() async throws {
         let folder = try await folder()
         for (arguments, message) in [

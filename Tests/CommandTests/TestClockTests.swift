@@ -95,7 +95,7 @@ struct TestClockTests {
             """, in: folder)
         #expect(outcome.output.split(separator: "\n") == ["status 2", "status 2"])
         #expect(outcome.error.contains("not among trust.signed-data-roots"), "\(outcome.error)")
-        #expect(outcome.error.contains("There is no sandbox at http://127.0.0.1:1"), "\(outcome.error)")
+        #expect(outcome.error.contains("No sandbox answers at http://127.0.0.1:1"), "\(outcome.error)")
     }
 
     @Test("A backfill sees all notifications of a sandbox whose clock has run ahead")

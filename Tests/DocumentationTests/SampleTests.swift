@@ -12,7 +12,7 @@ import Testing
     /// 2024-03-16T00:00:00Z, a day after the forged receipt.
     static let dayAfter: Int64 = 1_710_547_200_000
 
-    @Test func readmeSampleBelievesAppleAlone() throws {
+    @Test func readmeSampleTrustsOnlyApple() throws {
         let receipt = try forged()
         #expect(throws: ReceiptError.self) { try transactions(in: receipt) }
     }
@@ -23,7 +23,7 @@ import Testing
         #expect(try !isBought("com.example.orchard.apple", in: forged(), verifier: verifier))
     }
 
-    @Test func statusSampleTellsTheThreeAnswersApart() throws {
+    @Test func statusSampleDistinguishesTheThreeAnswers() throws {
         let verifier = try testVerifier()
         #expect(status(of: try forged(), verifier: verifier) == 0)
         #expect(status(of: try forged(), verifier: ReceiptVerifier()) == 21003)
@@ -64,7 +64,7 @@ import Testing
         #expect(try length(of: "com.example.unknown", catalogs: [catalog]) == nil)
     }
 
-    @Test func migrationSampleStoresAndAStreamWritesWhatTheModelSampleReads() async throws {
+    @Test func theModelSampleReadsTheOutputOfTheMigrationSample() async throws {
         let folder = try TemporaryFolder()
         defer { withExtendedLifetime(folder) {} }
         let input = try folder.write("receipts.txt", try forged())

@@ -137,7 +137,7 @@ struct ForeignEngineTests {
         }
     }
 
-    @Test("An engine that breaks a rule is told which one, what was found and where the rule is; its place is removed")
+    @Test("The error of a broken rule names the rule, its source and the found value; its place is removed")
     func failureNamesTheRule() async throws {
         let removed = Mutex(0)
         let forgetful = StoreEngine(name: "forgetful") {

@@ -805,7 +805,7 @@ extension AppliedFacts {
 }
 
 extension FactRow {
-    /// Whether the fact itself states the reference, whatever newer facts state.
+    /// Whether the fact itself states the reference, independent of newer facts.
     fileprivate func has(_ reference: CustomerReference, _ scope: StoreScope) throws -> Bool {
         var assembler = CustomerAssembler(scope: scope)
         try assembler.addTransaction(self)

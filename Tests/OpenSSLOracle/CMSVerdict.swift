@@ -17,7 +17,7 @@ public enum CMSVerdict: Sendable, Equatable {
 
 /// Judges a CMS SignedData with OpenSSL's `CMS_verify`, independently of the code under test.
 ///
-/// What the judge demands: at least one signer, each signer's signature over the content (or over the signed
+/// The requirements of OpenSSL: at least one signer, each signer's signature over the content (or over the signed
 /// attributes, whose message-digest and content-type must then match), and for each signer a chain of certificates
 /// valid at the given time that ends in a self-signed anchor. What it leaves to others: Apple's marker extensions,
 /// extended key usage (purpose any), revocation, the strength of digests and keys (security level 0, since old

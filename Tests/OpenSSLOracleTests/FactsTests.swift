@@ -56,7 +56,7 @@ import Testing
         #expect(certificateFacts([]) == nil)
     }
 
-    @Test func pkcs1SignatureHoldsForItsMessageDigestAndKeyOnly() throws {
+    @Test func pkcs1SignatureIsValidForItsMessageDigestAndKeyOnly() throws {
         let certificate = try authority.leaf.der
         for (digest, algorithm) in [(PKCS1Digest.sha1, EVP_sha1()), (.sha256, EVP_sha256())] {
             let signature = try authority.leaf.sign(content, digest: try unwrap(algorithm))

@@ -23,7 +23,7 @@ import Testing
         #expect(verdict(message) == .genuine(content: content))
     }
 
-    @Test func rootGivenByTheCallerIsAnAnchorThoughTheMessageLacksIt() throws {
+    @Test func aRootOfTheCallerIsAnAnchorEvenIfTheMessageLacksIt() throws {
         let message = try authority.message(over: content, embedding: [authority.leaf, authority.intermediate])
         let trusted = verifyCMS(message, at: TestAuthority.during, trusting: [try authority.root.der])
         #expect(trusted == .genuine(content: content))
@@ -42,7 +42,7 @@ import Testing
         #expect(!verdict(message, anchors: [authority.intermediate, authority.leaf]).isGenuine)
     }
 
-    @Test func certificatesAreJudgedAtTheGivenTime() throws {
+    @Test func certificatesAreCheckedAtTheGivenTime() throws {
         let message = try authority.message(over: content)
         #expect(verdict(message, at: TestAuthority.notBefore).isGenuine)
         #expect(verdict(message, at: TestAuthority.notAfter - 1).isGenuine)
@@ -58,7 +58,7 @@ import Testing
         #expect(reason(verdict(message, anchors: [broken.root])).contains("invalid CA certificate"))
     }
 
-    @Test func extendedKeyUsageIsNotJudged() throws {
+    @Test func extendedKeyUsageIsNotChecked() throws {
         let signing = try TestAuthority(leafUsage: "codeSigning")
         let message = try signing.message(over: content)
         #expect(verdict(message, anchors: [signing.root]) == .genuine(content: content))

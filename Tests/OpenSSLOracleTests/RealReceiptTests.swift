@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func aLeafOfTheCorpusIsReadAsTheReferenceSays() throws {
+    @Test func aLeafOfTheCorpusMatchesTheReference() throws {
         let serials = try ["production", "sandbox"].flatMap { try RealReceipts.entries(of: $0) }
             .flatMap { try unwrap(messageFacts(try RealReceipts.bytes($0))).certificates }
             .map { try unwrap(certificateFacts($0)) }
@@ -76,7 +76,7 @@ import Testing
     }
 
     @Test(arguments: ["malformed", "malformed-ios6", "not-a-receipt", "mac-2010"])
-    func whatIsNoReceiptIsNotGenuine(kind: String) throws {
+    func otherBytesAreNotGenuine(kind: String) throws {
         for entry in try RealReceipts.entries(of: kind) {
             guard let bytes = try? RealReceipts.bytes(entry) else { continue }
             #expect(!verdict(bytes, at: 1_400_000_000).isGenuine, "\(entry.file)")

@@ -1,8 +1,8 @@
 import COpenSSL
 import TestSupport
 
-/// A chain of three certificates and messages signed under it, made with OpenSSL alone, so that the judge can be tried
-/// where no real receipt is at hand. 1024-bit keys and SHA-1 by default: the weakest the judge must accept.
+/// A chain of three certificates and messages signed under it, made with OpenSSL alone, so that OpenSSL's verdict can be tested
+/// where no real receipt is at hand. 1024-bit keys and SHA-1 by default: the weakest that it must accept.
 struct TestAuthority {
     /// 2020-01-01 to 2030-01-01, all three certificates.
     static let notBefore: Int64 = 1_577_836_800

@@ -123,7 +123,7 @@ struct CatalogTests {
         #expect(receipt.purchasesAsEncoded.last?.promotionalOfferId != nil)
     }
 
-    @Test("no purchase is later than the receipt that tells of it")
+    @Test("no purchase is later than its receipt")
     func purchasesPrecedeTheirReceipts() throws {
         var purchases = 0
         for item in Catalog.cases where item.expected.kind == .appReceipt && !item.name.hasPrefix("created-") {

@@ -92,7 +92,7 @@ struct EncodingTests {
         #expect(text(ForgedInstant(2012, 1, 1, 3)) == "2011-12-31 19:00:00")
     }
 
-    @Test("dates are written as each kind of receipt writes them, and tell what was written")
+    @Test("dates are written in the format of each kind of receipt, and contain the written time")
     func dateTexts() {
         let instant = ForgedInstant(2020, 10, 8, 11, 17, 49, milliseconds: 131)
         #expect(ForgedDate.seconds(instant).text == "2020-10-08T11:17:49Z")

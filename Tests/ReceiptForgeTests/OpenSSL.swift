@@ -3,7 +3,7 @@ import ReceiptForge
 import SharedReceipts
 import TestSupport
 
-/// The `openssl` command, an outside judge.
+/// The `openssl` command, an independent check.
 enum OpenSSL {
     static let path = ["/usr/bin/openssl", "/usr/local/bin/openssl", "/opt/homebrew/bin/openssl"]
         .first { FileManager.default.isExecutableFile(atPath: $0) }

@@ -2,7 +2,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("OpenSSL as the judge of forged messages", .enabled(if: OpenSSL.isAvailable))
+@Suite("OpenSSL verifies forged messages", .enabled(if: OpenSSL.isAvailable))
 struct OpenSSLTests {
     private static let judged = Catalog.cases.filter { $0.openSSLAccepts != nil }
 
@@ -18,7 +18,7 @@ struct OpenSSLTests {
         }
     }
 
-    @Test("what OpenSSL accepts and the verdict refuses is a rule that OpenSSL does not know")
+    @Test("messages that OpenSSL accepts and the verdict rejects break a rule that OpenSSL does not have")
     func differencesAreNamed() {
         let rules: Set<String> = [
             "missingLeafMarker", "missingIntermediateMarker", "basicConstraints", "keyUsage", "signerCount",

@@ -3,7 +3,7 @@ import ReceiptForge
 import SharedReceipts
 import Testing
 
-/// A definite-length reader for the shapes of containers; the tests' own, so that the forge is not its own judge.
+/// A definite-length reader for the shapes of containers; the tests' own, so that the forge does not check itself.
 struct Node {
     let tag: UInt8
     let contents: [UInt8]

@@ -5,7 +5,7 @@ import Synchronization
 /// A program that a test starts, with its output in files.
 ///
 /// Foundation's `Process` learns that a program has ended from a socket, and readers of its output from a pipe. A program that
-/// another thread starts at the same moment can inherit both, and then the wait goes on until that other program ends: a
+/// another thread starts at the same moment can inherit both, and then the wait continues until that other program ends: a
 /// test that starts a server never came to its end. This asks the kernel, closes every inherited file, and each wait has a
 /// limit.
 package final class ChildProcess: Sendable {

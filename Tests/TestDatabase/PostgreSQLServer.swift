@@ -59,12 +59,12 @@ public struct PostgreSQLServer: Sendable {
         _ = try await Self.run("bash", [script, command, directory])
     }
 
-    /// Runs SQL by psql, the outside judge of what is in the database.
+    /// Runs SQL by psql, an independent check of the database.
     @discardableResult
     public func sql(_ text: String) throws -> String {
         let arguments = psql(text)
         return try Self.output(
-            try ChildProcess.runWhileBlocking("psql", arguments, environment: Self.limits, within: Self.patience),
+            try ChildProcess.runWhileBlocking("psql", arguments, environment: Self.limits, within: Self.timeLimit),
             arguments)
     }
 
@@ -94,10 +94,10 @@ public struct PostgreSQLServer: Sendable {
         "PGCONNECT_TIMEOUT": "30", "PGOPTIONS": "-c lock_timeout=60s -c statement_timeout=100s",
     ]
     /// How many seconds a program may take.
-    private static let patience = 120.0
+    private static let timeLimit = 120.0
 
     private static func run(_ program: String, _ arguments: [String]) async throws -> String {
-        try output(try await ChildProcess.run(program, arguments, environment: limits, within: patience), arguments)
+        try output(try await ChildProcess.run(program, arguments, environment: limits, within: timeLimit), arguments)
     }
 
     private static func output(_ outcome: ChildProcess.Outcome, _ arguments: [String]) throws -> String {

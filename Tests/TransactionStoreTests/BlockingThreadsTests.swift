@@ -8,7 +8,7 @@ import TransactionStore
 struct BlockingThreadsTests {
     private static let processors = ProcessInfo.processInfo.activeProcessorCount
 
-    @Test func theyKnowThemselves() async {
+    @Test func currentThreadIsRecognized() async {
         #expect(!BlockingThreads.isCurrent)
         let threads = BlockingThreads(maximum: 2)
         await withTaskExecutorPreference(threads) {

@@ -34,7 +34,7 @@ struct BoundedStoreTests {
         #expect(begin.duration(to: .now) >= .milliseconds(500))
         #expect(store.isHanging(.read) && !store.isHanging(.write))
         #expect(store.abandonedCalls > 0 && store.timeouts > 0)
-        // The store is asked by one call at a time now.
+        // Only one call at a time uses the store now.
         let before = stub.calls
         for _ in 0..<500 { #expect(await Self.read(store) == .unavailable) }
         #expect(stub.calls - before < 250)
@@ -49,7 +49,7 @@ struct BoundedStoreTests {
         #expect(changes.all.dropFirst(earlier) == ["read true", "read false"])
     }
 
-    @Test func writersThatHangHoldUpNoReaders() async throws {
+    @Test func hangingWritersDelayNoReaders() async throws {
         let stub = HangingStore()
         let store = BoundedTransactionStore(stub, deadline: .milliseconds(500))
         stub.hang(true, writes: true)
@@ -96,8 +96,8 @@ struct BoundedStoreTests {
         #expect(stub.calls == maximum)
     }
 
-    /// A disk that hangs cannot be told to stop. The threads that read from it are lost to it until it goes on.
-    @Test func aDiskThatHangsHoldsABoundedNumberOfThreadsAndNoCaller() async throws {
+    /// A call to a hanging disk cannot be stopped. Its threads are blocked until the disk continues.
+    @Test func aHangingDiskBlocksABoundedNumberOfThreadsAndNoCaller() async throws {
         let folder = try TemporaryFolder()
         let disk = HangingDisk()
         var options = SQLiteTransactionStore.Options()
@@ -147,7 +147,7 @@ private final class Changes: Sendable {
     }
 }
 
-/// A store whose readers, or writers, wait until the test lets them go on. It ignores cancellation, as a disk does.
+/// A store whose readers, or writers, wait until the test lets them continue. It ignores cancellation, as a disk does.
 private final class HangingStore: TransactionStore {
     private struct State {
         var hangs: Set<Bool> = []
@@ -236,7 +236,7 @@ extension StoreCounts {
         transactions: 0, renewalInfos: 0, appTransactions: 0, customers: 0, receipts: 0, notifications: 0)
 }
 
-/// A disk whose readers wait, each with its thread, until the test lets them go on.
+/// A disk whose readers wait, each with its thread, until the test lets them continue.
 private final class HangingDisk: Sendable {
     private let state = Mutex((hangs: false, waiting: 0))
 

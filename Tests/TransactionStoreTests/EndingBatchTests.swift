@@ -5,7 +5,7 @@ import TransactionStore
 
 @Suite("Looks at all purchases that are due")
 struct EndingBatchTests {
-    /// Has three full batches, each of which takes a while.
+    /// Has three full batches that each take a while.
     private final class SlowStore: PurchaseEndings {
         let times = Mutex<[(begin: ContinuousClock.Instant, end: ContinuousClock.Instant)]>([])
 

@@ -62,7 +62,7 @@ struct LeftHashTests {
         #expect(secrets.count == 2)
     }
 
-    @Test("A write finds the secrets by the index, whatever the number of hashes")
+    @Test("A write finds the secrets by the index, for any number of hashes")
     func cost() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))

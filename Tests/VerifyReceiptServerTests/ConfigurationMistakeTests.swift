@@ -4,13 +4,13 @@ import Testing
 import VerifyReceipt
 import VerifyReceiptServer
 
-// Mistakes that change what is answered, or by whom, without a sign. Each is refused with the key named.
+// Mistakes that would silently change answers. Each is rejected with the name of the key.
 
 extension Configuration {
     // MARK: Listeners
 
     @Test(arguments: ["listen.host", "listen.port", "listen.role", "listen.tls.certificate"])
-    func aListenerGivenOutsideOfAFileWithListenersIsRefused(_ key: String) {
+    func aListenerOutsideOfAFileWithListenersIsRefused(_ key: String) {
         let text = "listeners: [{port: 1}, {port: 2, role: sandbox}]"
         let value = ["listen.port": "3", "listen.role": "both"][key] ?? "0.0.0.0"
         let variable = "LEGACY_RECEIPTS_" + key.uppercased().replacing(".", with: "_")
@@ -18,7 +18,7 @@ extension Configuration {
         #expect(Self.problems(text, environment: [variable: value]).map(\.place) == [variable])
     }
 
-    /// What the image sets must not beat the configuration that somebody mounts.
+    /// Values of the image must not override a mounted configuration.
     @Test func theImageIsConfiguredByAFileThatAMountedOneReplaces() throws {
         let docker = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../tools/docker").standardizedFileURL
@@ -86,7 +86,7 @@ extension Configuration {
         ("endpoint: {unknown-bundle-ids: }", "endpoint.unknown-bundle-ids"), ("store: {url: }", "store.url"),
         ("notifications: {v1: null}", "notifications.v1"), ("sandbox-hosts:", "sandbox-hosts"),
     ])
-    func whatIsGivenEmptyInAFileIsRefused(text: String, key: String) {
+    func anEmptyValueInAFileIsRefused(text: String, key: String) {
         #expect(Self.problems(text).map(\.key) == [key])
     }
 

@@ -37,7 +37,7 @@ import VerifyReceiptServer
         #expect(inFile != other)
     }
 
-    @Test func nothingGivenGivesTheDefaults() throws {
+    @Test func noSettingsGiveTheDefaults() throws {
         let configuration = try ConfigurationSources().load()
         let defaults = VerifyReceiptServerConfiguration()
         #expect(configuration.listeners == defaults.listeners)
@@ -70,7 +70,7 @@ import VerifyReceiptServer
         apps: "no apps are configured: receipts of every app are answered, and kept in the store"
     )
 
-    @Test func whatIsOpenWithoutConfigurationIsSaidInOneLineEach() throws {
+    @Test func eachOpenDefaultIsOneWarningLine() throws {
         let secret = "0123456789abcdef0123456789ABCDEF"
         #expect(try Self.load("# nothing\n").warnings == [Self.open.secrets, Self.open.apps])
         let only = try Self.load("account-secrets: [\(secret)]").warnings
@@ -115,7 +115,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: ["store.url", "account-secrets", "endpoint.base64", "shadow.url"])
-    func whatIsGivenEmptyIsRefused(_ key: String) {
+    func anEmptyValueIsRefused(_ key: String) {
         let variable = "LEGACY_RECEIPTS_" + key.uppercased().replacing(".", with: "_").replacing("-", with: "_")
         #expect(Self.problems("#", flags: [key: ""]).contains { $0.key == key })
         #expect(Self.problems("#", environment: [variable: ""]).contains { $0.key == key })
@@ -156,7 +156,7 @@ import VerifyReceiptServer
         #expect(try Self.load("apps: [{bundle-id: b}]").endpoint.signedTransactionVerifier == nil)
     }
 
-    @Test func askingTheAppStoreNeedsAKeyAndAStore() throws {
+    @Test func queryingTheAppStoreNeedsAKeyAndAStore() throws {
         let text = """
             apps:
               - bundle-id: com.example.one
@@ -181,7 +181,7 @@ import VerifyReceiptServer
         #expect(configuration.timeouts.write == .seconds(33))
     }
 
-    @Test func everyScalarKeyCanBeGivenByVariableAndFlag() throws {
+    @Test func everyScalarKeyCanBeSetByVariableAndFlag() throws {
         // The other member of a pair is missing then.
         let pairs = ["listen.tls.", "consumption."]
         for setting in Setting.all {
@@ -240,7 +240,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: ["a: [", "a: 1\na: 2", "{", "a: &x 1\nb: *y", "- 1", "text", "a: \"\\q\""])
-    func whatIsNoConfigurationIsRefused(text: String) {
+    func aFileThatIsNoConfigurationIsRefused(text: String) {
         #expect(!Self.problems(text).isEmpty)
     }
 
@@ -388,7 +388,7 @@ import VerifyReceiptServer
         // With every comment that is a value made one.
         let active = Self.uncommented(text)
         let problems = Self.problems(active).filter {
-            !$0.message.contains("cannot be read") && !$0.message.contains("no such file")
+            !$0.message.contains("cannot be read") && !$0.message.contains("the file or folder does not exist")
         }
         #expect(problems.isEmpty, "\(problems)")
         for setting in Setting.all {

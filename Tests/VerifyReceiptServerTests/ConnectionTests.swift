@@ -53,7 +53,7 @@ import VerifyReceiptServer
     }
 
     /// The table chooses on one thread, and the connection is closed on its own: a request may come in between.
-    @Test func aConnectionWhoseRequestComesAfterItWasChosenIsAnsweredFirst() throws {
+    @Test func aConnectionThatAnswersClosesWhenItIsIdle() throws {
         let table = table(1)
         let place = ConnectionPlace(try #require(open(0, in: table)), of: table)
         place.change(from: .idle, to: .answering)
@@ -69,7 +69,7 @@ import VerifyReceiptServer
     }
 
     /// A new connection is idle: it must not go before those whose bodies do not come.
-    @Test func theLongestWaitGoesWhateverItIsFor() throws {
+    @Test func theLongestWaitingConnectionClosesFirst() throws {
         let table = table(3)
         let places = try (0..<3).map { try #require(open($0, in: table)) }
         for place in places { table.set(.waitingForClient, of: place) }
@@ -78,7 +78,7 @@ import VerifyReceiptServer
         #expect(closed.all == [1, 2, 3])
     }
 
-    /// A connection closes some time after it was told to; until then it must not be told again, nor come back.
+    /// A connection closes some time after the request; until then it must not be closed again, nor be reused.
     @Test func aConnectionThatHasToGoCountsNoMore() throws {
         let table = table(1)
         let first = try #require(open(0, in: table))
@@ -136,7 +136,7 @@ import VerifyReceiptServer
         ("2001:db8::/32", "2001:db9::", false),
         ("::/0", "2001:db8::1", true), ("2001:db8::/65", "2001:db8::8000:0:0:0", false), ("::1", "::1", true),
     ])
-    func aNetworkHoldsItsAddresses(network: String, address: String, isInside: Bool) throws {
+    func aNetworkContainsItsAddresses(network: String, address: String, isInside: Bool) throws {
         let network = try #require(IPNetwork(network))
         let address = try #require(IPAddress(address))
         #expect(network.contains(address) == isInside)
@@ -147,7 +147,7 @@ import VerifyReceiptServer
         "example.com",
         "10.0.0.0/8/8", "2001:db8::1/32", "1.2.3.4 ", "[::1]",
     ])
-    func whatIsNoNetworkIsRefused(text: String) {
+    func anInvalidNetworkIsRefused(text: String) {
         #expect(IPNetwork(text) == nil)
         #expect(Configuration.problems("trusted-proxies: ['\(text)']").map(\.key) == ["trusted-proxies"])
     }
@@ -197,7 +197,7 @@ import VerifyReceiptServer
         ("10.0.0.2" + String(repeating: ", 10.0.0.2", count: 40), true), ("10.0.0.2", false),
         ("10.0.0.2, 10.0.0.3", false),
     ])
-    func whatIsNoAddressIsToldFromProxiesAlone(value: String, isUnclear: Bool) throws {
+    func anUnclearAddressIsDistinguishedFromProxiesOnly(value: String, isUnclear: Bool) throws {
         let trusted = try [#require(IPNetwork("10.0.0.0/8"))]
         let name = try #require(HTTPField.Name("X-Forwarded-For"))
         #expect(ForwardedAddress([name: value], trusted: trusted) == (isUnclear ? .unclear : .onlyProxies))
@@ -207,11 +207,11 @@ import VerifyReceiptServer
 
 extension ServerTests {
     @Suite(.serialized) struct Connections {
-        @Test func silentConnectionsLockNobodyOut() async throws { try await attack(40) }
+        @Test func silentConnectionsBlockNoClient() async throws { try await attack(40) }
 
         /// In a process of its own (tools/test.sh), as `aThousandConnectionsAreServed` is.
         @Test(.enabled(if: ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_MANY_CONNECTIONS"] != nil))
-        func tenThousandSilentConnectionsLockNobodyOut() async throws {
+        func tenThousandSilentConnectionsBlockNoClient() async throws {
             var limit = rlimit()
             #if os(Linux)
                 let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -254,7 +254,7 @@ extension ServerTests {
                 }
                 #expect((displaced ?? 0) > hostile / 2, "\(metrics)")
                 #expect(!metrics.contains("legacy_receipts_connections_refused_total{"))
-                // The log says so, and is not flooded with it: a line each ten seconds.
+                // The log has one line each ten seconds, and is not flooded.
                 let lines = server.log.text.split(separator: "\n").filter {
                     $0.contains("limits.connections is reached")
                 }
@@ -294,7 +294,7 @@ extension ServerTests {
         }
 
         /// With HTTP/2 a client can forbid its answer with a window of nothing, so that it is never taken.
-        @Test func answersThatAreNotTakenLockNobodyOut() async throws {
+        @Test func unreadAnswersBlockNoClient() async throws {
             let files = try TestCertificate()
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.limits.connections = 3
@@ -340,7 +340,7 @@ extension ServerTests {
         }
 
         /// Under TLS too, where a connection is silent before and after its handshake.
-        @Test func silentTLSConnectionsLockNobodyOut() async throws {
+        @Test func silentTLSConnectionsBlockNoClient() async throws {
             let files = try TestCertificate()
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.limits.connections = 5
@@ -445,7 +445,7 @@ extension ServerTests {
             }
         }
 
-        @Test func nobodyElseNamesTheClient() async throws {
+        @Test func onlyTrustedProxiesNameTheClient() async throws {
             try await TestServer.run { server in
                 let answer = try await Wire.ask(
                     server.port,

@@ -39,7 +39,7 @@ import VerifyReceiptServer
             .findings().map(\.problem)
     }
 
-    /// The call asks for the result of a test notification that there never was: it sends nothing and costs nobody anything.
+    /// The call requests the result of a test notification that does not exist: it sends no notification.
     @Test(arguments: [
         (404, #"{"errorCode":4040008,"errorMessage":"Test notification not found."}"#),
         (400, #"{"errorCode":4000020,"errorMessage":"Invalid token."}"#),
@@ -54,15 +54,15 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: [(401, "not accepted (401)"), (500, "HTTP 500"), (404, "HTTP 404")])
-    func aKeyThatDoesNotWorkIsSaid(status: Int, text: String) async throws {
+    func aRejectedKeyIsReported(status: Int, text: String) async throws {
         let answer = OneAnswer(status)
         let problems = try await Self.problems(answer)
         #expect(problems.count == 2 && problems.allSatisfy { $0?.contains(text) == true }, "\(problems)")
-        // Each is asked once.
+        // Each is queried once.
         #expect(answer.requests.withLock { $0.count } == 2)
     }
 
-    @Test func aStoreIsOpenedAndAsked() async throws {
+    @Test func aStoreIsOpenedAndQueried() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         try await SQLiteTransactionStore.open(path: path).close()

@@ -144,7 +144,7 @@ extension ServerTests {
     }
 }
 
-/// A server that is stopped when the test says so.
+/// A server that the test stops.
 private struct Instance: Sendable {
     let port: Int
     let adminPort: Int
@@ -189,7 +189,7 @@ private final class Balancer: Sendable {
     private let drain: Duration
     private let state = Mutex(State())
 
-    /// - Parameter drain: how long the servers go on after they have told that they stop.
+    /// - Parameter drain: how long the servers continue after readiness fails.
     init(drain: Duration) { self.drain = drain }
 
     var ready: Int { state.withLock { $0.servers.values.count { $0.isReady } } }

@@ -9,7 +9,7 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-@Suite("The ledger of a server says what ended by time")
+@Suite("The ledger of a server has entries for ends by time")
 struct EndingTests {
     private static let day: Int64 = 86_400_000
     private static let june: Int64 = 1_717_243_200_000

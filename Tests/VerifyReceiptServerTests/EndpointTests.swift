@@ -10,7 +10,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     @Suite(.serialized) struct Endpoint {
-        /// Reference.md V1.4: each is answered with HTTP 200 and this status, and the server goes on.
+        /// Reference.md V1.4: each is answered with HTTP 200 and this status, and the server continues.
         @Test(arguments: [
             ("", 21002), ("not JSON", 21002), ("receipt-data=Zm9vYmFy&password=x", 21002), ("[]", 21002),
             ("null", 21002), ("1", 21002), ("\"text\"", 21002), ("{}", 21002), ("{\"receipt-data\":null}", 21002),
@@ -33,7 +33,7 @@ extension ServerTests {
             #expect(answer.verifyStatus == status)
         }
 
-        @Test func metricsTellHowManyReceiptsCameAgain() async throws {
+        @Test func metricsCountRepeatedReceipts() async throws {
             try await TestServer.run { server in
                 for _ in 0..<3 {
                     let answer = try await Wire.ask(server.port, Sent.post(Sent.body()))

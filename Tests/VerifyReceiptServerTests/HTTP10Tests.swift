@@ -33,7 +33,7 @@ extension ServerTests {
         }
 
         @Test(arguments: [post("1.0", "Connection: Keep-Alive\r\n"), post("1.1")])
-        func connectionStaysWhereItIsAskedFor(request: String) async throws {
+        func connectionStaysOpenOnRequest(request: String) async throws {
             try await TestServer.run { server in
                 try await Wire.run {
                     let wire = try Wire(port: server.port)

@@ -3,7 +3,7 @@ import Testing
 import VerifyReceiptServer
 
 extension ServerTests {
-    /// What HTTP itself demands of a request (RFC 9110, RFC 9112), whatever its body holds.
+    /// The rules of HTTP for a request (RFC 9110, RFC 9112), with any body.
     @Suite(.serialized) struct HTTPRules {
         private static func post(_ path: String, _ headers: [String], version: String = "1.1") -> String {
             let all = headers + ["Content-Length: 2"]

@@ -124,7 +124,7 @@ extension ServerTests {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 1
-                $0.limits.awayRequests = 0
+                $0.limits.suspendedRequests = 0
             }
             let store = PuppetStore()
             store.become(.waits)
@@ -146,11 +146,11 @@ extension ServerTests {
             }
         }
 
-        @Test func workOfAClientThatWentAwayIsDropped() async throws {
+        @Test func workOfADisconnectedClientIsDropped() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 8
-                $0.limits.awayRequests = 0
+                $0.limits.suspendedRequests = 0
                 // A write that is given up is not tried again at once, so that requests would differ in what they cost.
                 $0.endpoint.learnsFromReceipts = false
             }

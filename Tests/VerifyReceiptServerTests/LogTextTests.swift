@@ -3,7 +3,7 @@ import Logging
 import Testing
 import VerifyReceiptServer
 
-/// A line of the log is one line of printable text, whatever a client has sent.
+/// A line of the log is one line of printable text, for any input of a client.
 @Suite struct LogTextTests {
     /// One of each Unicode category that does not print: Cc (C0 and C1), Cf, Zl, Zp, Co, Cn.
     static let unprintable: [Unicode.Scalar] = [
@@ -23,7 +23,7 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: VerifyReceiptServerConfiguration.Logging.Format.allCases)
-    func whatDoesNotPrintIsEscaped(format: VerifyReceiptServerConfiguration.Logging.Format) throws {
+    func unprintableCharactersAreEscaped(format: VerifyReceiptServerConfiguration.Logging.Format) throws {
         for scalar in Self.unprintable {
             let line = try Self.line(format, "a\(scalar)b")
             #expect(line.hasSuffix("\n"))
@@ -42,7 +42,7 @@ import VerifyReceiptServer
         #expect(object["field"] as? String == text)
     }
 
-    @Test func jsonSaysTheSameAfterItsEscapes() throws {
+    @Test func jsonHasTheSameTextAfterItsEscapes() throws {
         for scalar in Self.unprintable {
             let line = try Self.line(.json, "a\(scalar)b")
             let object = try #require(JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])

@@ -9,7 +9,7 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// Answers with what it was asked.
+/// Answers with the request.
 private final class EchoedLookUp: LookUpAnswers {
     let error: (any Error)?
     /// The first word of the questions that get no answer.
@@ -37,7 +37,7 @@ private final class EchoedLookUp: LookUpAnswers {
         try await answer("inspection \(String(decoding: document, as: UTF8.self))")
     }
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration,
+        _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration,
         signedData trust: SignedDataTrust
     ) async throws -> InspectorAnswer {
         if case .failure(let reason) = question {
@@ -156,7 +156,7 @@ extension ServerTests {
             }
         }
 
-        @Test("Without the token nothing is answered, and nobody is asked")
+        @Test("Without the token there is no answer and no query")
         func unauthorized() async throws {
             let answers = EchoedLookUp()
             try await Self.run(answers) { server, port in
@@ -186,7 +186,7 @@ extension ServerTests {
             }
         }
 
-        @Test("Bad questions are told what is wrong")
+        @Test("Invalid requests get an error that names the fault")
         func mistakes() async throws {
             try await Self.run { _, port in
                 let long = String(repeating: "1", count: 1_025)
@@ -286,7 +286,7 @@ extension ServerTests {
             }
         }
 
-        @Test("A store that fails is 503 with its kind of trouble, any other failure 500 without a word of it")
+        @Test("A store failure is 503 with its error code, any other failure 500 without details")
         func failures() async throws {
             let store = TransactionStoreError(.unavailable, "the message has an address")
             try await Self.run(EchoedLookUp(error: store)) { _, port in
@@ -300,7 +300,7 @@ extension ServerTests {
             }
         }
 
-        /// Asks so many times, and waits until all questions are asked, not for their answers.
+        /// Sends this many requests, and waits until all are sent, not for their answers.
         @inline(never)
         private static func hang(
             _ count: Int, _ port: Int, _ request: String, _ answers: EchoedLookUp
@@ -310,7 +310,7 @@ extension ServerTests {
                 wire.send(request)
                 return wire
             }
-            try await eventually("all are asked") { answers.asked.withLock { $0 } == count }
+            try await eventually("all are sent") { answers.asked.withLock { $0 } == count }
             return waiting
         }
 
@@ -404,7 +404,7 @@ extension ServerTests {
                 ("look-up: {enabled: true}", "look-up.token-files"),
                 ("look-up: {enabled: true, token-files: [short]}", "fewer than 32"),
                 ("look-up: {enabled: true, token-files: [none]}", "cannot be read"),
-                ("look-up: {enabled: true, token-files: [good]}\nstore: {url: none}", "no store"),
+                ("look-up: {enabled: true, token-files: [good]}\nstore: {url: none}", "needs a store"),
             ] {
                 let error = #expect(throws: ConfigurationError.self) { try load(lines) }
                 #expect("\(error.map { "\($0)" } ?? "")".contains(problem), "\(lines)")

@@ -65,13 +65,13 @@ extension ServerTests {
             }
         }
 
-        @Test func answersThatNobodyTakesAreCounted() async throws {
+        @Test func unreadAnswersAreCounted() async throws {
             try await TestServer.run { server in
                 let wire = try await Wire.run {
                     let wire = try Wire(port: server.port, receiveBuffer: 4_096)
                     // Answers pile up until no buffer of the system takes more.
                     let requests = String(repeating: Sent.post(Sent.body()), count: 40)
-                    for _ in 0..<200 where wire.send(requests, patience: 3) == false { break }
+                    for _ in 0..<200 where wire.send(requests, timeout: 3) == false { break }
                     return UncheckedBox(wire)
                 }
                 try await eventually("an answer is held") { Self.buffered(server) > 0 }
@@ -95,7 +95,7 @@ extension ServerTests {
 
         /// Two bytes of JSON become more than thirty of memory: what they become is reserved, not what was sent.
         @Test(arguments: ["[0,", "[],", #"{"":0},"#, #"[[0]],"#])
-        func aNotificationReservesWhatItsValuesCost(piece: String) async throws {
+        func aNotificationReservesTheMemoryOfItsValues(piece: String) async throws {
             let folder = try TemporaryFolder()
             let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
             let element = piece == "[0," ? "0," : piece

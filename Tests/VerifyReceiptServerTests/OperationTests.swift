@@ -49,7 +49,7 @@ extension ServerTests {
             wire.value.close()
         }
 
-        /// The puppet waits whatever happens to the task that asks it.
+        /// The puppet waits even if the calling task is canceled.
         @Test func stoppingEndsEvenIfTheStoreHangsAndIgnoresCancellation() async throws {
             let store = PuppetStore()
             store.become(.waits)
@@ -57,18 +57,18 @@ extension ServerTests {
             let (log, wire) = try await TestServer.run(configuration, store: store) { server in
                 let wire = try Wire(port: server.port)
                 wire.send(Sent.post(Sent.body()))
-                try await eventually("the store is asked") { store.calls == 1 }
+                try await eventually("the store is called") { store.calls == 1 }
                 return (server.log, UncheckedBox(wire))
             }
             // The server has returned, and the store still hangs.
-            #expect(log.text.contains("requests do not end and are left behind"))
+            #expect(log.text.contains("requests did not end in time and are abandoned"))
             store.become(.works)
             wire.value.close()
         }
 
         /// What else the sockets have to say while they end would hide the one line that matters.
         @Test(arguments: [true, false])
-        func aBusyPortIsAllThatIsSaid(isAdmin: Bool) async throws {
+        func aBusyPortIsTheOnlyErrorLogged(isAdmin: Bool) async throws {
             try await TestServer.run { first in
                 let log = try CapturedLog()
                 let port = isAdmin ? first.adminPort : first.port
@@ -129,7 +129,7 @@ extension ServerTests {
             }
         }
 
-        @Test func countersSayWhatWasAnswered() async throws {
+        @Test func countersMatchTheAnswers() async throws {
             try await TestServer.run { server in
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body(), path: "/sandbox/verifyReceipt"))
@@ -243,7 +243,7 @@ extension ServerTests {
 
         // MARK: TLS
 
-        @Test func tlsSpeaksHTTP2AndHTTP1() async throws {
+        @Test func tlsServesHTTP2AndHTTP1() async throws {
             let files = try TestCertificate()
             let configuration = VerifyReceiptServerConfiguration.testing { $0.listeners[0].tls = files.tls }
             try await TestServer.run(configuration) { server in
@@ -383,7 +383,7 @@ extension ServerTests {
         }
 
         /// A file that was cut off while it was written can be valid, and would let every password in.
-        @Test func reloadThatTakesTheLastSecretAwayIsRefusedWhole() async throws {
+        @Test func reloadThatRemovesTheLastSecretIsRefused() async throws {
             let ofApp = VerifyReceiptServerConfiguration.testing { $0.endpoint.apps = [Self.app(["first"])] }
             let ofAccount = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [Self.app([])]
@@ -415,7 +415,7 @@ extension ServerTests {
 
         /// The secrets of the other apps do not protect the receipts of the app that lost its only one.
         @Test("A reload that takes the last secret away from one of several apps is refused")
-        func reloadThatTakesTheLastSecretOfOneAppAwayIsRefused() async throws {
+        func reloadThatRemovesTheLastSecretOfOneAppIsRefused() async throws {
             let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
             let open = AppConfiguration(bundleId: "com.example.open")
             let configuration = VerifyReceiptServerConfiguration.testing {
@@ -453,7 +453,7 @@ extension ServerTests {
         }
 
         @Test("A reload that takes the account's secret away from an app without its own is refused")
-        func reloadThatTakesTheAccountSecretAwayFromAnAppIsRefused() async throws {
+        func reloadThatRemovesTheAccountSecretOfAnAppIsRefused() async throws {
             let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [other, Self.app([])]
@@ -473,7 +473,7 @@ extension ServerTests {
         }
 
         @Test("A reload that takes the account's secret away from the apps that are not configured is refused")
-        func reloadThatTakesTheAccountSecretAwayFromOtherAppsIsRefused() async throws {
+        func reloadThatRemovesTheAccountSecretOfOtherAppsIsRefused() async throws {
             let other = AppConfiguration(bundleId: "com.example.other", sharedSecrets: [SharedSecret("of other")])
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [other]
@@ -513,7 +513,7 @@ extension ServerTests {
         }
 
         /// Without apps the store would keep the receipts of every app.
-        @Test func reloadThatTakesTheLastAppAwayIsRefusedWhole() async throws {
+        @Test func reloadThatRemovesTheLastAppIsRefused() async throws {
             let configuration = VerifyReceiptServerConfiguration.testing {
                 $0.endpoint.apps = [AppConfiguration(bundleId: Sent.bundleId)]
                 $0.endpoint.accountSecrets = [SharedSecret("first")]

@@ -24,14 +24,14 @@ extension ServerTests {
             func begin() { state.withLock { $0.answers = [:] } }
             func stop() { state.withLock { $0.isStopped = true } }
             func add(_ answer: HTTPText) {
-                // What it rests on is said with every answer that the store was asked for.
+                // Every answer that uses the store states its source.
                 let source = answer.headers["legacy-receipts-source"] ?? "none"
                 let name = "\(answer.status) \(answer.verifyStatus ?? -1) \(source)"
                 state.withLock { $0.answers[name, default: 0] += 1 }
             }
         }
 
-        /// Who answers meanwhile is what is configured; nobody has to do anything for the recovery.
+        /// The configuration decides the answers meanwhile; the recovery is automatic.
         @Test(arguments: EndpointConfiguration.StoreFailure.allCases, ["stop", "crash"])
         func answersMeanwhileAndRecovers(
             whenStoreFails: EndpointConfiguration.StoreFailure, command: String

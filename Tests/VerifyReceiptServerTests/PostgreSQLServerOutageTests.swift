@@ -73,7 +73,7 @@ struct PostgreSQLServerOutageTests {
                 }
                 try await eventually("the load runs") { seen.count("notification 200") > 30 }
                 try await database.control(command)
-                try await eventually("clients are told to come again") {
+                try await eventually("clients get a retryable answer") {
                     seen.count("notification 503") > 3 && seen.count("receipt 200 21005") > 0
                 }
                 try await database.control("resume")

@@ -75,7 +75,7 @@ extension ServerTests {
             }
         }
 
-        @Test func withoutAStoreNothingIsSaidOfOne() async throws {
+        @Test func withoutAStoreReadinessOmitsTheStore() async throws {
             try await TestServer.run { server in
                 let ready = try await Self.ready(server)
                 #expect(ready == 200)

@@ -11,7 +11,7 @@ import VerifyReceiptServer
 extension ServerTests {
     /// The line that each request leaves in the log.
     @Suite(.serialized) struct RequestLog {
-        /// What somebody else's handler is given.
+        /// The input of another log handler.
         private final class Lines: Sendable {
             let all = Mutex<[(level: Logger.Level, message: String, metadata: Logger.Metadata)]>([])
 
@@ -36,7 +36,7 @@ extension ServerTests {
             }
         }
 
-        /// A receipt that is taken in, one that is refused, and a notification that nobody signed.
+        /// A stored receipt, a rejected receipt, and an unsigned notification.
         private static let requests = [
             Sent.post(Sent.body()), Sent.post(Sent.body("AAAA")), Sent.post("{}", path: "/notifications/v2"),
             Sent.post("{}", path: "/nowhere"),
@@ -119,7 +119,7 @@ extension ServerTests {
             }
         }
 
-        @Test func whatALoggerCarriesStandsInEachLine() async throws {
+        @Test func metadataOfALoggerIsInEachLine() async throws {
             let handler: @Sendable (LogWriter) -> any LogHandler = { writer in
                 var handler = ServerLogHandler(level: .info, writer: writer)
                 handler[metadataKey: "replica"] = "b7"

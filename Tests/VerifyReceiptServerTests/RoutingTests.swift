@@ -10,7 +10,7 @@ struct ServerTests {}
 
 extension ServerTests {
     @Suite(.serialized) struct Routing {
-        /// A receipt of production shows which environment was asked: 0 at production, 21008 at sandbox.
+        /// A receipt of production shows the environment of the request: 0 at production, 21008 at sandbox.
         @Test(arguments: [
             ("/verifyReceipt", "localhost", 0), ("/verifyReceipt", "buy.itunes.apple.com", 0),
             ("/verifyReceipt", "sandbox.itunes.apple.com", 21008),
@@ -69,7 +69,7 @@ extension ServerTests {
         }
 
         /// The HTTP parser knows a fixed list of methods: any other is no HTTP to it.
-        @Test func methodThatTheParserDoesNotKnowGets400() async throws {
+        @Test func anUnknownMethodGets400() async throws {
             let answer = try await TestServer.run { server in
                 try await Wire.ask(server.port, Sent.get("/verifyReceipt", method: "FOO"))
             }

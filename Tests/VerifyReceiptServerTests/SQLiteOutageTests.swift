@@ -43,7 +43,7 @@ struct SQLiteOutageTests {
         try await store.close()
     }
 
-    @Test func aReadOnlyStoreChangesNoAnswerAndLearnsAgainWhenItCan() async throws {
+    @Test func aReadOnlyStoreChangesNoAnswerAndStoresAgainWhenWritable() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.path + "/store.sqlite")
         let time = Time()

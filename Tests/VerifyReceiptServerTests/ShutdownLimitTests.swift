@@ -7,7 +7,7 @@ import VerifyReceiptServer
 
 /// A store that hangs does not keep the process.
 @Suite(.timeLimit(.minutes(10))) struct ShutdownLimitTests {
-    /// What a request that waits for such a store is: neither told to stop nor cancelled it ends.
+    /// A request that waits for such a store: it ends neither on a stop nor on cancellation.
     private final class Hanging: Service {
         private let waiting = Mutex<CheckedContinuation<Void, Never>?>(nil)
         private let onRun: @Sendable () -> Void
@@ -48,7 +48,7 @@ import VerifyReceiptServer
         await group.triggerGracefulShutdown()
         // The group itself waits for ever.
         for await _ in ends {}
-        #expect(log.text.contains("does not come to an end"))
+        #expect(log.text.contains("does not end"))
         hanging.release()
         try? await run
     }

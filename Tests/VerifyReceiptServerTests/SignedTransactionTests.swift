@@ -124,7 +124,7 @@ extension ServerTests {
         }
 
         /// The responder that the test authority names is of a domain that cannot exist: there is no answer.
-        @Test func revocationIsCheckedOnlyWhereItIsAskedFor() async throws {
+        @Test func revocationIsCheckedOnlyWhereConfigured() async throws {
             let jws = try TestSignedDataAuthority.standard.sign(payload: Self.transaction(.production))
             let checking = Self.switchedOn.replacing("trust: {", with: "trust: {revocation-check: true, ")
             #expect(try await Self.status(jws, Self.configuration(checking)) == 21100)

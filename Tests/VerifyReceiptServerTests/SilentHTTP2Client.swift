@@ -3,7 +3,7 @@ import NIOPosix
 import NIOSSL
 import Synchronization
 
-/// A client that speaks TLS with `h2` and sends exactly the bytes it is told to: it acknowledges nothing.
+/// A client for TLS with `h2` that sends exactly the given bytes: it acknowledges nothing.
 final class SilentHTTP2Client: Sendable {
     private let channel: any Channel
     private let collector: Collector

@@ -96,7 +96,7 @@ extension ServerTests {
                     let wire = try Wire(port: server.port, receiveBuffer: 4_096)
                     // Answers pile up until no buffer of the system takes more, and the server ends the connection.
                     let requests = String(repeating: Sent.post(Sent.body()), count: 40)
-                    while wire.send(requests, patience: Wire.patience) {}
+                    while wire.send(requests, timeout: Wire.timeout) {}
                 }
                 try await eventually("it is cut") { server.metric("connections") == 0 }
                 #expect(server.server.metricsText.contains("phase=\"write\""))

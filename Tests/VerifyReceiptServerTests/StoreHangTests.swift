@@ -48,20 +48,20 @@ extension ServerTests {
                 async let second = Self.ask(server)
                 try await eventually("two wait for the store") { store.calls == 2 }
                 for _ in 0..<5 { #expect(try await Self.ask(server, Self.localReceipt) == 0) }
-                #expect(server.server.metricsText.contains("legacy_receipts_requests_away 2\n"))
+                #expect(server.server.metricsText.contains("legacy_receipts_requests_suspended 2\n"))
                 #expect(store.calls == 2)
                 store.become(.works)
                 #expect(try await first == 0)
                 #expect(try await second == 0)
                 try await eventually("nothing is in flight") {
                     let text = server.server.metricsText
-                    return text.contains("legacy_receipts_requests_away 0\n")
+                    return text.contains("legacy_receipts_requests_suspended 0\n")
                         && text.contains("legacy_receipts_requests_in_flight 0\n")
                 }
             }
         }
 
-        @Test func whatNeedsTheStoreFailsAtItsDeadlineAndThenAtOnceUntilItAnswers() async throws {
+        @Test func requestsThatNeedAHangingStoreFailAtTheDeadlineThenAtOnce() async throws {
             let store = PuppetStore()
             try await TestServer.run(Self.configuration(), store: store) { server in
                 // A busy machine may take longer than the deadline.
@@ -80,7 +80,7 @@ extension ServerTests {
                 #expect(metrics.contains("legacy_receipts_store_reading_hangs 1\n"))
                 #expect(metrics.contains("legacy_receipts_store_writable 0\n"))
                 store.become(.works)
-                try await eventually("the store is asked again") { try await Self.ask(server) == 0 }
+                try await eventually("the store is called again") { try await Self.ask(server) == 0 }
                 try await eventually("it is ready again") { try await Self.ready(server).status == 200 }
                 try await eventually("no call is left behind") {
                     server.server.metricsText.contains("legacy_receipts_store_abandoned_calls 0\n")
@@ -90,14 +90,14 @@ extension ServerTests {
             }
         }
 
-        @Test func receiptsAnswerWithoutAStoreThatHangsAndReadinessSaysSo() async throws {
+        @Test func receiptsAreAnsweredWhileTheStoreHangsAndReadinessReportsIt() async throws {
             let configuration = Self.configuration { $0.endpoint.whenStoreFails = .receiptOnly }
             let store = PuppetStore()
             try await TestServer.run(configuration, store: store) { server in
                 try await eventually("the store is found to work") { try await Self.ready(server).body == "ok\n" }
                 store.become(.hangs)
                 for _ in 0..<20 { #expect(try await Self.ask(server) == 0) }
-                try await eventually("it is said that the store does not answer") {
+                try await eventually("the log states that the store does not answer") {
                     let readiness = try await Self.ready(server)
                     #expect(readiness.status == 200)
                     return readiness.body.hasPrefix("ok without the store: ")
@@ -119,7 +119,7 @@ extension ServerTests {
         }
 
         @Test(arguments: [PuppetStore.Mood.fails(.unavailable), .hangs])
-        func aStoreThatCannotBeUsedAtStartIsSaid(mood: PuppetStore.Mood) async throws {
+        func anUnusableStoreIsReportedAtStart(mood: PuppetStore.Mood) async throws {
             let store = PuppetStore()
             store.become(mood)
             try await TestServer.run(Self.configuration(), store: store) { server in
@@ -129,8 +129,8 @@ extension ServerTests {
                 }
                 store.become(.works)
             }
-            let patient = Self.configuration { $0.timeouts.store = .seconds(60) }
-            let working = try await TestServer.run(patient, store: PuppetStore()) { server in
+            let longTimeouts = Self.configuration { $0.timeouts.store = .seconds(60) }
+            let working = try await TestServer.run(longTimeouts, store: PuppetStore()) { server in
                 let status = try await Self.ask(server)
                 #expect(status == 0)
                 return server.log

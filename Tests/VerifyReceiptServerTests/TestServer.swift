@@ -111,7 +111,7 @@ extension VerifyReceiptServerConfiguration {
         configuration.timeouts.appStore = .seconds(60)
         // Other tests keep the disk and the processor busy.
         configuration.endpoint.learningLimit = .seconds(60)
-        // Longer than `Wire.patience`: a connection that such a limit ends has not ended as a test expects.
+        // Longer than `Wire.timeout`: a connection that such a limit ends has not ended as a test expects.
         configuration.timeouts.handshake = .seconds(600)
         configuration.timeouts.headers = .seconds(600)
         configuration.timeouts.body = .seconds(600)
@@ -182,8 +182,8 @@ final class PuppetStore: TransactionStore {
     /// - Parameter writes: whether the call is one that a store which can only be read refuses.
     private func check(writes: Bool) throws {
         switch state.withLock({ $0.mood }) {
-        case .fails(let code): throw TransactionStoreError(code, "as told")
-        case .refusesWrites(let code) where writes: throw TransactionStoreError(code, "as told")
+        case .fails(let code): throw TransactionStoreError(code, "as configured")
+        case .refusesWrites(let code) where writes: throw TransactionStoreError(code, "as configured")
         default: break
         }
     }

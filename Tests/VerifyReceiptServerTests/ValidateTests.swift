@@ -69,7 +69,7 @@ extension ServerTests {
             #expect(answer.status == 405 && answer.headers["allow"] == "POST")
         }
 
-        /// A web view asks first, and reads an answer only if that allows its origin.
+        /// A web view sends a preflight first, and reads an answer only if that allows its origin.
         @Test func webViewsOfAnyOriginMaySendValidations() async throws {
             try await TestServer.run(Self.configuration()) { server in
                 let question = try await Wire.ask(
@@ -119,11 +119,11 @@ extension ServerTests {
             let configuration = Self.configuration {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 0
-                $0.limits.awayRequests = 0
+                $0.limits.suspendedRequests = 0
             }
             try await TestServer.run(configuration, store: store) { server in
                 async let first = Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
-                try await eventually("the store is asked") { store.calls > 0 }
+                try await eventually("the store is called") { store.calls > 0 }
                 let second = try await Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
                 #expect(second.status == 503)
                 #expect(try Self.read(second.body)["code"] as? Int == 6_777_014)
@@ -132,7 +132,7 @@ extension ServerTests {
             }
         }
 
-        @Test func theLogLineNamesTheReceiptByItsHashAndHoldsNothingOfIt() async throws {
+        @Test func theLogLineContainsOnlyTheHashOfTheReceipt() async throws {
             let log = try await TestServer.run(Self.configuration(), logLevel: .trace) { server in
                 _ = try await Wire.ask(server.port, Sent.post(Self.body(), path: "/validate"))
                 _ = try await Wire.ask(server.port, Sent.post(Self.body(type: "s3cr3t"), path: "/validate"))

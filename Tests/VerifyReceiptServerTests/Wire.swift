@@ -2,15 +2,15 @@ import Dispatch
 import Foundation
 import TestSupport
 
-/// A TCP connection that sends exactly the bytes it is told to. All its calls block: use ``Wire/run(_:)``.
+/// A TCP connection that sends exactly the given bytes. All its calls block: use ``Wire/run(_:)``.
 final class Wire {
     private var descriptor: Int32
     private var received: [UInt8] = []
 
     /// Seconds after which a silent server fails the test, more than a busy machine may stand still.
-    static let patience: Int32 = 120
+    static let timeout: Int32 = 120
 
-    /// - Parameter receiveBuffer: bytes that the system takes before anybody reads; nil for its default.
+    /// - Parameter receiveBuffer: bytes that the system accepts before any read; nil for its default.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if os(Linux)
             let type = Int32(SOCK_STREAM.rawValue)
@@ -85,7 +85,7 @@ final class Wire {
     /// Sends what the system takes.
     ///
     /// - Returns: false if it takes nothing for so many seconds, or the server has closed the connection.
-    func send(_ text: String, patience seconds: Int32) -> Bool {
+    func send(_ text: String, timeout seconds: Int32) -> Bool {
         let bytes = Array(text.utf8)
         var offset = 0
         while offset < bytes.count {
@@ -126,7 +126,7 @@ final class Wire {
     /// Whether something came; false at the end.
     private func readSome() throws -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard pollSome(&poll, Self.patience * 1_000) > 0 else { throw TestFailure("the server is silent") }
+        guard pollSome(&poll, Self.timeout * 1_000) > 0 else { throw TestFailure("the server is silent") }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         let count = buffer.withUnsafeMutableBytes { readBytes(descriptor, $0.baseAddress, $0.count) }
         guard count > 0 else { return false }

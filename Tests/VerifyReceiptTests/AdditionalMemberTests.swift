@@ -88,7 +88,7 @@ import VerifyReceipt
             transactions: facts)
     }
 
-    @Test func termsOfNonRenewingSubscriptionsAreAddedWhereTheConfigurationAsksForThem() async throws {
+    @Test func termsOfNonRenewingSubscriptionsAreAddedWhereConfigured() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.set([Self.season("1", day: 0), Self.season("2", day: 3)])])
         func terms() async throws -> [String: [String?]] {
@@ -108,7 +108,7 @@ import VerifyReceipt
         #expect(found["2"] == days(3, 10))
     }
 
-    @Test func seatsOfThePeriodAreAddedWhereTheConfigurationAsksForThem() async throws {
+    @Test func seatsOfThePeriodAreAddedWhereConfigured() async throws {
         let store = MemoryStore()
         _ = try await store.apply([
             Self.set([Self.team("530001234580000", quantity: 5, revoked: 2), Self.team("530001234590000", quantity: 3)])
@@ -119,7 +119,7 @@ import VerifyReceipt
         #expect(rows["530001234567000"].map { $0["seats"] == nil } == true)
     }
 
-    @Test func nothingIsAddedUnlessTheConfigurationAsksForIt() async throws {
+    @Test func nothingIsAddedByDefault() async throws {
         let store = MemoryStore()
         _ = try await store.apply([
             Self.set([Self.season("1", day: 0), Self.team("530001234580000", quantity: 5)])

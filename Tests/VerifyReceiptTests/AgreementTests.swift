@@ -71,7 +71,7 @@ import VerifyReceipt
 
     typealias Catalogs = [Shelf.CatalogKind: ProductCatalog]
 
-    /// Made once for many customers, because each endpoint checks the chain of certificates anew. All but the first keep no
+    /// Made once for many customers, because each endpoint verifies the certificate chain again. All but the first keep no
     /// receipt: they verify each request.
     private struct Endpoints {
         /// Has the store with all documents of all customers.
@@ -621,8 +621,9 @@ import VerifyReceipt
             for (index, offer) in Shelf.offers.enumerated() {
                 let isRefused = conclusions.introductory[place][index].eligibility == .notEligible
                 let products = groups.filter { $0.value == offer.group }.keys
-                let told = products.filter(ineligible.contains)
-                #expect(told.count == (isRefused ? products.count : 0), "\(name(customer)): \(offer.group) at \(now)")
+                let refused = products.filter(ineligible.contains)
+                #expect(
+                    refused.count == (isRefused ? products.count : 0), "\(name(customer)): \(offer.group) at \(now)")
             }
         }
     }

@@ -44,7 +44,7 @@ import VerifyReceipt
         #expect(text.contains(#""download_id":9223372036854775807"#))
     }
 
-    @Test func requestDateIsTheMomentOfAskingWithItsMilliseconds() async throws {
+    @Test func theRequestDateIsTheTimeOfTheRequestInMilliseconds() async throws {
         let receipt = try unwrap(try await reply(appReceipt()).receipt)
         #expect(receipt.text("request_date_ms") == "1717243200789")
         #expect(receipt.text("request_date") == "2024-06-01 12:00:00 Etc/GMT")
@@ -67,7 +67,7 @@ import VerifyReceipt
         #expect(reply.json["environment"]?.string == "Sandbox")
     }
 
-    @Test func whatTheReceiptDoesNotHaveIsLeftOut() async throws {
+    @Test func membersMissingFromTheReceiptAreLeftOut() async throws {
         let bytes = try appReceipt {
             $0.receiptType = nil
             $0.downloadId = nil
@@ -192,9 +192,9 @@ import VerifyReceipt
         #expect(facts.verificationNanoseconds > 0 && !facts.storeFailed && facts.transactionsFromStore == 0)
     }
 
-    // MARK: What nobody stated
+    // MARK: Members without a source
 
-    @Test func nothingIsPresumedUnlessItIsAskedFor() async throws {
+    @Test func nothingIsPresumedByDefault() async throws {
         let bare = month(0).with {
             $0.ownershipType = nil
             $0.isInIntroOfferPeriod = nil
@@ -203,7 +203,7 @@ import VerifyReceipt
         #expect(entry["in_app_ownership_type"] == nil && entry["is_in_intro_offer_period"] == nil)
     }
 
-    @Test func presumedMembersFillWhatNobodyStatedAndNothingElse() async throws {
+    @Test func presumedMembersFillOnlyMissingMembers() async throws {
         let endpoint = try testEndpoint { $0.presumedMembers = .all }
         let bare = month(0).with {
             $0.ownershipType = nil
@@ -233,7 +233,7 @@ import VerifyReceipt
         #expect(reply.json["latest_receipt"] == nil)
     }
 
-    @Test func presumedListsDoNotBringWhatTheConfigurationLeavesOut() async throws {
+    @Test func presumedListsOmitMembersThatTheConfigurationLeavesOut() async throws {
         let endpoint = try testEndpoint {
             $0.presumedMembers.lists = true
             $0.latestTransactions = .withSubscriptions

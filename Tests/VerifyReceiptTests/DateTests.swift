@@ -43,7 +43,7 @@ import VerifyReceipt
         }
     }
 
-    /// An independent judge: Foundation's time zone, around every change and at every hour of some years.
+    /// An independent check: Foundation's time zone, around every change and at every hour of some years.
     @Test func everyHourAroundEveryChangeFrom1970To2100IsThatOfFoundation() throws {
         let zone = try unwrap(TimeZone(identifier: "America/Los_Angeles"))
         func agree(_ seconds: Int64) -> Bool {

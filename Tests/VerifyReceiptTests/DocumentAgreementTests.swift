@@ -22,7 +22,7 @@ import VerifyReceipt
     }
 
     /// What a store says of one transaction in the end.
-    private struct Told: Equatable {
+    private struct StoredAnswer: Equatable {
         let payload: JWSTransactionDecodedPayload
         let legacy: LegacyTransactionFields
         let isSigned: Bool
@@ -108,18 +108,18 @@ import VerifyReceipt
         }
     }
 
-    private static func told(
+    private static func answers(
         by store: SQLiteTransactionStore, in scopes: Set<StoreScope>
-    ) async throws -> (transactions: [Key: Told], customers: [Key: Concluded]) {
-        var told: [Key: Told] = [:]
+    ) async throws -> (transactions: [Key: StoredAnswer], customers: [Key: Concluded]) {
+        var stated: [Key: StoredAnswer] = [:]
         var concluded: [Key: Concluded] = [:]
         for scope in scopes {
             try await store.forEachCustomer(in: scope) { customer in
                 concluded[Key(scope: scope, id: customer.identities.first?.value ?? "")] = Concluded(customer)
                 for transaction in customer.transactions {
                     let key = Key(scope: scope, id: transaction.payload.transactionId ?? "")
-                    #expect(told[key] == nil, "\(key.id) belongs to two customers")
-                    told[key] = Told(
+                    #expect(stated[key] == nil, "\(key.id) belongs to two customers")
+                    stated[key] = StoredAnswer(
                         payload: transaction.payload, legacy: transaction.legacy, isSigned: transaction.isSigned)
                 }
             }
@@ -127,9 +127,9 @@ import VerifyReceipt
         var position: Int64 = 0
         while true {
             let entries = try await store.changes(after: position, limit: 10_000)
-            guard let last = entries.last else { return (told, concluded) }
+            guard let last = entries.last else { return (stated, concluded) }
             for entry in entries where entry.event.isState {
-                told[Key(scope: entry.scope, id: entry.transactionId)]?.event = entry.event
+                stated[Key(scope: entry.scope, id: entry.transactionId)]?.event = entry.event
             }
             position = last.position
         }
@@ -156,16 +156,16 @@ import VerifyReceipt
         let scopes = Set(statements.map(\.scope))
         try await withStore { first in
             for statement in statements { _ = try await first.apply([statement]) }
-            let (told, concluded) = try await told(by: first, in: scopes)
+            let (stated, concluded) = try await answers(by: first, in: scopes)
             var generator = SeededGenerator(seed: seed)
             // One document has one order.
             for _ in 0..<(statements.count > 1 ? 3 : 0) {
                 let other = try await withStore { second in
                     for statement in statements.shuffled(using: &generator) { _ = try await second.apply([statement]) }
-                    return try await Self.told(by: second, in: scopes)
+                    return try await Self.answers(by: second, in: scopes)
                 }
-                #expect(Set(told.keys) == Set(other.transactions.keys))
-                for (key, one) in told {
+                #expect(Set(stated.keys) == Set(other.transactions.keys))
+                for (key, one) in stated {
                     #expect(one == other.transactions[key], "\(key.id): the order of the documents matters")
                 }
                 #expect(Set(concluded.keys) == Set(other.customers.keys))
@@ -173,28 +173,28 @@ import VerifyReceipt
                     #expect(one == other.customers[key], "\(key.id): the order of the documents matters")
                 }
             }
-            for (key, one) in told { expectLedger(one, key.id) }
+            for (key, one) in stated { expectLedger(one, key.id) }
             for receipt in receipts {
                 try expectMapping(receipt)
-                try await expectReply(receipt, told, first, trust)
+                try await expectReply(receipt, stated, first, trust)
             }
         }
     }
 
-    private static func expectLedger(_ told: Told, _ id: String) {
-        guard told.isSigned else {
-            #expect(told.event == nil, "\(id): an unsigned purchase is in the ledger")
+    private static func expectLedger(_ stated: StoredAnswer, _ id: String) {
+        guard stated.isSigned else {
+            #expect(stated.event == nil, "\(id): an unsigned purchase is in the ledger")
             return
         }
         let expected: Set<LedgerEntry.Event> =
-            if told.payload.isUpgraded == true {
+            if stated.payload.isUpgraded == true {
                 [.upgraded]
-            } else if told.payload.revocationDate != nil {
+            } else if stated.payload.revocationDate != nil {
                 [.revoked]
             } else {
                 [.purchased, .reinstated]
             }
-        #expect(told.event.map { expected.contains($0) } == true, "\(id): \(String(describing: told.event))")
+        #expect(stated.event.map { expected.contains($0) } == true, "\(id): \(String(describing: stated.event))")
     }
 
     /// The mapping of one receipt concludes what a store does that knows nothing else, and states what the store states.
@@ -221,9 +221,9 @@ import VerifyReceipt
         }
     }
 
-    /// The reply lists purchases as the store tells them, and grants what the entitlements say.
+    /// The reply lists the purchases of the store, and grants the same as the entitlements.
     private static func expectReply(
-        _ receipt: Receipt, _ told: [Key: Told], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
+        _ receipt: Receipt, _ stated: [Key: StoredAnswer], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
     ) async throws {
         guard let facts = FactSet(receipt.verified, bytes: receipt.bytes) else { return }
         var configuration = EndpointConfiguration(trust: trust)
@@ -233,7 +233,8 @@ import VerifyReceipt
         for now in [requestDate, (facts.receipt?.signedDate ?? 0) + 1_000] {
             let reply = try await endpoint.ask(body(receipt.bytes), at: environment, now: now)
             for row in reply.latest ?? [] {
-                guard let id = row.text("transaction_id"), let one = told[Key(scope: facts.scope, id: id)], one.isSigned
+                guard let id = row.text("transaction_id"), let one = stated[Key(scope: facts.scope, id: id)],
+                    one.isSigned
                 else { continue }
                 let place = "\(receipt.name) \(id)"
                 #expect((row.text("is_upgraded") == "true") == (one.payload.isUpgraded == true), "\(place)")

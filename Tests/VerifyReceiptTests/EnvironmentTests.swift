@@ -19,7 +19,7 @@ import VerifyReceipt
         #expect(try await testEndpoint().ask(body(appReceipt()), at: .production).status == 0)
     }
 
-    @Test func theEnvironmentIsJudgedBeforeTheSignature() async throws {
+    @Test func theEnvironmentIsCheckedBeforeTheSignature() async throws {
         #expect(try await testEndpoint().ask(body(damaged(sandboxReceipt())), at: .production).status == 21007)
         #expect(try await testEndpoint().ask(body(damaged(appReceipt())), at: .sandbox).status == 21008)
         #expect(try await testEndpoint().ask(body(damaged(appReceipt())), at: .production).status == 21003)
@@ -38,7 +38,7 @@ import VerifyReceipt
         #expect(unsigned.bundleId == nil && !unsigned.isConfiguredApp)
     }
 
-    @Test func theEnvironmentIsJudgedBeforeThePassword() async throws {
+    @Test func theEnvironmentIsCheckedBeforeThePassword() async throws {
         let endpoint = try testEndpoint { $0.accountSecrets = [SharedSecret("s3cret")] }
         #expect(try await endpoint.ask(body(sandboxReceipt([month(0)])), at: .production).status == 21007)
     }
@@ -77,7 +77,7 @@ import VerifyReceipt
         }
     }
 
-    /// The type alone makes it one of Xcode's, whoever signed it.
+    /// The type makes it a receipt of Xcode, with any signer.
     @Test func aReceiptOfTypeXcodeByAnUntrustedSignerIs21002() async throws {
         let bytes = damaged(try appReceipt { $0.receiptType = "Xcode" })
         #expect(try await testEndpoint().ask(body(bytes)).status == 21002)
@@ -100,7 +100,7 @@ import VerifyReceipt
     }
 
     /// Deleting one unsigned line must not make a real purchase.
-    @Test func aTransactionReceiptWhoseClaimContradictsItsIdIsNeverProduction() async throws {
+    @Test func aTransactionReceiptWithContradictingIdIsNeverProduction() async throws {
         let forged = try sandboxTransactionReceipt { $0.environment = nil }
         #expect(try await reply(forged, at: .production) == #"{"status":21007}"#)
         #expect(try await testEndpoint().ask(body(forged), at: .sandbox).status == 0)

@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// Which purchases the App Store has to be asked about before an answer counts as current.
+/// The purchases that need an App Store query before an answer counts as current.
 @Suite struct FreshnessCoverageTests {
     private static let scope = StoreScope(environment: .production, bundleId: bundleId)
     private static let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
@@ -45,11 +45,11 @@ import VerifyReceipt
             ])
     }
 
-    /// An App Store of so many accounts with one purchase each. It answers about what it is asked, and no more.
+    /// An App Store of these accounts with one purchase each. It answers only about the queried purchase.
     private final class AppStore: CustomerRefreshing {
         let store: any TransactionStore
         let accounts: [String: FactSet]
-        /// When it says it was asked.
+        /// The date of the query that it reports.
         let time: Int64
         /// What it does not know.
         let unknown: Set<String>
@@ -93,7 +93,7 @@ import VerifyReceipt
         }.ask(body(try appReceipt([month(0)])), now: now)
     }
 
-    @Test func anAnswerAboutOneAccountSaysNothingOfTheOther() async throws {
+    @Test func anAnswerAboutOneAccountDoesNotCoverTheOther() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
         let appStore = AppStore(store, [Self.bob: Self.fact(Self.bob, refunded: true)])
@@ -103,7 +103,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.ageMilliseconds == 0)
     }
 
-    @Test func anAccountThatTheAnswerRevealsIsAskedAboutToo() async throws {
+    @Test func anAccountThatTheAnswerRevealsIsQueriedToo() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.bob, signed: requestDate - 3_600_001)])
         let appStore = AppStore(
@@ -113,7 +113,7 @@ import VerifyReceipt
         #expect(reply.latest(Self.bob)?["cancellation_date_ms"] != nil)
     }
 
-    @Test func aPurchaseLearnedSinceTheLastAnswerIsAskedAbout() async throws {
+    @Test func aPurchaseStoredSinceTheLastAnswerIsQueried() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, source: .notificationV2)])
         let appStore = AppStore(store)
@@ -121,7 +121,7 @@ import VerifyReceipt
         #expect(appStore.asked.withLock { $0 } == [Self.bob])
     }
 
-    @Test func whatNobodySignedIsAskedAboutWhereAnswersShowIt() async throws {
+    @Test func unsignedPurchasesAreQueriedWhereRepliesShowThem() async throws {
         for recordedFacts in [EndpointConfiguration.RecordedFacts.completing, .granting] {
             let store = MemoryStore()
             let recorded = Self.fact(Self.bob, source: .recordedReply)
@@ -136,7 +136,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func aPurchaseOfWhichTheAppStoreStatesNothingCountsAsAskedAbout() async throws {
+    @Test func aPurchaseMissingFromTheAnswerCountsAsQueried() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(store, appStore)
@@ -158,7 +158,7 @@ import VerifyReceipt
         #expect(answered.reply.facts.source == .store && !answered.reply.facts.appStoreFailed)
     }
 
-    @Test("One unknown subscription that runs is enough for 21010, whoever's the other purchases are")
+    @Test("One unknown current subscription is enough for 21010, with other purchases of any account")
     func oneUnknownSubscription() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.fact(Self.ada), Self.fact(Self.bob, signed: requestDate - 3_600_001)])
@@ -214,7 +214,7 @@ import VerifyReceipt
         #expect(appStore.asked.withLock { $0 } == [Self.ada])
     }
 
-    @Test func anAnswerThatIsTooOldIsNoneAndNobodyAsksForEver() async throws {
+    @Test func anAnswerThatIsTooOldIsIgnoredAndCallsAreLimited() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store, time: requestDate - 3_600_001)
         #expect(try await Self.ask(store, appStore).status == 21005)
@@ -223,7 +223,7 @@ import VerifyReceipt
         #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil)
     }
 
-    @Test("What the App Store has said and cannot be read back is not vouched for", arguments: [true, false])
+    @Test("An App Store answer that cannot be read back from the store is not used", arguments: [true, false])
     func unreadable(isRequired: Bool) async throws {
         let store = VanishingStore()
         let appStore = AppStore(store) { await store.vanish() }
@@ -249,14 +249,14 @@ import VerifyReceipt
     }
 }
 
-/// A store that knows nobody, until it cannot be read any more.
+/// A store without customers, until it cannot be read any more.
 private actor VanishingStore: TransactionStore {
     private var isGone = false
 
     func vanish() { isGone = true }
 
     func customer(_ identities: [CustomerIdentity], in scope: StoreScope) async throws -> Customer? {
-        if isGone { throw TransactionStoreError(.unavailable, "as told") }
+        if isGone { throw TransactionStoreError(.unavailable, "as configured") }
         return nil
     }
 

@@ -76,7 +76,7 @@ import VerifyReceipt
     private static let hour: Int64 = 3_600_000
     private static let current = Freshness(source: .appStore, maximumAge: hour)
 
-    @Test func theStoreIsTheDefaultAndAsksNobody() async throws {
+    @Test func theStoreIsTheDefaultAndCallsNoAPI() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(Freshness(), store, appStore)
@@ -85,7 +85,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == nil)
     }
 
-    @Test func localAnswersFromTheReceiptAndStillLearns() async throws {
+    @Test func localAnswersFromTheReceiptAndStillStoresIt() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate)])
         let reply = try await Self.ask(Freshness(source: .local), store, AppStore(store))
@@ -97,7 +97,7 @@ import VerifyReceipt
         #expect(known?.newestAppReceipt != nil)
     }
 
-    @Test func theAppStoreIsAskedWhereItNeverSpoke() async throws {
+    @Test func theAppStoreIsQueriedIfItNeverAnswered() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store)
         let reply = try await Self.ask(Self.current, store, appStore)
@@ -150,7 +150,7 @@ import VerifyReceipt
         try await store.close()
     }
 
-    @Test func whatTheAppStoreSaidWithinTheMaximumAgeIsGoodEnough() async throws {
+    @Test func anAnswerWithinTheMaximumAgeIsUsed() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour)])
         let appStore = AppStore(store)
@@ -159,16 +159,16 @@ import VerifyReceipt
         #expect(reply.reply.facts.source == .store && reply.reply.facts.ageMilliseconds == Self.hour)
     }
 
-    @Test func theSubmissionIsTakenInOnceHoweverOftenTheStoreIsAsked() async throws {
+    @Test func theSubmissionIsStoredOnceEvenIfTheStoreIsReadAgain() async throws {
         let store = MemoryStore()
         _ = try await Self.ask(Self.current, store, AppStore(store))
         // The receipt, and what the App Store said.
         #expect(await store.setCount == 2)
-        // Before the receipt was taken in, and after the App Store was asked. In between nothing else was known.
+        // Before the receipt was stored, and after the App Store query. No other data arrived in between.
         #expect(await store.lookUps == 2)
     }
 
-    @Test func aMillisecondBeyondTheMaximumAgeIsAsked() async throws {
+    @Test func aMillisecondBeyondTheMaximumAgeIsQueried() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - Self.hour - 1)])
         let appStore = AppStore(store)
@@ -177,9 +177,9 @@ import VerifyReceipt
     }
 
     @Test(
-        "A notification speaks of one transaction, and which JWS a client hands in is the client's choice",
+        "A notification covers one transaction, and the client chooses which JWS it submits",
         arguments: [FactSource.notificationV2, .signedTransaction])
-    func whatDoesNotStateTheWholeHistoryMakesNothingCurrent(source: FactSource) async throws {
+    func aDocumentWithoutTheFullHistoryMakesNothingCurrent(source: FactSource) async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate, source: source)])
         let appStore = AppStore(store)
@@ -191,13 +191,13 @@ import VerifyReceipt
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate)])
         let appStore = AppStore(store)
-        // The App Store never spoke of the second purchase.
+        // No App Store answer has the second purchase.
         let reply = try await Self.ask(Self.current, store, appStore, purchases: [month(0), nonConsumable])
         #expect(appStore.asked.withLock { $0 } == ["530001234500001"])
         #expect(reply.reply.facts.source == .appStore)
     }
 
-    @Test func whileItIsAwayTheStoreAnswersWithItsAge() async throws {
+    @Test func theStoreAnswersWithItsAgeIfTheAppStoreIsUnreachable() async throws {
         let store = MemoryStore()
         _ = try await store.apply([Self.renewal(signed: requestDate - 2 * Self.hour)])
         let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
@@ -207,13 +207,13 @@ import VerifyReceipt
         #expect(facts.reason?.contains("it is away") == true)
     }
 
-    @Test func whileItIsAwayAndNeverSpokeThereIsNoAge() async throws {
+    @Test func thereIsNoAgeIfTheAppStoreNeverAnswered() async throws {
         let store = MemoryStore()
         let reply = try await Self.ask(Self.current, store, AppStore(store, isAway: true))
         #expect(reply.status == 0 && reply.reply.facts.ageMilliseconds == nil && reply.reply.facts.appStoreFailed)
     }
 
-    @Test func whileItIsAwayAndACurrentAnswerIsRequiredThereIs21005() async throws {
+    @Test func anUnreachableAppStoreGives21005IfACurrentAnswerIsRequired() async throws {
         let store = MemoryStore()
         let required = Freshness(source: .appStore, maximumAge: Self.hour, isRequired: true)
         #expect(try await Self.ask(required, store, AppStore(store, isAway: true)).status == 21005)
@@ -221,7 +221,7 @@ import VerifyReceipt
         #expect(try await Self.ask(required, store, AppStore(store)).status == 0)
     }
 
-    @Test func aReceiptWithoutPurchasesHasNothingToAskAbout() async throws {
+    @Test func aReceiptWithoutPurchasesNeedsNoQuery() async throws {
         let store = MemoryStore()
         let appStore = AppStore(store, isAway: true)
         let required = Freshness(source: .appStore, maximumAge: 0, isRequired: true)

@@ -17,7 +17,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func whatAnOlderReceiptAndANewerOneSayIsStillTakenIn(kind: StoreKind) async throws {
+    func aNewerReceiptAfterAnOlderOneIsStored(kind: StoreKind) async throws {
         try await kind.withStore { store in
             let endpoint = try testEndpoint(store: store)
             let newer = try appReceipt([month(0), month(1)])

@@ -44,7 +44,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func anOldReceiptBringsTheRenewalsLearnedSince(_ kind: StoreKind) async throws {
+    func anOldReceiptGetsTheRenewalsStoredSince(_ kind: StoreKind) async throws {
         let old = try appReceipt([month(0)], at: created.adding(months: -2))
         let new = try appReceipt([month(0), month(1), month(2)])
         let (first, reply) = try await kind.withStore { store in
@@ -79,7 +79,7 @@ import VerifyReceipt
         #expect(reply.inApp.first?["cancellation_date"] == nil)
     }
 
-    @Test func withoutLearningTheStoreIsReadAndNotWritten() async throws {
+    @Test func withoutStoringTheStoreIsReadAndNotWritten() async throws {
         let store = MemoryStore()
         _ = try await store.apply([VerifyReceiptEndpoint.facts(of: appReceipt([month(0), month(1)]))])
         let endpoint = try testEndpoint(store: store) { $0.learnsFromReceipts = false }
@@ -88,7 +88,7 @@ import VerifyReceipt
         #expect(try await store.counts().receipts == 1)
     }
 
-    @Test func withoutLearningTheNewerOfReceiptAndStoreDecides() async throws {
+    @Test func withoutStoringTheNewerOfReceiptAndStoreDecides() async throws {
         let cancelled = month(0).with { $0.cancellationDate = .seconds(created.adding(days: -1)) }
         for (stored, submitted, isCancelled) in [
             (cancelled, month(0), true), (month(0), cancelled, false),
@@ -107,7 +107,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func withoutLearningTheLatestReceiptIsTheSubmittedOneWhereTheStoreHasAnOlder(_ kind: StoreKind) async throws {
+    func withoutStoringTheSubmittedReceiptIsLatestIfTheStoredOneIsOlder(_ kind: StoreKind) async throws {
         let stored = try appReceipt([month(0)], at: created)
         for (days, isStored) in [(Int64(1), false), (0, false), (-1, true)] {
             let submitted = try appReceipt([month(0), nonConsumable], at: created.adding(days: days))
@@ -131,7 +131,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func withoutLearningTheSubmittedReceiptMayBeTheNewest(_ kind: StoreKind) async throws {
+    func withoutStoringTheSubmittedReceiptMayBeTheNewest(_ kind: StoreKind) async throws {
         let reply = try await kind.withStore { store in
             let known = try appReceipt([month(0), nonConsumable, consumable("530001234567999")])
             _ = try await store.apply([VerifyReceiptEndpoint.facts(of: known)])
@@ -150,7 +150,7 @@ import VerifyReceipt
     }
 
     /// Transaction receipts do not state what kind of product they are about.
-    @Test func theCatalogTellsConsumablesThatNoDocumentCallsSo() async throws {
+    @Test func theCatalogMarksConsumablesThatDocumentsDoNot() async throws {
         let fact = TransactionFact(
             payload: JWSTransactionDecodedPayload {
                 $0.originalTransactionId = "77"
@@ -200,7 +200,7 @@ import VerifyReceipt
         let now = created.adding(months: 1).adding(days: 2).milliseconds
         let endpoint = try testEndpoint()
         #expect(ids(try await endpoint.ask(request([month(0), running, refunded]), now: now)) == ["220000000000001"])
-        // None runs: the one that ended last, whatever its id.
+        // None runs: the one that ended last, with any id.
         let late = created.adding(months: 30).milliseconds
         #expect(ids(try await endpoint.ask(request([month(0), month(1), running]), now: late)) == ["220000000000001"])
     }

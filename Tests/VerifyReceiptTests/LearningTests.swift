@@ -79,7 +79,7 @@ import VerifyReceipt
         return try unwrap(found)
     }
 
-    @Test func aWriteThatDoesNotEndHoldsNoAnswerUp() async throws {
+    @Test func aWriteThatDoesNotEndDelaysNoAnswer() async throws {
         let store = SlowStore()
         let bytes = try appReceipt([month(0), month(1)])
         // Nothing releases the store: without a limit this would wait for ever.
@@ -90,7 +90,7 @@ import VerifyReceipt
         store.release()
     }
 
-    @Test func whatTheStoreDoesNotTakeInTimeIsRememberedAndGoesToTheStoreLater() async throws {
+    @Test func aWriteThatTimesOutIsSpooledAndStoredLater() async throws {
         try await eventually("the spool takes each in time") { try await isRemembered() }
     }
 
@@ -120,11 +120,11 @@ import VerifyReceipt
         try await eventually("everything is in the store") { spooling.spool.state.entries == 0 }
         let known = Set(store.receipts)
         #expect(receipts.allSatisfy(known.contains))
-        try await eventually("it is said") { spooling.events.contains("drained(\(receipts.count))") }
+        try await eventually("it is reported") { spooling.events.contains("drained(\(receipts.count))") }
         #expect(spooling.events.contains("spooling") && !spooling.writer.isInTrouble)
         // The store takes receipts at once again.
-        let patient = try self.endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
-        let last = try await patient.ask(body(try appReceipt([month(7)])))
+        let slowEndpoint = try self.endpoint(store, spooling.writer) { $0.learningLimit = .seconds(60) }
+        let last = try await slowEndpoint.ask(body(try appReceipt([month(7)])))
         #expect(!last.reply.facts.isSpooled && !last.reply.facts.storeFailed)
         try await spooling.end()
         return true
@@ -233,7 +233,7 @@ import VerifyReceipt
     }
 
     /// Another program holds the rows of one customer.
-    @Test func aReceiptThatTheStoreCannotTakeYetHoldsNoOtherUp() async throws {
+    @Test func aReceiptThatTheStoreRejectsForNowDelaysNoOther() async throws {
         let receipts = try receipts(4)
         let store = PickyStore(refused: nil)
         store.isAway = true
@@ -247,11 +247,11 @@ import VerifyReceipt
         store.locked = nil
         try await eventually("it is stored") { spooling.spool.state.entries == 0 }
         #expect(Set(store.receipts) == Set(receipts))
-        try await eventually("it is said") { spooling.events.contains("drained(4)") }
+        try await eventually("it is reported") { spooling.events.contains("drained(4)") }
         try await spooling.end()
     }
 
-    @Test func whatTheSpoolTakesTooLateGoesToTheStoreAllTheSame() async throws {
+    @Test func anEntrySpooledTooLateIsStoredToo() async throws {
         let store = PickyStore(refused: nil)
         store.isAway = true
         let spool = SlowSpool()
@@ -348,7 +348,7 @@ private final class PickyStore: TransactionStore {
     func close() async throws {}
 }
 
-/// A spool that takes nothing before it is told to.
+/// A spool that accepts nothing before it is released.
 private final class SlowSpool: FactSpool {
     private struct State {
         var isReleased = false
@@ -393,7 +393,7 @@ private final class SlowSpool: FactSpool {
     func close() async throws {}
 }
 
-/// A store whose writes do not end before it is told so; reading is quick and finds nobody.
+/// A store whose writes do not end before it is released; reading is fast and finds no customer.
 private final class SlowStore: TransactionStore {
     private struct State {
         var isReleased = false

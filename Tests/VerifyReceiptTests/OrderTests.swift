@@ -51,7 +51,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func whatTheReplyShowsDoesNotDependOnTheOrder() async throws {
+    @Test func theReplyDoesNotDependOnTheOrder() async throws {
         let bytes = try appReceipt(purchases())
         for more in ["", #","exclude-old-transactions":true"#] {
             let newest = try await testEndpoint().ask(body(bytes, more))

@@ -28,7 +28,7 @@ import VerifyReceipt
         }
     }
 
-    /// When Apple was asked, or a moment in the newest period, for replies that do not say.
+    /// The date of the request to Apple; a moment in the newest period for replies without it.
     private static func moment(_ reply: JSONObject) -> Int64 {
         let receipt = reply["receipt"]?.object
         let latest = reply["latest_receipt_info"]?.object
@@ -86,7 +86,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func theOlderReceiptBringsWhatTheLatestReceiptTaughtTheStore(_ kind: StoreKind) async throws {
+    func theOlderReceiptGetsPurchasesStoredFromTheLatestReceipt(_ kind: StoreKind) async throws {
         var total = ParityTally()
         for pair in try Self.pairs() {
             guard let text = pair.reply["latest_receipt"]?.string else { continue }
@@ -132,7 +132,7 @@ extension Base64 {
     }
 }
 
-/// Replies of which only the answer was kept, with the receipt that Apple issued with it: that one is submitted.
+/// Replies without their request. The test submits the receipt that Apple issued in the reply.
 @Suite(.enabled(if: SharedReceipts.arePresent)) struct ReissuedReceiptTests {
     /// `receipt_creation_date` is that of the receipt that was sent, not of the one that came back (Reference.md
     /// V3.3).
@@ -140,7 +140,7 @@ extension Base64 {
         "receipt.receipt_creation_date", "receipt.receipt_creation_date_ms", "receipt.receipt_creation_date_pst",
     ]
 
-    /// Replies that people changed before they kept them, or that tell what a receipt has no room for.
+    /// Replies that were edited before they were stored, or that state data that a receipt cannot contain.
     private static let exceptions: [String: [String: String]] = [
         "009.json": [
             "latest_receipt_info.expires_date_ms": "milliseconds of Apple's database",
@@ -161,7 +161,7 @@ extension Base64 {
         "120.json": ["receipt.bundle_id": "name replaced", "latest_receipt_info.product_id": "name replaced"],
     ]
 
-    @Test func theReissuedReceiptGivesWhatItsReplySaid() async throws {
+    @Test func theReissuedReceiptGivesItsRecordedReply() async throws {
         var total = ParityTally()
         var count = 0
         for file in try SharedReceipts.files("responses") {
@@ -281,7 +281,7 @@ struct ParityTally {
         }
     }
 
-    /// What no receipt holds: renewals, and the receipt that Apple issues anew each time.
+    /// Data that no receipt contains: renewals, and the new receipt that Apple issues each time.
     mutating func countServerState(_ apples: JSONObject, _ ours: JSONObject) {
         for entry in apples["pending_renewal_info"]?.array?.compactMap(\.object) ?? [] {
             serverStateMissing += entry.members.count

@@ -85,7 +85,7 @@ import VerifyReceipt
         #expect(try await endpoint.ask(body(bytes, password: #"a/b\"é"#)).status == 0)
     }
 
-    /// What the store knows of the customer is not told without the secret either.
+    /// The customer's data in the store is not returned without the secret either.
     @Test func aMissingPasswordIsAMismatchWhereTheStoreKnowsOfAutoRenewables() async throws {
         let store = MemoryStore()
         _ = try await store.apply([VerifyReceiptEndpoint.facts(of: appReceipt([month(0), nonConsumable]))])
@@ -126,7 +126,7 @@ import VerifyReceipt
         #expect(reply.pending?.first?.text("auto_renew_status") == "1")
     }
 
-    @Test func theSignatureIsJudgedBeforeThePassword() async throws {
+    @Test func theSignatureIsCheckedBeforeThePassword() async throws {
         let bytes = damaged(try appReceipt([month(0)]))
         #expect(try await endpoint().ask(body(bytes, password: "wrong")).status == 21003)
     }

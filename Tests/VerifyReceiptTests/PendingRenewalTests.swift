@@ -12,7 +12,7 @@ import VerifyReceipt
 
     /// The subscription is in the grace period; the newest receipt has a month that runs from 2024-03-15 on.
     private func entry(
-        told date: Int64, _ source: FactSource = .notificationV2, receipt: [UInt8]? = nil,
+        at date: Int64, _ source: FactSource = .notificationV2, receipt: [UInt8]? = nil,
         _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) async throws -> JSONObject {
         var info = JWSRenewalInfoDecodedPayload()
@@ -45,33 +45,33 @@ import VerifyReceipt
     ]
 
     @Test(arguments: [FactSource.notificationV2, .recordedReply])
-    func howAnOlderPeriodEndedIsNotToldBesideANewerOne(_ source: FactSource) async throws {
+    func theEndOfAnOlderPeriodIsNotShownForANewerOne(_ source: FactSource) async throws {
         // The newest month begins at the creation of the receipt.
         let start = created.milliseconds
-        #expect(Set(try await entry(told: start - 1, source).keys) == Self.base)
+        #expect(Set(try await entry(at: start - 1, source).keys) == Self.base)
         let end = created.adding(months: 1).milliseconds
-        #expect(Set(try await entry(told: end, source).keys) == Self.base.union(Self.ending))
+        #expect(Set(try await entry(at: end, source).keys) == Self.base.union(Self.ending))
     }
 
     /// A record without a date of its own is at least as new as the purchases in it, and may be newer.
-    @Test func aRecordWhoseDateIsNotKnownMayBeAboutTheNewestPeriod() async throws {
+    @Test func aRecordWithoutDateMayBeAboutTheNewestPeriod() async throws {
         let start = created.milliseconds
-        #expect(Set(try await entry(told: start, .recordedReply).keys) == Self.base.union(Self.ending))
-        #expect(Set(try await entry(told: start).keys) == Self.base)
+        #expect(Set(try await entry(at: start, .recordedReply).keys) == Self.base.union(Self.ending))
+        #expect(Set(try await entry(at: start).keys) == Self.base)
     }
 
     @Test func aPeriodThatRunsIsNotBeingRetried() async throws {
         // Recovered within the grace period, the next one begins where the last ended.
         let start = created.milliseconds
-        #expect(Set(try await entry(told: start + 1).keys) == Self.base)
+        #expect(Set(try await entry(at: start + 1).keys) == Self.base)
         // Billing begins a day before the end.
         let end = created.adding(months: 1).milliseconds
-        #expect(Set(try await entry(told: end - 86_400_000).keys) == Self.base.union(Self.ending))
+        #expect(Set(try await entry(at: end - 86_400_000).keys) == Self.base.union(Self.ending))
     }
 
     @Test func anIntentOfARefundedPeriodStays() async throws {
         let refunded = try appReceipt([month(2).with { $0.cancellationDate = .seconds(created.adding(days: 3)) }])
-        let entry = try await entry(told: created.adding(days: 3).milliseconds, receipt: refunded) {
+        let entry = try await entry(at: created.adding(days: 3).milliseconds, receipt: refunded) {
             $0.isInBillingRetryPeriod = false
             $0.expirationIntent = .cancelled
             $0.gracePeriodExpiresDate = nil

@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// A receipt that was found genuine is not judged again; everything else about it is.
+/// The signature of a genuine receipt is not verified again; all other checks are.
 @Suite struct ReceiptCacheTests {
     @Test func aRememberedReceiptIsAnsweredAsTheFirstTime() async throws {
         for bytes in [
@@ -34,7 +34,7 @@ import VerifyReceipt
         #expect(endpoint.receiptLookups == (1, 2))
     }
 
-    @Test func aStoreThatForgotARememberedReceiptLearnsItAgain() async throws {
+    @Test func aStoreThatLostACachedReceiptStoresItAgain() async throws {
         let bytes = try appReceipt([month(0)])
         let store = EmptiedStore()
         let endpoint = try testEndpoint(store: store)
@@ -58,7 +58,7 @@ import VerifyReceipt
         #expect(try await endpoint.ask(body(Array(bytes.dropLast()))).status != 0)
     }
 
-    /// Of a receipt that differs in one byte the store is told, even of the same date.
+    /// A receipt that differs in one byte is written to the store, even with the same date.
     @Test func receiptsThatDiffer() throws {
         func known(_ bytes: [UInt8], _ date: Int64 = 1) -> KnownReceipt {
             KnownReceipt(form: .app, bytes: bytes, signedDate: date)
@@ -69,7 +69,7 @@ import VerifyReceipt
         #expect(known([1]) != KnownReceipt(form: .transaction, bytes: [1], signedDate: 1))
     }
 
-    @Test func theEnvironmentIsJudgedEachTime() async throws {
+    @Test func theEnvironmentIsCheckedEachTime() async throws {
         let endpoint = try testEndpoint()
         let bytes = try sandboxReceipt([month(0)])
         for _ in 0..<2 {
@@ -83,7 +83,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func thePasswordIsJudgedEachTime() async throws {
+    @Test func thePasswordIsCheckedEachTime() async throws {
         let endpoint = try testEndpoint { $0.accountSecrets = [SharedSecret("s3cret")] }
         let bytes = try appReceipt([month(0)])
         for _ in 0..<2 {
@@ -93,7 +93,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func whatIsRefusedIsNotRemembered() async throws {
+    @Test func refusedReceiptsAreNotCached() async throws {
         let endpoint = try testEndpoint()
         let forged = damaged(try appReceipt([month(0)]))
         for _ in 0..<3 { #expect(try await endpoint.ask(body(forged)).status == 21003) }
@@ -110,7 +110,7 @@ import VerifyReceipt
         #expect(endpoint.receiptLookups == (2, 3))
     }
 
-    @Test func trustInSomebodyElseRemembersNothing() async throws {
+    @Test func anotherTrustPolicyHasItsOwnCache() async throws {
         let bytes = try appReceipt([month(0)])
         #expect(try await testEndpoint().ask(body(bytes)).status == 0)
         #expect(try await testEndpoint { $0.trust = .apple }.ask(body(bytes)).status == 21003)
@@ -124,7 +124,7 @@ import VerifyReceipt
     }
 
     /// Of receipts that come once the memory does not grow, and one that comes all the time stays.
-    @Test func theMemoryIsBoundedAndWhatIsAskedForStays() async throws {
+    @Test func theCacheIsBoundedAndKeepsRequestedReceipts() async throws {
         let endpoint = try testEndpoint { $0.receiptCacheBytes = 1 << 20 }
         let often = try appReceipt([month(0)])
         #expect(try await endpoint.ask(body(often)).status == 0)
@@ -147,7 +147,7 @@ import VerifyReceipt
     }
 }
 
-/// A store that knows nothing any more when it is told to.
+/// A store that forgets everything on command.
 private actor EmptiedStore: TransactionStore {
     private var store = MemoryStore()
     private(set) var applied = 0

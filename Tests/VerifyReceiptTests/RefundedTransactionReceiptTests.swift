@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// An iOS 6 receipt that tells of its own refund is never answered as valid because of older documents (Reference.md
+/// An iOS 6 receipt that states its own refund is never answered as valid because of older documents (Reference.md
 /// V2.1).
 @Suite struct RefundedTransactionReceiptTests {
     private static let scope = StoreScope(environment: .production, bundleId: bundleId)
@@ -21,7 +21,7 @@ import VerifyReceipt
         }
     }
 
-    /// The period as another document tells of it, without a refund.
+    /// The period as another document states it, without a refund.
     private static func period(_ source: FactSource, at date: Int64) -> FactSet {
         let payload = JWSTransactionDecodedPayload {
             $0.originalTransactionId = id
@@ -78,7 +78,7 @@ import VerifyReceipt
     }
 
     @Test(arguments: StoreKind.allCases)
-    func aRefundCountsWithoutLearningToo(_ kind: StoreKind) async throws {
+    func aRefundCountsWithoutStoringReceiptsToo(_ kind: StoreKind) async throws {
         let between = Self.period(.receipt, at: transactionDate.adding(days: 1).milliseconds)
         let statuses = try await Self.statuses([Self.refunded()], knowing: [between], kind) {
             $0.learnsFromReceipts = false
@@ -110,7 +110,7 @@ import VerifyReceipt
 
     // MARK: latest_receipt
 
-    /// A period of the submitted subscription after the first, which another kind of document told of.
+    /// A period of the submitted subscription after the first, which another kind of document stated.
     private static func renewal(_ id: String) -> FactSet {
         let payload = JWSTransactionDecodedPayload {
             $0.originalTransactionId = Self.id

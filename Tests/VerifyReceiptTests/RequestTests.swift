@@ -16,7 +16,7 @@ import VerifyReceipt
         "{'receipt-data':1}", "{\"receipt-data\":\"\\ud800\"}", "\u{FEFF}{\"receipt-data\":\"\"}",
         String(repeating: "[", count: 100_000), "{\"a\":" + String(repeating: "{\"a\":", count: 5_000),
     ])
-    func whatIsNoJSONObjectIs21002(_ text: String) async throws {
+    func aBodyThatIsNoJSONObjectIs21002(_ text: String) async throws {
         #expect(try await status(text) == 21002)
     }
 
@@ -38,7 +38,7 @@ import VerifyReceipt
         #expect(try await status(#"{"receipt-data":\#(value)}"#) == 21002)
     }
 
-    @Test func a21002HoldsNothingButTheStatus() async throws {
+    @Test func a21002ContainsOnlyTheStatus() async throws {
         let reply = try await testEndpoint().ask(body(text: base64(Array("foobar".utf8))))
         #expect(String(decoding: reply.reply.body, as: UTF8.self) == #"{"status":21002}"#)
     }
@@ -69,7 +69,7 @@ import VerifyReceipt
     }
 
     /// White space, the URL-safe alphabet, missing padding: 21002, unless the option is on.
-    @Test func strictBase64RefusesWhatLenientBase64Mends() async throws {
+    @Test func strictBase64RefusesTextThatLenientBase64Repairs() async throws {
         var bytes = try appReceipt([month(0)])
         // So that there is padding to lose; bytes after the end of the PKCS#7 structure are ignored.
         while bytes.count % 3 != 1 { bytes.append(0) }

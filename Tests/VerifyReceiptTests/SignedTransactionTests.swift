@@ -64,7 +64,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.bundleId == bundleId && reply.reply.facts.receiptName?.count == 12)
     }
 
-    @Test func itBringsWhatTheStoreKnowsOfTheCustomer() async throws {
+    @Test func theReplyContainsTheStoredPurchasesOfTheCustomer() async throws {
         let store = MemoryStore()
         let bytes = try appReceipt([month(0)])
         _ = try await store.apply([VerifyReceiptEndpoint.facts(of: bytes)])
@@ -128,7 +128,7 @@ import VerifyReceipt
         #expect(later.latest?.count == 1 && later.latest("530001234567000")?["cancellation_date"] == nil)
     }
 
-    @Test func whatIsNotGenuineIs21003() async throws {
+    @Test func aForgedJWSIs21003() async throws {
         #expect(try await endpoint(nil).ask(body(text: Self.jws)).status == 21003)
     }
 
@@ -145,7 +145,7 @@ import VerifyReceipt
         #expect(try await refused.ask(body(text: Self.jws)).status == 21003)
     }
 
-    @Test func whatTheVerifiersBackendReportsIsHandedOn() async throws {
+    @Test func aBackendFailureOfTheVerifierIsReturned() async throws {
         let failure = BackendFailure.internalDataAccess(code: 21150, isRetryable: true)
         let reply = try await endpoint(failure: failure).ask(body(text: Self.jws))
         #expect(reply.status == 21150 && reply.json["is-retryable"] == .bool(true))

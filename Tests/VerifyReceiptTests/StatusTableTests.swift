@@ -109,7 +109,7 @@ import VerifyReceipt
             case .asReported: .bool(true)
             }
         #expect(reply.json["is_retryable"] == retryable && reply.json["is-retryable"] == retryable)
-        // Every refusal tells the operator why, and the client nothing of it.
+        // The log states the reason of every refusal, and the reply does not.
         if reply.status != 0, reply.status != 21006 {
             let reason = try unwrap(reply.reply.facts.reason)
             #expect(!reason.isEmpty && !String(decoding: reply.reply.body, as: UTF8.self).contains(reason))

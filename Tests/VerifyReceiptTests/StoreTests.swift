@@ -60,7 +60,7 @@ import VerifyReceipt
 
     // MARK: Modern facts in legacy words
 
-    @Test func aSignedTransactionIsToldInLegacyWords() async throws {
+    @Test func aSignedTransactionIsShownWithLegacyMembers() async throws {
         let token = "7e57a11c-0000-4000-8000-00000000f06e"
         let fact = Self.signed("530001234569999") { $0.appAccountToken = token }
         let entry = try await entry(fact, appReceipt([month(0)]))
@@ -124,15 +124,15 @@ import VerifyReceipt
         #expect(entry["is_upgraded"] == nil)
     }
 
-    @Test func anUpgradeIsUpgradedWithTheDateWhereAReceiptTellsIt() async throws {
+    @Test func anUpgradeHasTheDateIfAReceiptStatesIt() async throws {
         let fact = Self.signed { $0.isUpgraded = true }
         let without = try await entry(fact, appReceipt([month(0)]))
         #expect(without.text("is_upgraded") == "true" && without["cancellation_date"] == nil)
-        let told = month(0).with {
+        let upgraded = month(0).with {
             $0.cancellationDate = .seconds(created.adding(days: -1))
             $0.cancellationReason = 0
         }
-        let with = try await entry(fact, appReceipt([told]))
+        let with = try await entry(fact, appReceipt([upgraded]))
         #expect(with.text("is_upgraded") == "true")
         #expect(with.text("cancellation_date") == "2024-03-14 10:20:30 Etc/GMT")
         #expect(with.text("cancellation_reason") == "0")
@@ -274,7 +274,7 @@ import VerifyReceipt
         #expect(entry.text("auto_renew_status") == "1")
     }
 
-    @Test func anExpiredRenewalSaysWhyAndWhetherItIsRetried() async throws {
+    @Test func anExpiredRenewalShowsItsIntentAndBillingRetry() async throws {
         let facts = Self.renewal {
             $0.autoRenewStatus = .off
             $0.expirationIntent = .cancelled
@@ -318,7 +318,7 @@ import VerifyReceipt
     @Test func recordedRenewalsCountWhereTheSubscriptionIsSigned() async throws {
         let bytes = try appReceipt([month(0)])
         #expect(try await reply([Self.renewal(.recordedReply)], bytes).pending?.count == 1)
-        // A subscription that nobody signed, known to be the same customer's by a recorded document.
+        // An unsigned subscription, joined with the customer by a recorded document.
         let unsigned = FactSet(
             scope: Self.scope, identities: [CustomerIdentity(.originalTransactionId, "530001234567000")],
             transactions: [
@@ -359,7 +359,7 @@ import VerifyReceipt
         #expect(reply.reply.facts.storeFailed && reply.reply.facts.reason != nil)
     }
 
-    @Test func whatALiveBackendReportsIsHandedOn() async throws {
+    @Test func aBackendFailureOfTheStoreIsReturned() async throws {
         let bytes = try appReceipt([month(0)])
         for (failure, text) in [
             (

@@ -98,7 +98,7 @@ import VerifyReceipt
         #expect(try await testEndpoint().ask(body(bytes), now: Self.over).status == 21006)
     }
 
-    @Test func theRenewalIsTold() async throws {
+    @Test func theReplyShowsTheRenewal() async throws {
         let running = try await reply([Self.renewal()], now: Self.running)
         #expect(running.json["auto_renew_status"] == .integer(1))
         #expect(running.json["auto_renew_product_id"] == .string("com.example.orchard.yearly"))
@@ -255,7 +255,7 @@ import VerifyReceipt
         }
     }
 
-    @Test func learningKeepsTheStoreAtTheNewest() async throws {
+    @Test func storingKeepsTheNewestReceipt() async throws {
         let store = MemoryStore()
         let endpoint = try testEndpoint(store: store)
         _ = try await endpoint.ask(body(transactionReceipt()), now: Self.running)

@@ -6,7 +6,7 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// An upgrade of which a notification carried only the new transaction (Reference.md V3.5).
+/// An upgrade whose notification contained only the new transaction (Reference.md V3.5).
 @Suite struct UpgradeTests {
     private static let yearly = "com.example.orchard.premium.yearly"
     private static let start = ForgedInstant(2024, 5, 20, 9, 8, 7)
@@ -74,7 +74,7 @@ import VerifyReceipt
 
     /// A receipt states neither. That it is newer than the store takes nothing from what the App Store stated.
     @Test(arguments: [true, false])
-    func aNewerReceiptThatTheStoreDidNotLearnKeepsWhatTheAppStoreStatedOfUpgrades(_ isRenewal: Bool) async throws {
+    func anUnstoredNewerReceiptKeepsTheUpgradesOfTheAppStore(_ isRenewal: Bool) async throws {
         let next = month(0).with {
             $0.transactionId = "530001234570000"
             $0.purchaseDate = .seconds(Self.start)

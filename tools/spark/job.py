@@ -52,7 +52,7 @@ def arguments():
     both = parser.add_argument_group("options of migrate")
     both.add_argument("--column", action="append", default=[], help="a column with receipts")
     both.add_argument("--user-column", help="the column with your id of the user")
-    both.add_argument("--carry", action="append", default=[], help="a column to keep beside the user")
+    both.add_argument("--carry", action="append", default=[], help="a column to keep with the user")
     both.add_argument("--trust-root", action="append", default=[], metavar="FILE")
     both.add_argument("--intermediate", action="append", default=[], metavar="FILE")
     both.add_argument("--accept-xcode", action="store_true")

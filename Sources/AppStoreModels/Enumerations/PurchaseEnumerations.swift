@@ -171,7 +171,7 @@ public struct AdditionalTransactionReason: OpenEnum {
     public static let knownValues: [Self] = [.seatAddition]
 }
 
-/// Who invites people to the seats of a multiseat subscription (App Store Server API 1.23, invitationManagement).
+/// The party that invites people to the seats of a multiseat subscription (App Store Server API 1.23, invitationManagement).
 public struct InvitationManagement: OpenEnum {
     /// The value in the JSON.
     public let rawValue: String

@@ -46,7 +46,7 @@ package struct JSONReadingError: Error, Sendable, Equatable, CustomStringConvert
         switch code {
         case .unexpectedEnd: "The JSON text ends too early"
         case .unexpectedByte: "The JSON text has an unexpected character"
-        case .invalidLiteral: "The JSON text has a word that is not true, false or null"
+        case .invalidLiteral: "The JSON text has a literal that is not true, false or null"
         case .invalidNumber: "The JSON text has a malformed number"
         case .invalidEscape: "The JSON text has an invalid escape"
         case .loneSurrogate: "The JSON text escapes one half of a surrogate pair without the other"

@@ -118,8 +118,8 @@ package struct JSONObject: Sendable, Hashable {
 extension JSONValue {
     /// Reads one JSON text: a value that only white space may surround.
     ///
-    /// The time is linear in the number of bytes, ``JSONReadingLimits/maximumDepth`` limits the nesting, and open
-    /// containers are kept in an array instead of on the call stack.
+    /// The time is linear in the number of bytes. ``JSONReadingLimits/maximumDepth`` limits the nesting, and open
+    /// containers are in an array instead of on the call stack.
     package static func parse(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReadingError) -> JSONValue {
         var tokenizer = JSONTokenizer(bytes)
         var builder = JSONValueBuilder(bytes: bytes)

@@ -1,8 +1,8 @@
 /// Makes input text safe for terminals, logs and messages.
 package enum Printable {
     /// The text with visible escapes (`\u{202e}`) for nonprinting characters: control and format characters, line and
-    /// paragraph separators, surrogates, private and unassigned characters (Unicode categories Cc, Cf, Zl, Zp, Cs, Co,
-    /// Cn). Client input must not control a terminal or look like another line.
+    /// paragraph separators, surrogates, private and unassigned characters. Their Unicode categories are Cc, Cf, Zl,
+    /// Zp, Cs, Co and Cn. Client input must not control a terminal or look like another line.
     package static func text(_ text: String) -> String {
         replaceUnprintable(text) { "\\u{\(String($0.value, radix: 16))}" }
     }

@@ -3,7 +3,7 @@
 /// The number of seats is ``JWSTransactionDecodedPayload/quantity``. A period may have several transactions, each with its
 /// own seats; see ``AdditionalTransactionReason``.
 public struct TransactionMultiSeatInfo: AppStoreModel {
-    /// Who invites people to the seats.
+    /// The party that invites people to the seats.
     public var invitationManagement: InvitationManagement?
 
     /// The price of a seat by number of seats, in no guaranteed order.

@@ -59,7 +59,7 @@ public struct SandboxCatalog: Sendable {
     }
 
     private static func price(_ text: String, _ id: String, _ field: String) throws -> Int64 {
-        guard let price = milliunits(text) else { throw invalid(id, field, "is no decimal price") }
+        guard let price = milliunits(text) else { throw invalid(id, field, "is not a decimal price") }
         return price
     }
 

@@ -123,7 +123,7 @@ extension SandboxState {
     /// The new date of the clock: `to` a date, `advance` by milliseconds or by a period at the sandbox's pace, or
     /// `toNextEvent`.
     private func date(_ body: ControlRequest) throws -> Int64 {
-        let date = try wantedDate(body)
+        let date = try requestedDate(body)
         try ensure(date <= Self.lastDate, .invalidRequest, "the clock ends at \(Self.lastDate)")
         return date
     }
@@ -131,7 +131,7 @@ extension SandboxState {
     /// 2100-01-01: long after the test certificates end, and far from overflow.
     private static let lastDate: Int64 = 4_102_444_800_000
 
-    private func wantedDate(_ body: ControlRequest) throws -> Int64 {
+    private func requestedDate(_ body: ControlRequest) throws -> Int64 {
         if let date = try body.optionalInteger("to") {
             try ensure(date >= now, .invalidRequest, "to: the clock does not go back")
             return date

@@ -200,7 +200,7 @@ extension SandboxEngine {
     private func offered(_ product: SandboxProduct, _ type: OfferType, _ identifier: String) throws -> SandboxOffer {
         try required(
             product.offer(type, identifier), .unknownOffer,
-            "the product \(product.id.quoted) has no such offer \(identifier.quoted)")
+            "the product \(product.id.quoted) has no offer \(identifier.quoted)")
     }
 
     private func requireSubscriber(_ customer: SandboxCustomer?) throws {

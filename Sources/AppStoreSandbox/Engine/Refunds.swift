@@ -122,8 +122,9 @@ extension SandboxEngine {
         if current != nil, subscriptions[original]?.phase == .active { shareSubscription(original) }
     }
 
-    /// Makes the paid period current that decides by the rule of `PurchaseHistory.entitlements(at:)`: of several that run, the
-    /// one with the highest level of service, then the one that ends last. If none runs, the one that ended last.
+    /// Makes the paid period current that decides by the rule of `PurchaseHistory.entitlements(at:)`. Of several
+    /// current ones, this is the one with the highest level of service, then the one that ends last. If none runs, the
+    /// one that ended last.
     ///
     /// Several run after a reversed refund, if the customer bought again after the refund. The renewal settings stay, because
     /// they are the customer's last.

@@ -80,7 +80,7 @@ public struct SandboxEngine: Sendable {
         case massExtension(String)
     }
 
-    /// The earliest scheduled event; of several at one time, the one with the lowest id, so that the result does not
+    /// The earliest scheduled event, and of several at one time the one with the lowest id. So the result does not
     /// depend on the order of a dictionary. A linear search is fast enough for the few customers of a sandbox.
     private func nextDue() -> (date: Int64, task: Task)? {
         var best: (date: Int64, id: String, task: Task)?

@@ -60,7 +60,7 @@ extension SandboxEngine {
         advance(to: date)
         let known = Set(try multiseat(id).seats?.claims.map(\.id) ?? [])
         guard !claims.isEmpty, known.isSuperset(of: claims) else {
-            throw SandboxError(.invalidRequest, "claims: the subscription has no such claim")
+            throw SandboxError(.invalidRequest, "claims: the subscription does not have this claim")
         }
         update(id) { $0.seats?.claims.removeAll { claims.contains($0.id) } }
         recordEvent(.unclaimSeats, subscription: id)

@@ -122,7 +122,7 @@ extension SandboxEngine {
         let subscription = try ownSubscription(id)
         let product = try productForSale(productId)
         guard product.group == subscription.group else {
-            throw SandboxError(.notPossible, "the product \(productId.quoted) is of another subscription group")
+            throw SandboxError(.notPossible, "the product \(productId.quoted) belongs to another subscription group")
         }
         try ensure(!subscription.hasEnded, .notPossible, "the subscription has ended; buy again")
         let order = SandboxOrder(customer: subscription.customer, productId: productId)

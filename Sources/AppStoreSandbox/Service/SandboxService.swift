@@ -105,7 +105,7 @@ actor SandboxService {
             guard steps < Self.maximumSteps else {
                 throw SandboxError(
                     .notPossible,
-                    "more than \(Self.maximumSteps) things happen until then: the clock stands at \(state.now)")
+                    "more than \(Self.maximumSteps) events happen until then: the clock stopped at \(state.now)")
             }
             steps += 1
             try await move(to: due)

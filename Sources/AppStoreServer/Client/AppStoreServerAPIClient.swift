@@ -3,8 +3,8 @@ public import AppStoreModels
 /// A client of the App Store Server API, the Retention Messaging API and the Advanced Commerce API, for one app and one
 /// environment (Reference.md S2).
 ///
-/// Each method calls the endpoint of the same name. A call waits for its rate budget, authenticates with a token that the
-/// client renews, is retried if that is safe (``RetryPolicy``), and ends at once when its task is canceled.
+/// Each method calls the endpoint of the same name. A call waits for its rate budget and authenticates with a token
+/// that the client renews. It is retried if that is safe (``RetryPolicy``), and ends at once when its task is canceled.
 ///
 ///     let key = try InAppPurchaseKey(pem: text, keyID: "ABCDEFGHIJ", issuerID: "99b16628-15e4-4668-972b-eeff55eeff55")
 ///     let client = try AppStoreServerAPIClient(key: key, bundleID: "com.example.app", environment: .production)

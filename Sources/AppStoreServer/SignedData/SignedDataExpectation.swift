@@ -2,7 +2,7 @@ public import AppStoreModels
 
 /// The expected app and environments of a payload. Nil members are not checked.
 ///
-/// The rules are those of Apple's libraries (Reference.md S4, payload checks): the app is compared before the
+/// The rules are those of Apple's libraries (Reference.md S4, payload checks). The app is compared before the
 /// environment, and a missing value that the payload should have is a mismatch.
 public struct SignedDataExpectation: Hashable, Sendable {
     /// The app's bundle identifier. It is not checked in renewal infos and realtime requests, which have none.

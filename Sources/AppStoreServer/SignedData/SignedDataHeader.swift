@@ -15,7 +15,7 @@ struct SignedDataHeader {
         guard let algorithm = members["alg"]?.string else { throw Self.malformed("alg is missing or not text") }
         guard algorithm == "ES256" else { throw SignedDataError(.unsupportedAlgorithm, at: .header) }
         guard let x5c = members["x5c"] else {
-            throw SignedDataError(.certificateCount, at: .header, "there is no x5c")
+            throw SignedDataError(.certificateCount, at: .header, "x5c is missing")
         }
         guard let texts = x5c.array else { throw Self.malformed("x5c is not an array") }
         guard texts.count == 3 || texts.count == 1 else { throw Self.count(texts.count) }

@@ -163,7 +163,7 @@ extension SignedDataInspection {
     private struct Inspector {
         typealias Name = SignedDataInspection.Check.Name
 
-        static let otherKind = "it is no transaction, renewal info, app transaction or notification"
+        static let otherKind = "it is not a transaction, renewal info, app transaction or notification"
 
         let trust: SignedDataTrust
         let validator: SignedDataChainValidator

@@ -67,7 +67,7 @@ extension InAppPurchaseKey: CustomReflectable {
 
 /// Why a key cannot be used.
 public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The key identifier is empty. Pass the one that App Store Connect shows beside the key.
+    /// The key identifier is empty. Pass the one that App Store Connect shows next to the key.
     case missingKeyID
     /// The issuer identifier is empty. Pass the one that App Store Connect shows above the list of keys.
     case missingIssuerID
@@ -79,7 +79,7 @@ public enum InAppPurchaseKeyError: Error, Sendable, Hashable, CustomStringConver
     /// One sentence for a person.
     public var description: String {
         switch self {
-        case .missingKeyID: "The key identifier is empty; App Store Connect shows it beside the key."
+        case .missingKeyID: "The key identifier is empty; App Store Connect shows it next to the key."
         case .missingIssuerID: "The issuer identifier is empty; App Store Connect shows it above the list of keys."
         case .notPEM: "This is not a PEM text with BEGIN PRIVATE KEY; use the .p8 file as it was downloaded."
         case .notAP256PrivateKey: "The PEM text does not contain a private key for the curve P-256."

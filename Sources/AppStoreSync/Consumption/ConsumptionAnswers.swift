@@ -89,12 +89,12 @@ package struct ConsumptionAnswers: Sendable {
         self.clock = clock
     }
 
-    /// Runs of several apps and environments, some beside each other: a slow App Store must not make another app miss its
+    /// Runs of several apps and environments, some at the same time: a slow App Store must not make another app miss its
     /// deadlines.
     ///
     /// - Parameters:
     ///   - runs: in the order in which they begin.
-    ///   - limit: the time for each run. The next one goes on.
+    ///   - limit: the time for each run. The next one continues.
     /// - Returns: the outcomes in the order of the runs.
     /// - Throws: `CancellationError`.
     package static func answer(
@@ -233,7 +233,7 @@ package struct ConsumptionAnswers: Sendable {
         }
     }
 
-    /// What is known about an answer that is being sent.
+    /// The state of an answer that is being sent.
     private struct Sending: Sendable {
         /// The requests whose deadline was not over before the last attempt.
         var inTime: [String] = []
@@ -242,8 +242,8 @@ package struct ConsumptionAnswers: Sendable {
         var isMaybeAnswered = false
     }
 
-    /// Claims the requests and sends an answer, and once the App Store has accepted it, closes the requests whose deadline was
-    /// not over when it was sent.
+    /// Claims the requests and sends an answer. Once the App Store has accepted it, closes the requests whose deadline
+    /// was not over when it was sent.
     ///
     /// - Parameters:
     ///   - tasks: the requests about the transaction.

@@ -104,7 +104,7 @@ public struct CustomerEnrichment: Sendable {
     /// purchases stay unknown: they are forged, or of another app or environment. A new one can be known some minutes later.
     public static let defaultUnknownPeriod = Duration.seconds(30 * 86_400)
 
-    /// What a run needs of a store.
+    /// The parts of a store that a run needs.
     public typealias Store = TransactionStore & UnknownTransactions
 
     private let apps: [App]
@@ -195,10 +195,10 @@ public struct CustomerEnrichment: Sendable {
             var open = OpenCustomers(scope: scope)
             try await directory.forEachPage(in: scope, pageSize: 256) { page in
                 try Task.checkCancellation()
-                for questions in try await memory.questions(about: page.filter(includes), in: scope) {
-                    open.customers += questions.left.isEmpty ? 0 : 1
-                    open.purchases += questions.left.count
-                    open.rememberedPurchases += questions.leftOut
+                for queries in try await memory.queries(about: page.filter(includes), in: scope) {
+                    open.customers += queries.left.isEmpty ? 0 : 1
+                    open.purchases += queries.left.count
+                    open.rememberedPurchases += queries.leftOut
                 }
             }
             result.append(open)
@@ -238,8 +238,8 @@ public struct CustomerEnrichment: Sendable {
             for reader in app.readers {
                 var pace = Pace()
                 try await directory.forEachPage(in: reader.scope, pageSize: 256) { page in
-                    let questions = try await memory.questions(about: page.filter(includes), in: reader.scope)
-                    try await run(questions, &counts, &pace, events) { try await complete($0, of: app, reader) }
+                    let queries = try await memory.queries(about: page.filter(includes), in: reader.scope)
+                    try await run(queries, &counts, &pace, events) { try await complete($0, of: app, reader) }
                 }
             }
         }
@@ -316,16 +316,16 @@ public struct CustomerEnrichment: Sendable {
     /// Queries until each purchase has an answer or is unknown to the App Store. Stops at the first failure, because the
     /// next query would fail in the same way.
     private func complete(
-        _ customer: CustomerQuestions, of app: App, _ reader: CustomerHistoryReader
-    ) async throws -> Step<CustomerQuestions> {
+        _ customer: CustomerQueries, of app: App, _ reader: CustomerHistoryReader
+    ) async throws -> Step<CustomerQueries> {
         var customer = customer
         let asked = !customer.left.isEmpty
-        func done(_ result: Result) -> Step<CustomerQuestions> {
+        func done(_ result: Result) -> Step<CustomerQueries> {
             .done(result, changedFacts: customer.changedFacts, erasedFacts: customer.erasedFacts, asked: asked)
         }
-        while let question = customer.left.first {
+        while let query = customer.left.first {
             let outcome = try await EnrichmentOutcome(
-                about: question.transactionId, of: app, into: store, clock: clock
+                about: query.transactionId, of: app, into: store, clock: clock
             ) { try await reader.history(of: $0) }
             switch outcome {
             case .stored(let answer):
@@ -336,11 +336,11 @@ public struct CustomerEnrichment: Sendable {
                 customer.left.removeAll { answer.purchases.contains($0.originalTransactionId) }
                 try await memory.forget(customer.onceUnknown.intersection(answer.purchases), in: reader.scope)
                 // An answer without the purchase: the next one would not have it either.
-                if !answer.purchases.contains(question.originalTransactionId) {
-                    try await memory.remember([question.originalTransactionId], in: [reader.scope])
+                if !answer.purchases.contains(query.originalTransactionId) {
+                    try await memory.remember([query.originalTransactionId], in: [reader.scope])
                 }
             case .unknown:
-                try await memory.remember([question.originalTransactionId], in: [reader.scope])
+                try await memory.remember([query.originalTransactionId], in: [reader.scope])
                 customer.left.removeFirst()
             case .limited(let until): return .later(customer, until: until)
             case .refused(let refused): throw refused

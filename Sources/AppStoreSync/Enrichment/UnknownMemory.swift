@@ -20,7 +20,7 @@ struct UnknownMemory: Sendable {
         notBefore = start.subtractingSaturated(max(0, Int64(period / .milliseconds(1))))
     }
 
-    /// What the store has about some ids.
+    /// The data of the store about some ids.
     struct Known: Sendable {
         /// All ids with an answer, however old.
         var all: Set<String> = []
@@ -46,12 +46,12 @@ struct UnknownMemory: Sendable {
     }
 
     /// The queries that the customers of one scope need.
-    func questions(about customers: [Customer], in scope: StoreScope) async throws -> [CustomerQuestions] {
-        var questions = customers.map { CustomerQuestions($0) }
-        let known = try await known(questions.flatMap { $0.left.map(\.originalTransactionId) }, in: scope)
-        guard !known.all.isEmpty else { return questions }
-        for place in questions.indices { questions[place].leaveOut(known) }
-        return questions
+    func queries(about customers: [Customer], in scope: StoreScope) async throws -> [CustomerQueries] {
+        var queries = customers.map { CustomerQueries($0) }
+        let known = try await known(queries.flatMap { $0.left.map(\.originalTransactionId) }, in: scope)
+        guard !known.all.isEmpty else { return queries }
+        for place in queries.indices { queries[place].leaveOut(known) }
+        return queries
     }
 
     func remember(_ ids: [String], in scopes: [StoreScope]) async throws {

@@ -47,7 +47,7 @@ public struct NotificationApps: Sendable {
         }
     }
 
-    /// The checks besides the signature. Only production notifications contain the Apple id (Reference.md S4).
+    /// The checks in addition to the signature. Only production notifications contain the Apple id (Reference.md S4).
     func expectation(_ scope: StoreScope) -> SignedDataExpectation {
         SignedDataExpectation(
             bundleId: scope.bundleId,

@@ -8,8 +8,9 @@ public import TransactionStore
 /// Reads the App Store's notification history and applies the notifications that are not in the store.
 ///
 /// A run reads the time span in windows that end with a day in UTC, the oldest first. If it stops, another run from
-/// ``Stop/startDate`` on continues it. Stored notifications change nothing. The App Store keeps the history for 180 days, and for
-/// 30 days in the sandbox (Reference.md S5.6): this takes at most 181 or 31 calls, and one more for each further page of a day.
+/// ``Stop/startDate`` on continues it. Stored notifications change nothing. The App Store keeps the history for 180
+/// days, and for 30 days in the sandbox (Reference.md S5.6). So a run needs at most 181 or 31 calls, and one more for
+/// each further page of a day.
 public struct NotificationBackfill: Sendable {
     /// The counts of a run. A notification that the run reads again counts once.
     public struct Counts: Sendable, Hashable {
@@ -85,7 +86,7 @@ public struct NotificationBackfill: Sendable {
         self.waitClock = waitClock
     }
 
-    /// What a run has read so far.
+    /// The progress of a run.
     private struct Progress {
         var counts = Counts()
         /// The notifications of this window, and of the one before it.

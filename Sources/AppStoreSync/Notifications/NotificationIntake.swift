@@ -31,7 +31,7 @@ public struct NotificationIntake: Sendable {
     /// Whether notifications of this version are accepted.
     public func accepts(_ version: NotificationVersion) -> Bool { version == .version2 || version1 != nil }
 
-    /// The maximum memory for handling a body, in bytes, besides the body itself: its values as a tree, and copies of its
+    /// The maximum memory for handling a body, in bytes, in addition to the body itself: its values as a tree, and copies of its
     /// strings. Two bytes of JSON (`0,`) become more than thirty.
     public static func memory(for body: [UInt8]) -> Int { JSONCost(of: body).bytes }
 

@@ -47,7 +47,7 @@ public struct NotificationReport: Sendable {
     public var environment: String?
     /// Why the notification was not accepted, in one sentence.
     public var reason: String?
-    /// What changed in the store.
+    /// The changes in the store.
     public var applied = AppliedFacts()
     /// The duration of the verification, in nanoseconds.
     public var verificationNanoseconds: Int64 = 0

@@ -79,7 +79,7 @@ struct AppStoreClient: Sendable {
             // counts as too slow.
             let hasWaited = error is TooSlow || ContinuousClock.now - start >= timeout / 2
             guard hasWaited else {
-                breaker.learnedNothing()
+                breaker.endedInconclusively()
                 throw error
             }
             breaker.failed(now: wallClock())

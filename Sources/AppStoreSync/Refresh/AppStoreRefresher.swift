@@ -21,7 +21,7 @@ public final class AppStoreRefresher: Sendable {
     /// Waiting requests at the same time per app and environment. Further requests fail at once.
     public static let maximumWaiting = 256
     /// Calls per request. Answers are cached, so the next request continues from there.
-    public static let maximumQuestions = 16
+    public static let maximumCalls = 16
     /// The maximum time, in milliseconds, to cache the answer that the App Store does not know a purchase. A new purchase
     /// may reach the API a little later.
     public static let longestUnknown: Int64 = 60_000
@@ -102,13 +102,13 @@ public final class AppStoreRefresher: Sendable {
         let deadline = ContinuousClock.now + pool.timeout
         let others = originalTransactionIds.map { CustomerIdentity(.originalTransactionId, $0) } + identities
         var answers: AppStoreAnswers = [:]
-        var questions = 0
+        var calls = 0
         while let id = firstStale(originalTransactionIds, &answers, scope, notBefore) {
-            guard questions < Self.maximumQuestions else { throw RefreshError.tooManyQuestions }
-            questions += 1
+            guard calls < Self.maximumCalls else { throw RefreshError.tooManyCalls }
+            calls += 1
             let client = try client(scope)
             guard !client.breaker.isOpen(now: wallClock()) else {
-                onRefresh(.notAsked)
+                onRefresh(.notQueried)
                 throw RefreshError.unreachable
             }
             // A call in progress for the customer may cover this purchase too. If not, or if the call began before
@@ -126,7 +126,7 @@ public final class AppStoreRefresher: Sendable {
                     }
                 }
             } catch  where error is AppStoreClient.Work.Full || error as? RefreshError == .tooManyWaiting {
-                onRefresh(.notAsked)
+                onRefresh(.notQueried)
                 throw error
             }
             answers.merge(answered) { $0.time > $1.time ? $0 : $1 }
@@ -154,7 +154,7 @@ public final class AppStoreRefresher: Sendable {
     private func ask(_ client: AppStoreClient, _ id: String, _ scope: StoreScope) async throws -> AppStoreAnswers {
         let time = clock()
         guard client.breaker.permit(now: wallClock()) == .go else {
-            onRefresh(.notAsked)
+            onRefresh(.notQueried)
             throw RefreshError.unreachable
         }
         let history: CustomerHistory?
@@ -203,18 +203,18 @@ public enum RefreshError: Error, Sendable, Hashable, CustomStringConvertible {
     case notConfigured
     /// The circuit breaker is open after failures or a `Retry-After`. It retries by itself: use the stored data until then.
     case unreachable
-    /// The request needed more than ``AppStoreRefresher/maximumQuestions`` calls. Repeat the request: it continues from
+    /// The request needed more than ``AppStoreRefresher/maximumCalls`` calls. Repeat the request: it continues from
     /// there.
-    case tooManyQuestions
+    case tooManyCalls
     /// Too many requests are waiting for the App Store. Try again later.
     case tooManyWaiting
 
     public var description: String {
         switch self {
         case .noServer: "it has no server for this environment"
-        case .notConfigured: "there is no app-store-server key for this app"
+        case .notConfigured: "the app has no app-store-server key"
         case .unreachable: "it has not answered recently"
-        case .tooManyQuestions: "one request may make at most \(AppStoreRefresher.maximumQuestions) calls"
+        case .tooManyCalls: "one request may make at most \(AppStoreRefresher.maximumCalls) calls"
         case .tooManyWaiting: "too many requests are waiting"
         }
     }
@@ -231,5 +231,5 @@ public enum RefreshOutcome: String, Sendable, CaseIterable {
     /// No request waited for the answer any longer.
     case abandoned
     /// The circuit breaker was open, or too many requests were waiting.
-    case notAsked = "not_asked"
+    case notQueried = "not_queried"
 }

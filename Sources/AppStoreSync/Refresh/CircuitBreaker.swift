@@ -13,9 +13,9 @@ package final class CircuitBreaker: Sendable {
     package static let longestPause: Int64 = 10 * pause
     /// The longest pause that a working server can request with a rate limit. Rate limits count by the hour, as does the
     /// client's rate budget.
-    package static let longestHold: Int64 = 3_600_000
+    package static let maximumPause: Int64 = 3_600_000
 
-    /// What a caller may do.
+    /// The permission of a caller.
     package enum Permit: Sendable { case go, wait }
 
     private struct State {
@@ -27,7 +27,7 @@ package final class CircuitBreaker: Sendable {
         func isClosed(_ now: Int64) -> Bool {
             // Setting the clock back does not prolong the pause.
             let left = closedUntil.subtractingSaturated(now)
-            return left > 0 && left <= CircuitBreaker.longestHold
+            return left > 0 && left <= CircuitBreaker.maximumPause
         }
     }
 
@@ -71,7 +71,7 @@ package final class CircuitBreaker: Sendable {
     package func held(now: Int64, until: Int64) {
         state.withLock { state in
             state.isTrying = false
-            state.closedUntil = max(state.closedUntil, min(until, now.addingSaturated(Self.longestHold)))
+            state.closedUntil = max(state.closedUntil, min(until, now.addingSaturated(Self.maximumPause)))
         }
     }
 
@@ -85,20 +85,20 @@ package final class CircuitBreaker: Sendable {
     }
 
     /// The outcome does not show whether the server works.
-    package func learnedNothing() { state.withLock { $0.isTrying = false } }
+    package func endedInconclusively() { state.withLock { $0.isTrying = false } }
 
     /// Reports that a call about one customer failed. A failure counts only if it would affect other customers too. A forged
     /// JWS or an id that the App Store rejects concerns one customer.
     package func conclude(from error: any Error, now: Int64) {
-        guard let error = error as? AppStoreServerAPIError else { return learnedNothing() }
+        guard let error = error as? AppStoreServerAPIError else { return endedInconclusively() }
         switch error.reason {
         case .rateLimited, .rateBudgetExhausted:
             if let until = error.retryAfter { held(now: now, until: until) } else { failed(now: now) }
         case .notConnected, .interrupted, .timedOut: failed(now: now)
         case .unauthorized, .refused, .unexpectedStatus:
-            guard error.concernsApp || (error.httpStatus ?? 0) >= 500 else { return learnedNothing() }
+            guard error.concernsApp || (error.httpStatus ?? 0) >= 500 else { return endedInconclusively() }
             failed(now: now, until: error.retryAfter)
-        case .responseTooLarge, .invalidResponse, .invalidRequest, .pagingStalled, .tokenFailure: learnedNothing()
+        case .responseTooLarge, .invalidResponse, .invalidRequest, .pagingStalled, .tokenFailure: endedInconclusively()
         }
     }
 }

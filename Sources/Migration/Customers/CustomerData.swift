@@ -4,7 +4,7 @@ internal import LegacyReceipts
 internal import Purchases
 public import TransactionStore
 
-/// What a store has about customers besides the tables of ``CustomerReport``. Together they are the copy of the data that a
+/// The data of a store about customers in addition to the tables of ``CustomerReport``. Together they are the copy of the data that a
 /// person can ask for: what `customer --erase` removes.
 public struct CustomerData: Sendable {
     /// The data of one customer.

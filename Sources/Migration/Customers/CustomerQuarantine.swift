@@ -4,8 +4,9 @@ public import TransactionStore
 
 /// Finds the quarantined records of a customer.
 public enum CustomerQuarantine {
-    /// The keys of the records that name one of the users in their user column, whose text names one of the identities, or that
-    /// contain a receipt that states one of them. A row that does not fit its table has no columns, so only its text counts.
+    /// The keys of the records of these users: the user column names one of them, the text names one of the identities,
+    /// or a receipt in the record states one of them. A row that does not fit its table has no columns, so only its
+    /// text counts.
     ///
     /// - Parameters:
     ///   - identities: those of the customer.

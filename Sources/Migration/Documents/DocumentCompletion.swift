@@ -1,8 +1,8 @@
 import AppStoreModels
 import Purchases
 
-/// Gives unsigned documents the app and the environment that neither they nor the columns beside them state: those of a verified
-/// document of their record, as for a row beside documents, or else the caller's defaults.
+/// Gives unsigned documents the app and the environment that neither they nor their columns state. They come from a
+/// verified document of the record, as for a row beside documents, or else from the caller's defaults.
 struct DocumentCompletion: Sendable {
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.

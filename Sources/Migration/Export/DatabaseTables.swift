@@ -2,8 +2,8 @@ internal import PostgreSQLTransactionStore
 internal import SQLiteTransactionStore
 internal import TransactionStore
 
-/// Writes the tables into a database. All rows go into temporary tables, and one transaction at the end changes the
-/// rows that differ, so other programs see either the previous export or this one.
+/// Writes the tables into a database. All rows go into temporary tables. One transaction at the end changes the rows
+/// that differ, so other programs see either the previous export or this one.
 final class DatabaseTables: TableOutput {
     /// A row of a table, with its position among the rows of the export.
     struct Row: Sendable {

@@ -31,7 +31,7 @@ package enum ExportedTables {
         [
             .text(
                 "evidence",
-                "`signed` if a verified signature stands behind one of the documents, `recorded` if all are unsigned."
+                "`signed` if one of the documents has a verified signature, `recorded` if all are unsigned."
             ) { origins($0.value).isSigned ? "signed" : "recorded" },
             .texts(
                 "documents",
@@ -124,8 +124,9 @@ package enum ExportedTables {
             .integer("revocationPercentage", "The refunded part in milliunits of a percent: 100000 is 100 %.") {
                 $0.revocationPercentage
             },
-            .boolean("isUpgraded", "Whether another subscription of the group replaced the period; that is no refund.")
-            { $0.isUpgraded },
+            .boolean(
+                "isUpgraded", "Whether another subscription of the group replaced the period, which is not a refund."
+            ) { $0.isUpgraded },
             .text("inAppOwnershipType", "`PURCHASED`, `FAMILY_SHARED` or `ASSIGNED`.") { $0.inAppOwnershipType },
             .text("appAccountToken", "The account token that the app set, a UUID.") { $0.appAccountToken },
             .text("appTransactionId", "The id of the app download, one for each Apple Account and app.") {
@@ -279,7 +280,7 @@ package enum ExportedTables {
             },
             .date(
                 "accessEnds",
-                "When the access ends or ended, by the last subscription that gives it; no value if it never ends or is unknown."
+                "When the access ends or ended, by the last subscription that grants it; no value if it never ends or is unknown."
             ) { $0.value.accessEnds },
             .date(
                 "changesAt", "When the status or the purchase that decides changes if nothing happens until then."
@@ -430,7 +431,7 @@ package enum ExportedTables {
             },
             .integer("subscriptions", "The number of rows in `subscriptions`.") { $0.owner.subscriptions.count },
             .integer("entitlements", "The number of rows in `entitlements`.") { $0.owner.entitlements.count },
-            .boolean("hasAccess", "Whether any entitlement gives access.") { row in
+            .boolean("hasAccess", "Whether any entitlement grants access.") { row in
                 row.owner.entitlements.contains(where: \.hasAccess)
             },
         ])
@@ -453,7 +454,7 @@ package enum ExportedTables {
     static let customerUsers = Table<OwnedRow<ExportedUser>>(
         name: "customer_users",
         meaning: """
-            One row for each customer and user of yours that a migrated record names beside a purchase (`migrate --into`).
+            One row for each customer and each of your users that a migrated record names with a purchase (`migrate --into`).
             """,
         key: .shared("customer"),
         columns: owner() + [
@@ -474,7 +475,7 @@ package enum ExportedTables {
     static let conflicts = Table<OwnedRow<ExportedConflict>>(
         name: "conflicts",
         meaning: """
-            One row for each purchase for which records name several users. Someone has to decide; nothing is guessed.
+            One row for each purchase for which records name several users. Decide which user owns the purchase; the export does not guess.
             """,
         key: .primary(inScope("originalTransactionId")),
         columns: owner() + [
@@ -543,7 +544,7 @@ package enum ExportedTables {
                 "path",
                 "The path of the document in its record, whose other documents were migrated; none for a whole record; `(migrated record)` for a whole record that was migrated except for a row or a reply that has no meaning without its receipt; `(embedded receipt)` for a receipt inside migrated replies or notifications, once for each user."
             ) { source($0, "path")?.string },
-            .json("record", "Your own columns beside it.") { $0["record"]?.json },
+            .json("record", "Your own columns of the record.") { $0["record"]?.json },
             .text("original", "The original bytes, if they are UTF-8; cut if the record was too large.") {
                 $0["original"]?.string
             },

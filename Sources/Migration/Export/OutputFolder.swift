@@ -19,7 +19,7 @@ final class OutputFolder {
         if descriptor >= 0, lockFile(descriptor) != 0, errno == EWOULDBLOCK {
             throw ExportError(
                 .output, path: path,
-                "Another export is writing into the output folder \(path) at this moment.")
+                "Another export is writing into the output folder \(path). Wait until it ends.")
         }
     }
 
@@ -33,12 +33,12 @@ final class OutputFolder {
     /// The path of the first name that is taken, also by a link, wherever it leads.
     private func firstTaken(of names: [String]) -> String? { names.lazy.map(path(of:)).first(where: isThere) }
 
-    /// Checks that files of these names are those of an export: the folder has the last file of an earlier run, or the mark of
-    /// one that stopped.
+    /// Checks that files with these names are from an export: the folder has the last file of an earlier run, or the
+    /// mark of a stopped run.
     func check(_ names: [String], areMarkedBy last: String) throws(ExportError) {
         guard firstTaken(of: [last, last + ".partial"]) == nil, let taken = firstTaken(of: names) else { return }
         throw ExportError(
-            .outputConflict, path: taken, "\(taken) is not the file of an export. Choose another folder.")
+            .outputConflict, path: taken, "\(taken) was not written by an export. Choose another folder.")
     }
 
     /// A new file, to be completed with the others.
@@ -94,7 +94,7 @@ final class OutputFolder {
         for part in path.split(separator: "/") {
             made += (made.isEmpty || made == "/" ? "" : "/") + part
             if mkdir(made, 0o777) != 0, errno != EEXIST {
-                throw ExportError(.output, path: path, "The output folder \(path) cannot be made: \(systemError()).")
+                throw ExportError(.output, path: path, "The output folder \(path) cannot be created: \(systemError()).")
             }
         }
         var status = stat()
@@ -115,8 +115,8 @@ final class OutputFile {
 
     var name: String { String(path.split(separator: "/").last ?? "") }
 
-    /// Always a new file: what has its partial name (the rest of a run that was killed, or a link that leads elsewhere) is
-    /// removed and never written to. The folder is locked, so no other process uses it.
+    /// Always a new file. A file with its partial name (from a killed run, or a link to another place) is removed and
+    /// never written to. The folder is locked, so no other process uses it.
     init(path: String) throws(ExportError) {
         self.path = path
         descriptor = newFile(path + ".partial")

@@ -148,7 +148,8 @@ extension QuarantinedRecord {
     /// - Throws: `TransactionStoreError` for a line that cannot be read.
     func object() throws -> JSONObject {
         guard let object = (try? JSONValue.parse(line[...]))?.object else {
-            throw TransactionStoreError(.corrupt, "The quarantine of the store has a line that cannot be read.")
+            throw TransactionStoreError(
+                .corrupt, "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
         }
         return object
     }
@@ -231,9 +232,9 @@ public struct ExportError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The folder, a file or the database cannot be created, written or read back. Free some space, or correct the
         /// permissions.
         case output
-        /// The folder has a file with the name of a table that no export wrote, the database has a table with the same
-        /// name and other columns, or the database is a store. Choose another folder, file or schema. Or PostgreSQL has a
-        /// view on dates that an earlier version wrote as numbers: drop the view.
+        /// The folder has a file with the name of a table that no export wrote. Or the database has a table with the
+        /// same name and other columns, or is a store. Choose another folder, file or schema. Or PostgreSQL has a view
+        /// on dates that an earlier version wrote as numbers: drop the view.
         case outputConflict
     }
 

@@ -9,8 +9,8 @@ public import TransactionStore
 /// A row contains your user id, so it needs the user ids of `migrate --into`. A purchase or a receipt with several
 /// users is left out and counted. Only the production environment is written.
 ///
-/// Values are written as they are, quoted as in RFC 4180 if need be. A changed user id would be another user, so a row
-/// with a value that a spreadsheet would run as a formula is left out and counted instead.
+/// Values are written as they are, quoted as in RFC 4180 if need be. A changed user id would be another user. So a row
+/// with a value that a spreadsheet would run as a formula is left out and counted.
 public struct VendorExport: Sendable {
     /// A vendor whose import guide is public and names the columns of the file.
     public enum Vendor: String, Sendable, CaseIterable {
@@ -114,7 +114,7 @@ public struct VendorExport: Sendable {
         }
     }
 
-    /// The row of a purchase, for the formats that contain the receipt beside the price.
+    /// The row of a purchase, for the formats that contain the receipt and the price.
     private func row(_ purchase: PricedPurchase, user: String, receipt: String) -> Row {
         let (price, product) = (purchase.price, purchase.newest?.productId ?? "")
         let amount = price?.amount.priceText ?? ""
@@ -144,8 +144,8 @@ public struct VendorExport: Sendable {
         return userIds.count == 1 ? userIds.first : nil
     }
 
-    /// Whether a field keeps its value in a file of the vendor: it needs no quotation that the format lacks, and does not
-    /// begin like a formula of a spreadsheet.
+    /// Whether a field keeps its value in a file of the vendor: it needs no quoting that the format lacks, and does not
+    /// begin like a spreadsheet formula.
     private static func isRepresentable(_ field: String, _ vendor: Vendor) -> Bool {
         if !vendor.hasQuotation, CSVField.row([field]).count != field.utf8.count + 2 { return false }
         switch field.utf8.first {
@@ -172,7 +172,7 @@ public struct VendorExportSummary: Hashable, Sendable {
     public internal(set) var withSeveralUsers = 0
     /// Left out: the store has no app receipt.
     public internal(set) var withoutReceipt = 0
-    /// Left out: a value begins like a formula of a spreadsheet; or it has a comma, a quotation mark or a line break, and
+    /// Left out: a value begins like a spreadsheet formula; or it has a comma, a quotation mark or a line break, and
     /// the vendor's format has no quoting.
     public internal(set) var notRepresentable = 0
     /// Left out: customers of the sandbox and other environments.

@@ -120,7 +120,7 @@ package struct DocumentInspector: Sendable {
     // MARK: Documents without a signature
 
     private static let unsigned = RecordedInspection.Check(
-        name: .signature, failure: "The document is not signed: anyone can have written it.")
+        name: .signature, failure: "The document is not signed, so it proves nothing.")
 
     private func recorded(_ kind: RecordKind, _ value: JSONValue) -> RecordedInspection {
         var checks: [RecordedInspection.Check] = []

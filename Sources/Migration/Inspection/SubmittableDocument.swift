@@ -17,8 +17,8 @@ package struct SubmittableDocument: Sendable {
 }
 
 extension DocumentInspector {
-    /// The receipts and signed transactions in an input, genuine or not, each once: the input itself, the one in a request, and
-    /// the receipts in a recorded document. Empty if there is nothing that an app could send.
+    /// The receipts and signed transactions in an input, genuine or not, each once. They are the input itself, the one
+    /// in a request, and the receipts in a recorded document. Empty if there is nothing that an app could send.
     package func submittable(in bytes: [UInt8]) -> [SubmittableDocument] {
         let documents = RecordReader().read(text: bytes[...], depth: 0).payload.documents
         var found: [SubmittableDocument] = []

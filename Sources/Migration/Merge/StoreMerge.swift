@@ -6,9 +6,9 @@ public import TransactionStore
 
 /// Merges stores into one, for example those of shards that were migrated on several machines.
 ///
-/// The customers of a source are merged like any documents, so the rules are those of a migration: of facts of one kind
-/// about one transaction the newest is kept, and documents that share an identity are about one customer. Therefore the
-/// order and the grouping of merges do not change the exports, and repeating a merge changes nothing.
+/// The customers of a source are merged like any documents, by the rules of a migration. Of facts of one kind about one
+/// transaction the newest is kept, and documents that share an identity belong to one customer. Therefore the order and
+/// the grouping of merges do not change the exports, and repeating a merge changes nothing.
 ///
 /// | in a source | in the destination |
 /// |---|---|
@@ -25,7 +25,7 @@ public struct StoreMerge: Sendable {
 
     /// How far a merge has come.
     public struct Progress: Sendable {
-        /// What was read so far.
+        /// The data read so far.
         public let summary: StoreMergeSummary
         /// The number of stores to merge.
         public let stores: Int

@@ -2,8 +2,8 @@ internal import AppStoreModels
 public import Purchases
 public import TransactionStore
 
-/// The transaction ids in the quarantined records of a store whose purchases are only available from the App Store
-/// Server API: bare ids, and ids in unsigned documents that were not stored.
+/// The transaction ids in the quarantined records of a store, with purchases that only the App Store Server API has:
+/// bare ids, and ids in unsigned documents that were not stored.
 ///
 /// A bare id that the App Store knows leaves the quarantine: the caller stores the purchase, and ``Page/step`` adds the user that
 /// the record names. One that it does not know stays with the reason `unknownTransactionId`. Other documents stay as they are.

@@ -10,7 +10,7 @@ struct BatchOutput: Sendable {
     var transactionProvenance = ProvenanceText<TransactionField>()
     var appTransactionProvenance = ProvenanceText<AppTransactionField>()
     var counts = BatchCounts()
-    /// What the records add to a store, for a migration into one.
+    /// The data that the records add to a store, for a migration into one.
     var additions = StoreAdditions()
     /// The digests of the records, for the position after them.
     var digests: [UInt8] = []

@@ -6,7 +6,7 @@ internal import Purchases
 /// The columns or members of the caller's own that state something about the documents beside them. They count for unsigned
 /// documents only, and only where a document itself states nothing: bare rows, for example, name no app and no environment.
 public struct DocumentColumns: Sendable, Hashable {
-    /// What a column states.
+    /// The content of a column.
     public enum Role: String, Sendable, Hashable, CaseIterable {
         /// The bundle id of the app.
         case bundleId

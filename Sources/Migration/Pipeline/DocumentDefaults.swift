@@ -1,7 +1,7 @@
 public import AppStoreModels
 internal import Purchases
 
-/// What the caller knows about documents that state no app or no environment, as bare rows do. It counts only where neither a
+/// The caller's data for documents without an app or an environment, such as bare rows. It counts only where neither a
 /// document, nor the columns beside it, nor a receipt of its record states it.
 public struct DocumentDefaults: Sendable, Hashable {
     /// The bundle id of their app; nil if it is unknown.

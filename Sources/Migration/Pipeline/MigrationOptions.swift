@@ -23,7 +23,7 @@ public struct MigrationOptions: Sendable {
     /// Whether the first records of NDJSON may lack a named column. If not, the migration stops, because the name may
     /// be wrong.
     public var columnsAppearLater = false
-    /// What is known about the tables among the inputs.
+    /// Options of the tables among the inputs.
     public var table: TableOptions
     /// Only records of these environments are migrated, the others quarantined; nil for all.
     public var environments: Set<Environment>?
@@ -93,7 +93,7 @@ extension MigrationOptions {
         guard let expectedRecords, records != expectedRecords else { return }
         throw MigrationError(
             .recordCount, path: "",
-            "\(expectedRecords) records were expected and \(records) were read. Was the input cut off?")
+            "\(expectedRecords) records were expected and \(records) were read. Check whether the input is complete.")
     }
 
     /// What is read for one input of the caller.
@@ -197,7 +197,7 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
         case outputConflict
         /// A certificate in the trust policy cannot be read. Give it as X.509 in DER.
         case trust
-        /// The store failed. Repair it and run the migration again; it goes on where it stopped.
+        /// The store failed. Repair it and run the migration again; it continues where it stopped.
         case store
         /// An input is not the one that the store has read a part of. Give the same input, or start over.
         case inputChanged

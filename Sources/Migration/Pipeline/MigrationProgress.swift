@@ -190,8 +190,8 @@ struct MigrationPosition {
         digestOfSkipped = progress.row == nil ? checkpoint?.digest ?? [] : []
     }
 
-    /// SHA-256 of the digests of all records, after the columns of their tables; for a query with a key, of the last key,
-    /// because the rows before it are not read again.
+    /// SHA-256 of the digests of all records, after the columns of their tables. For a query with a key, SHA-256 of the
+    /// last key, because the rows before it are not read again.
     var digest: [UInt8] {
         row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
     }
@@ -229,7 +229,7 @@ struct MigrationPosition {
             self.input = nil
         }
         guard records >= skipped else {
-            throw changed(nil, "it has \(records) records now, and \(skipped) of them were migrated")
+            throw changed(nil, "it has \(records) records now, and \(skipped) were migrated")
         }
     }
 
@@ -245,13 +245,13 @@ struct MigrationPosition {
         marks.append(mark)
     }
 
-    private static let others = "its records or its columns are others"
+    private static let others = "its records or its columns have changed"
 
     private func changed(_ input: String?, _ what: String) -> MigrationError {
         let name = input.map { "The input \($0)" } ?? "The input"
         return MigrationError(
             .inputChanged, path: input ?? "",
-            "\(name) is not the one that was migrated up to record \(skipped) before: \(what).")
+            "\(name) has changed since its first \(skipped) records were migrated: \(what).")
     }
 }
 

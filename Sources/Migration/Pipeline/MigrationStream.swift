@@ -2,10 +2,11 @@ import AppStoreModels
 
 /// Migrates records as a filter: lines come out in the order in which records come in, and nothing is kept.
 ///
-/// Each line of the result is a JSON object. Its member `output` says what it is: one of the `transactions`,
-/// `app-transactions` or `renewal-infos` of a record, or a line of the `quarantine`, with the original bytes and the reason. After the lines of a record comes one with the output `records`: the
-/// record's `source`, its `status` (`migrated` or `quarantined`), and the number of its lines in each output. A record is
-/// resolved alone, so the same record gives the same lines, but for its `source`, wherever it is read.
+/// Each line of the result is a JSON object. Its member `output` names it: one of the `transactions`,
+/// `app-transactions` or `renewal-infos` of a record, or a line of the `quarantine`, with the original bytes and the
+/// reason. After the lines of a record comes a line with the output `records`. It has the record's `source`, its
+/// `status` (`migrated` or `quarantined`), and the number of its lines in each output. A record is resolved alone, so
+/// the same record gives the same lines, but for its `source`, wherever it is read.
 public struct MigrationStream: Sendable {
     public let options: MigrationOptions
 

@@ -220,7 +220,7 @@ public struct MigrationSummary: Sendable, Equatable {
         for (name, count) in counts { total[name, default: 0] += count }
     }
 
-    /// Batches come in the order of the input, and names are sorted within one, so the choice of products does not
+    /// Batches come in the order of the input, and names are sorted within a batch. So the choice of products does not
     /// depend on the number of jobs.
     private mutating func addProducts(_ counts: [String: Int]) {
         // The order matters only if the maximum is reached.

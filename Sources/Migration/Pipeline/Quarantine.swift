@@ -41,10 +41,10 @@ struct QuarantineReason: Sendable {
 
     static let otherToken = QuarantineReason(
         "jwsOtherToken", ReceiptError.Verdict.notAReceipt.rawValue,
-        "The JWS is another token, not one of the App Store: its header has no certificates (x5c).")
+        "The JWS is not from the App Store: its header has no certificates (x5c).")
     static let otherPayload = QuarantineReason(
         "jwsOtherPayload", ReceiptError.Verdict.notAReceipt.rawValue,
-        "The payload of the JWS is no transaction, renewal info, app transaction or notification of the App Store.")
+        "The payload of the JWS is not a transaction, renewal info, app transaction or notification of the App Store.")
     static func malformedStoreKit2JSON(_ detail: String) -> QuarantineReason {
         QuarantineReason(
             "malformedStoreKit2JSON", ReceiptError.Verdict.notAReceipt.rawValue,
@@ -57,9 +57,10 @@ struct QuarantineReason: Sendable {
         "The record is a bare transaction id: only the App Store Server API has the purchase.")
     static let unknownTransactionId = QuarantineReason(
         "unknownTransactionId", "notMigrated",
-        "The record is a bare transaction id, and the App Store Server API does not know it for any of the apps asked.")
+        "The record is a bare transaction id, and the App Store Server API does not know it for any of the queried apps."
+    )
     static let recordedNotAccepted = QuarantineReason(
-        "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and these were excluded.")
+        "recordedNotAccepted", "notMigrated", "The record is an unsigned document, and --signed-only excludes it.")
 
     static let notFiled = QuarantineReason(
         "notFiled", "notMigrated",
@@ -85,7 +86,7 @@ struct QuarantineReason: Sendable {
         if missing.isEmpty, mapping.isWithoutPurchases, mapping.appTransaction?.payload.statesDownload == false {
             return QuarantineReason(
                 "notFiled", "notMigrated",
-                "The document states no purchase, and neither when nor in which version the customer obtained the app.")
+                "The document states no purchase, and neither the date nor the version of the first download.")
         }
         guard !missing.isEmpty else { return .notFiled }
         return QuarantineReason(
@@ -103,14 +104,14 @@ struct QuarantineReason: Sendable {
     static func otherEnvironment(_ environment: String?) -> QuarantineReason {
         QuarantineReason(
             "otherEnvironment", "notMigrated",
-            environment.map { "The record is of the environment \($0), which is not among the requested ones." }
+            environment.map { "The record is from the environment \($0), which was not requested." }
                 ?? "The record does not state its environment, and only certain environments were requested.")
     }
 
     static func otherBundleId(_ bundleId: String) -> QuarantineReason {
         QuarantineReason(
             "otherBundleId", "notMigrated",
-            "The record is of the app \(bundleId), which is not among the requested ones.")
+            "The record is from the app \(bundleId), which was not requested.")
     }
 }
 

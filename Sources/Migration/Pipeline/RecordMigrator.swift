@@ -187,9 +187,9 @@ struct RecordMigrator: Sendable {
 
     /// Migrates every document of a record. Receipts confirm recorded documents, wherever they are in the record.
     ///
-    /// If no document can be migrated, the record is quarantined as a whole; otherwise each document that cannot be
-    /// migrated, or is of an excluded app or environment, is quarantined alone. If one is excluded and another states no app,
-    /// the whole record is.
+    /// If no document can be migrated, the record is quarantined as a whole. Otherwise each document that cannot be
+    /// migrated, or that belongs to an excluded app or environment, is quarantined separately. If one is excluded and
+    /// another states no app, the whole record is.
     private func migrate(_ documents: [InputDocument], of record: InputRecord, into output: inout BatchOutput) {
         var read = documentReader.read(documents, of: record, &output.counts)
         guard !read.verified.isEmpty || read.recorded.contains(where: \.holdsAnything) else {

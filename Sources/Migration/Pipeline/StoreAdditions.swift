@@ -13,7 +13,7 @@ struct StoreAdditions: Sendable {
     mutating func removeAll() { self = StoreAdditions() }
 }
 
-/// The receipts that were verified in this run or before, so that a receipt in many records is verified only once, and its
+/// The receipts that were verified in this run or before. So a receipt in many records is verified only once, and its
 /// users are filed only once.
 final class VerifiedReceipts: Sendable {
     /// A dictionary that drops the least recently used values.

@@ -66,7 +66,7 @@ public struct StoreMigration: Sendable {
     ///   - inputs: paths or patterns of files and folders, and `-` for standard input, in the order in which they are read.
     ///   - store: the store. The migration does not close it.
     ///   - progress: called from time to time, not more than once per batch of records.
-    /// - Throws: ``MigrationError``. What was committed before stays, and the same call goes on after it.
+    /// - Throws: ``MigrationError``. What was committed before stays, and the same call continues after it.
     public func run(
         inputs: [String], into store: any Store, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
@@ -133,7 +133,9 @@ public struct StoreMigration: Sendable {
             let reader = options.input.reader
             let records = lines.compactMap { QuarantineLine($0.line[...])?.record(reader) }
             guard records.count == lines.count else {
-                throw MigrationError(.store, path: "", "The quarantine of the store has a line that cannot be read.")
+                throw MigrationError(
+                    .store, path: "",
+                    "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
             }
             var output = BatchOutput()
             try await Self.migrate(records, migrator, store, into: &output)
@@ -255,7 +257,7 @@ public struct StoreMigration: Sendable {
     /// The name under which the store keeps the counts of all retries.
     private static let retryName = Fingerprint(of: Array("migrate --retry".utf8)).description
 
-    /// What the store has counted of a migration without a position.
+    /// The counts of the store for a migration without a position.
     /// - Parameter addsRuns: whether the counts of this run are added to those of the earlier ones. A query that reads
     ///   everything each time has the counts of its last run.
     private func counted(

@@ -17,7 +17,7 @@ public struct MigrationPlan: Sendable {
         /// Whether it is one record, or one object that is too long for a record and is read by its members.
         let isOneValue: Bool
 
-        /// The keys of an object that may be ids of users, as `--user-column` names them: the input is or contains this
+        /// The keys of an object that may be ids of users, as `--user-column` names them. The input is or contains this
         /// object, and the values of several keys contain documents under the same names. Nil if there is none.
         public var possibleUserKeys: String? {
             guard isOneValue else { return nil }
@@ -56,7 +56,7 @@ public struct MigrationPlan: Sendable {
         public let isUser: Bool
         /// Whether `--carry` keeps it beside the user.
         public let isKept: Bool
-        /// What it states about documents that do not state it themselves; nil if nothing.
+        /// The data that it adds to documents that lack it; nil if none.
         public let role: DocumentColumns.Role?
         /// Why it is read; nil if it is not.
         public let cause: Cause?

@@ -260,7 +260,7 @@ private final class ZstdDecompressor: Decompressor {
         if ZSTD_isError(result) == 0 {
             outcome = result == 0 ? .endOfMember : .goesOn
         } else if ZSTD_getErrorCode(result) == ZSTD_error_frameParameter_windowTooLarge {
-            outcome = .damaged("its window is larger than 128 MiB; decompress it first, with zstd --long=31")
+            outcome = .damaged("its window is larger than 128 MiB: decompress it first with zstd --long=31")
         } else {
             outcome = .damaged(String(cString: ZSTD_getErrorName(result)))
         }

@@ -13,8 +13,8 @@ enum DocumentTraces {
             || hasCompressed(text) || hasHex(text) || hasSignedMessage(text)
     }
 
-    /// Whether the row of a table about which nothing is known may be a record: as ``arePresent(in:)``, or it names a transaction
-    /// like rows of replies and StoreKit 2 JSON. In the caller's own columns such names are no documents.
+    /// Whether the row of an unknown table may be a record: as ``arePresent(in:)``, or if it names a transaction like
+    /// rows of replies and StoreKit 2 JSON. In the caller's own columns such names are no documents.
     static func areLikely(in row: Bytes) -> Bool {
         arePresent(in: row) || row.contains("\"original_transaction_id") || row.contains("\"originalTransactionId")
     }

@@ -49,7 +49,7 @@ struct DumpFramer: RecordFramer {
 
     var context: FrameContext? { current }
 
-    /// What is wrong if no table so far has a named column, so that no row was a record.
+    /// The problem if no table so far has a named column, so that no row was a record.
     var columnNotFound: InputError? {
         guard let otherColumns else { return nil }
         return InputError(
@@ -313,7 +313,7 @@ struct DumpFramer: RecordFramer {
             note(columns)
             enter(columns, dialect)
         }
-        // What is damaged may be the rest of the statement.
+        // The damaged part may be the rest of the statement.
         if Self.endsStatement(row) { state = .statements }
         let isRecord = areRecords || isSearched(row)
         if isRecord {

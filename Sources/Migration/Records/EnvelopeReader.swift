@@ -1,8 +1,8 @@
 import AppStoreModels
 import Purchases
 
-/// Finds every document in one object or row: the object itself, if Apple or Unity wrote it, then columns with known
-/// names, then columns with recognizable contents. Decides the handling of each column.
+/// Finds every document in one object or row. It tries the object itself, if Apple or Unity wrote it, then columns with
+/// known names, then columns with recognizable contents. Decides the handling of each column.
 struct EnvelopeReader {
     private typealias Column = ObjectReader.Column
 
@@ -168,7 +168,7 @@ struct EnvelopeReader {
             fates[index] = .ignored
             return
         }
-        guard isNamed || object.mayHoldPayload(column) else { return }
+        guard isNamed || object.mayContainPayload(column) else { return }
         var recognition = object.value(of: column)
         guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
         else {
@@ -251,7 +251,7 @@ struct EnvelopeReader {
             if weak.contains(where: { $0.index == index }) || failure?.index == index { continue }
             if column.name == "password", object.column("receipt-data") != nil {
                 fates[index] = .ignored
-            } else if object.mayHoldPayload(column) {
+            } else if object.mayContainPayload(column) {
                 let recognition = object.value(of: column)
                 guard recognition.isUnmistakable else { continue }
                 fates[index] = .leftOut
@@ -262,7 +262,7 @@ struct EnvelopeReader {
 
     // MARK: The result
 
-    private static let otherStore = InputProblem(.otherStore, "A purchase of another store than Apple's.")
+    private static let otherStore = InputProblem(.otherStore, "A purchase from a store other than Apple's.")
 
     private mutating func finish() -> Recognition {
         var payload: InputPayload
@@ -284,7 +284,7 @@ struct EnvelopeReader {
             payload = failure.recognition.payload
         } else {
             payload = .unrecognized(
-                InputProblem(.unknownForm, "No member of the object holds anything in which purchases are stored."))
+                InputProblem(.unknownForm, "No member of the object contains a document with purchases."))
         }
         var carried = self.carried() + besideLeftOut
         if documents.count == 1 {
@@ -386,8 +386,8 @@ struct EnvelopeReader {
             members.append(MemberPath(memberName(of: column), fate))
         }
         for column in object.replaced {
-            let holdsTraces = DocumentTraces.arePresent(in: object.content(of: column))
-            members.append(MemberPath(memberName(of: column), holdsTraces ? .looksLikeDocument : .ignored))
+            let containsTraces = DocumentTraces.arePresent(in: object.content(of: column))
+            members.append(MemberPath(memberName(of: column), containsTraces ? .looksLikeDocument : .ignored))
         }
         members += inner
         guard members.count > InputLimits.memberPaths else { return members }

@@ -49,7 +49,7 @@ struct FolderWalk {
                 guard name.isUTF8 else {
                     throw InputError(
                         code: .nameNotUTF8, input: path,
-                        message: "The name \(path) is not UTF-8; rename it and migrate it then.")
+                        message: "The name \(path) is not UTF-8: rename it, and migrate it again.")
                 }
                 let status = try SystemCalls.status(path)
                 switch status.kind {

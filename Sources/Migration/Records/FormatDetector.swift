@@ -37,7 +37,7 @@ struct FormatDetector {
         for column in (isOneOfSeveral ? options.receiptColumns : []) + options.otherColumns {
             guard let name = nameLike(column, framing) else { continue }
             throw columnNotFound(
-                "has no member \(column) in its first records, but the member \(name). Is that the one?\(Self.laterHint)"
+                "has no member \(column) in its first records, but the member \(name). Check the name.\(Self.laterHint)"
             )
         }
         return framing
@@ -63,7 +63,7 @@ struct FormatDetector {
                 if let framing = try table() { return framing }
             } catch {
                 // The commas of JSON in the lines of a log are no columns either.
-                guard error.code == .columnUndetectable, !isTableByName, holdsJSONRecord else { throw error }
+                guard error.code == .columnUndetectable, !isTableByName, containsJSONRecord else { throw error }
             }
             return text()
         }
@@ -105,8 +105,8 @@ struct FormatDetector {
 
     // MARK: A wrong column
 
-    /// The names of the members of the first object, if none of the first records has a receipt where the columns say:
-    /// then they are wrong for all of them. One record alone may be damaged or incomplete. A small array is one
+    /// The names of the members of the first object, if none of the first records has a receipt in the named columns:
+    /// then the columns are wrong for all of them. One record alone may be damaged or incomplete. A small array is one
     /// record and is read by content.
     private func namesWithout(_ columns: [String], _ framing: InputFraming) -> [String]? {
         var names: [String]?
@@ -203,8 +203,8 @@ struct FormatDetector {
         }
     }
 
-    /// Whether the bracket begins a line of a log, for example `[2024-01-01 00:00:00] …` or `[info] …`: text follows it in its
-    /// line, and it contains nothing that can be a record.
+    /// Whether the bracket begins a line of a log, for example `[2024-01-01 00:00:00] …` or `[info] …`. Text follows it
+    /// in its line, and it contains nothing that can be a record.
     private func beginsLogLine(_ start: Int) -> Bool {
         guard let end = head.position(of: UInt8(ascii: "]"), from: start),
             let next = head.firstNonWhiteSpace(from: end + 1),
@@ -379,7 +379,7 @@ struct FormatDetector {
     }
 
     /// Whether one of the first lines contains a document in JSON.
-    private var holdsJSONRecord: Bool {
+    private var containsJSONRecord: Bool {
         firstRecords(.lines(joinsWrappedReceipts: false)).contains { isJSONRecord(head[slice: $0]) }
     }
 

@@ -23,7 +23,7 @@ package struct InputOptions: Sendable {
     package var otherColumns: [String]
     /// Whether the first records of NDJSON may lack a named column.
     package var columnsAppearLater = false
-    /// What is known about tables.
+    /// Options of tables.
     package var table: TableOptions
     /// Records longer than this many bytes are not read, only reported. Default: ``InputLimits/recordSize``.
     package var maximumRecordSize: Int

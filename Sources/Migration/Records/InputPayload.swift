@@ -101,8 +101,8 @@ extension InputPayload {
         }
     }
 
-    /// Whether JSON of any program can look like this: a reply without purchases, because other JSON has a status too, and a
-    /// word in the alphabet of base64.
+    /// Whether JSON of any program can look like this: a reply without purchases, because other JSON has a status too,
+    /// or a word in the alphabet of base64.
     var isVague: Bool {
         switch self {
         case .reply(let reply):
@@ -158,8 +158,8 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case invalidJSON
         /// Text that is not UTF-8.
         case invalidUTF8
-        /// A quoted CSV field that never ends, or that has a quote escaped with a backslash; or a row of an INSERT that is cut
-        /// off, or has a quote that is not escaped.
+        /// A quoted CSV field that never ends, or that has a quote escaped with a backslash. Or a row of an INSERT that
+        /// is cut off, or has an unescaped quote.
         case unterminatedQuote
         /// A CSV row with more or fewer fields than the header.
         case columnCount

@@ -142,7 +142,7 @@ struct InsertRow {
             guard isRead else {
                 throw InputProblem(
                     .unknownForm, offset: start,
-                    "The value at byte \(start) of the row is an expression, which only its database can compute.")
+                    "The value at byte \(start) of the row is an expression that only its database can compute.")
             }
             (start, comments) = (end + 1, row.comments.count)
             guard row.isEnded else { continue }

@@ -240,7 +240,7 @@ struct JSONFramer: RecordFramer {
                 if let oversize {
                     batch.append(oversize, number: number, limit: limit)
                 } else {
-                    // What the input cuts off must not be completed.
+                    // Text that the input cuts off must not be completed.
                     let after = found == nil ? [] : division.after
                     batch.append(
                         bytes[slice: 0..<scanned], before: division.before, after: after, number: number,

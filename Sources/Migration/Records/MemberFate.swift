@@ -22,8 +22,8 @@ public enum MemberFate: String, Sendable, Hashable, CaseIterable {
     case carriedAsBase64
     /// A document that `--column` excludes. It is not carried along; the caller's own members in it are.
     case leftOut
-    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an element of an array without a document, the
-    /// value of a user's key without one.
+    /// Neither read nor carried along: a shared secret, a member of Unity's wrapper, an array element without a
+    /// document, the value of a user's key without a document.
     case ignored
     /// Empty, in a column with a receipt's name.
     case empty

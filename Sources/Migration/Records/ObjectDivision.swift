@@ -12,7 +12,7 @@ struct ObjectDivision {
 
     private let reader: RecordReader
     private var objects: [(reader: RecordReader, start: Int)] = []
-    /// What stands before the next member, such as `{"users":{`.
+    /// The text before the next member, such as `{"users":{`.
     private(set) var before: [UInt8] = []
 
     init(_ reader: RecordReader) {

@@ -186,8 +186,8 @@ struct ObjectReader {
     }
 
     /// Whether a column may contain a document or traces of one. Does not read it.
-    var mayHoldDocument: Bool {
-        columns.contains { mayHoldPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
+    var mayContainDocument: Bool {
+        columns.contains { mayContainPayload($0) || DocumentTraces.arePresent(in: content(of: $0)) }
             || replaced.contains { DocumentTraces.arePresent(in: content(of: $0)) }
     }
 
@@ -195,7 +195,7 @@ struct ObjectReader {
     var hasRoles: Bool { columns.contains { !WireVocabulary.row.contains($0.name) && reader.mayHaveRole($0.name) } }
 
     /// Checks the first bytes, and for the beginning of JSON in the others, so that an ordinary column costs little.
-    func mayHoldPayload(_ column: Column) -> Bool {
+    func mayContainPayload(_ column: Column) -> Bool {
         switch column.kind {
         case .object, .array: return true
         case .string:
@@ -233,7 +233,7 @@ struct ObjectReader {
         return StoreKit2Kind { column($0)?.kind }
     }
 
-    /// What the columns state about the store of a purchase.
+    /// The store of a purchase, as the columns state it.
     var otherStoreMembers: OtherStoreMembers {
         var members = OtherStoreMembers()
         for column in columns {
@@ -263,7 +263,7 @@ struct ObjectReader {
         case .number where StoredText.isTransactionID(bytes[slice: column.value]):
             Recognition(.transactionID(String(decoding: bytes[slice: column.value], as: UTF8.self)))
         case .null: Recognition(.unrecognized(InputProblem(.empty, "The column is null.")))
-        case .number, .bool: Recognition(.unrecognized(InputProblem(.unknownForm, "The column holds no receipt.")))
+        case .number, .bool: Recognition(.unrecognized(InputProblem(.unknownForm, "The column contains no receipt.")))
         }
     }
 

@@ -1,14 +1,14 @@
 import AppStoreModels
 
-/// The values in a reply, notification or row that its reader passes over, and that may be documents: members that Apple's
-/// documents do not have, and long texts in place of short values.
+/// The values in a reply, notification or row that its reader skips, and that may be documents. They are members that
+/// Apple's documents do not have, and long texts in place of short values.
 struct PassedOverValues {
     struct Value {
         let path: String
         let text: [UInt8]
     }
 
-    /// What an object is in the document.
+    /// The role of an object in the document.
     enum Place {
         case document
         case unifiedReceipt
@@ -18,7 +18,7 @@ struct PassedOverValues {
         case purchase
         case renewal
 
-        /// What the objects in a member are; nil if the reader of the document does not read them.
+        /// The role of the objects in a member; nil if the reader of the document does not read them.
         fileprivate func inside(_ name: String) -> Place? {
             switch (self, name) {
             case (.document, "unified_receipt"): .unifiedReceipt

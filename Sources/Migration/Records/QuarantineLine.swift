@@ -1,7 +1,7 @@
 import AppStoreModels
 
 /// A line of `quarantine.ndjson`. Its record is migrated again like in its own input: a row has its header, bytes that
-/// are not text are decoded, and the caller's columns have their own names.
+/// are not text are decoded, and the caller's columns have their original names.
 struct QuarantineLine {
     private let object: JSONObject
     private let original: [UInt8]
@@ -83,7 +83,7 @@ struct QuarantineLine {
     private func recognition(_ reader: RecordReader, _ table: TableLayout?) -> Recognition {
         if length > original.count {
             let problem = InputProblem(
-                .tooLarge, "The quarantine holds only the beginning of this record; migrate it from its own input.")
+                .tooLarge, "The quarantine contains only the beginning of this record; migrate it from its own input.")
             return Recognition(.unrecognized(problem))
         }
         // These are about an input, and have no bytes of their own.

@@ -21,7 +21,7 @@ struct Recognition {
         self.isWeak = isWeak
     }
 
-    /// What cannot be read, and why.
+    /// The unreadable part, and the reason.
     static func unrecognized(_ code: InputProblem.Code, _ message: String) -> Recognition {
         Recognition(.unrecognized(InputProblem(code, message)))
     }
@@ -134,7 +134,7 @@ struct RecordReader {
     private func plain(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         if bytes.begins(with: "eyJ"), bytes.position(of: UInt8(ascii: ".")) != nil {
             if StoredText.isJWS(bytes) { return Recognition(.jws(text)) }
-            return .unrecognized(.unknownForm, "Begins as a JWS and is not three base64url parts.")
+            return .unrecognized(.unknownForm, "Starts like a JWS but does not have three base64url parts.")
         }
         switch StoredEncoding(bytes) {
         case .part(let range)?:
@@ -148,7 +148,7 @@ struct RecordReader {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
         }
         if OtherStore.isID(bytes) {
-            return .unrecognized(.otherStore, "An id of another store than Apple's.")
+            return .unrecognized(.otherStore, "An id from a store other than Apple's.")
         }
         if OtherStore.isWindowsReceipt(bytes) {
             return .unrecognized(.otherStore, "A receipt of the Windows Store.")
@@ -198,7 +198,7 @@ struct RecordReader {
     ) -> Recognition {
         if let first = bytes.first {
             var value = JSONValueEnd(first: first)
-            // What a value without an end contains may not be all that was stored.
+            // A value without an end may contain only a part of the stored value.
             if let end = value.scan(bytes, from: 0), end < bytes.count,
                 let recognition = logged(bytes, depth: depth)
             {
@@ -236,7 +236,7 @@ struct RecordReader {
             return InputProblem(.utf16, "This is UTF-16 text; convert it to UTF-8 first.")
         }
         if StoredText.isNullWord(bytes) {
-            return InputProblem(.empty, "There is no receipt here.")
+            return InputProblem(.empty, "The record contains no receipt.")
         }
         if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {
             return InputProblem(.invalidUTF8, offset: offset, "Neither a receipt's bytes nor UTF-8 text.")
@@ -251,7 +251,7 @@ struct RecordReader {
                 .unknownForm, "The text seems to contain a document among other text. Extract the document.")
         }
         return InputProblem(
-            .unknownForm, "Neither a receipt nor anything else in which purchases are known to be stored.")
+            .unknownForm, "Neither a receipt nor another supported document with purchases.")
     }
 
     // MARK: JSON
@@ -299,7 +299,7 @@ struct RecordReader {
                         reader: self, text: text[slice: element.value], bytes: bytes[slice: element.value],
                         depth: depth)
                     isRow = object.isRow
-                    if isRow, object.mayHoldDocument || object.hasRoles {
+                    if isRow, object.mayContainDocument || object.hasRoles {
                         let recognition = read(text: text[slice: element.value], depth: depth + 1)
                         if !recognition.isRowAlone || object.hasRoles { inside = recognition }
                     }
@@ -413,8 +413,8 @@ struct RecordReader {
                 for (element, text) in others { result.append(element, of: text) }
             } else {
                 for (_, text) in others {
-                    let holdsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
-                    result.members.append(MemberPath("[]", holdsTraces ? .looksLikeDocument : .ignored))
+                    let containsTraces = text.withUnsafeBufferPointer { DocumentTraces.arePresent(in: $0) }
+                    result.members.append(MemberPath("[]", containsTraces ? .looksLikeDocument : .ignored))
                 }
             }
             var (documents, members) = (result.documents, result.members)
@@ -425,7 +425,7 @@ struct RecordReader {
             if !rows.isEmpty { members.append(MemberPath("[]", .readAsRows)) }
             guard let first = documents.first else {
                 return .unrecognized(
-                    .unknownForm, "An array whose elements are nothing in which purchases are stored.")
+                    .unknownForm, "An array without documents with purchases.")
             }
             var recognition =
                 documents.count == 1
@@ -462,7 +462,7 @@ struct RecordReader {
             guard fields.count == table.columns.count else {
                 let fitting = table.dialect.others(inWhich: bytes, has: table.columns.count).map(\.rawValue)
                 let hint =
-                    fitting.isEmpty ? "" : " It would fit in the table dialect \(fitting.joined(separator: " or "))."
+                    fitting.isEmpty ? "" : " It fits the table dialect \(fitting.joined(separator: " or "))."
                 return Recognition.unrecognized(
                     .columnCount, "The row has \(fields.count) fields; the header has \(table.columns.count).\(hint)")
             }

@@ -43,7 +43,7 @@ package final class RecordedPairSource {
         return elements.enumerated().map { index, element in
             let place = "\(place), element \(index + 1)"
             return listed(element.object, place: place, input: record.place.input)
-                ?? .skipped(place: place, reason: "no reply beside the receipt")
+                ?? .skipped(place: place, reason: "no reply next to the receipt")
         }
     }
 
@@ -62,7 +62,7 @@ package final class RecordedPairSource {
         case .unrecognized(let problem):
             return listed(record) ?? .skipped(place: place, reason: problem.message)
         default:
-            return listed(record) ?? .skipped(place: place, reason: "no reply beside the receipt")
+            return listed(record) ?? .skipped(place: place, reason: "no reply next to the receipt")
         }
     }
 
@@ -98,12 +98,12 @@ package final class RecordedPairSource {
             return .skipped(place: place, reason: "file names must be relative, without ..")
         }
         guard case .receipt(let bytes, _)? = Self.whole(receiptPath)?.payload else {
-            return .skipped(place: place, reason: "the receipt's file is missing or holds no receipt")
+            return .skipped(place: place, reason: "the receipt's file is missing or contains no receipt")
         }
         guard let text = Self.whole(replyPath)?.original, JSONBounds.allows(Array(text)),
             let value = try? JSONValue.parse(text)
         else {
-            return .skipped(place: place, reason: "the reply's file is missing or holds no JSON")
+            return .skipped(place: place, reason: "the reply's file is missing or contains no JSON")
         }
         return .pair(RecordedPair(receipt: bytes, reply: value, place: replyPath))
     }

@@ -30,7 +30,7 @@ enum SQLiteExpression {
         return value
     }
 
-    /// What is between the quotes of one text. Nil if it is not one.
+    /// The content between the quotes of one text. Nil if it is not one.
     private static func content(_ text: Bytes) -> [UInt8]? {
         let end = text.count - 1
         guard end > 0, text[0] == quote, text[end] == quote else { return nil }

@@ -106,8 +106,8 @@ enum StoredText {
             && text.allSatisfy { $0.base64Value != nil || $0 == UInt8(ascii: "=") || $0.isWhiteSpace }
     }
 
-    /// The ranges of the JSON objects in a text, by their brackets alone, and of the texts in quotes in which one seems to be
-    /// escaped, such as `msg="{\"status\":0}"` in logfmt.
+    /// The ranges of the JSON objects in a text, found only by their brackets. Includes quoted texts that seem to
+    /// contain an escaped object, such as `msg="{\"status\":0}"` in logfmt.
     static func jsonValues(in text: Bytes) -> [Range<Int>] {
         var values: [Range<Int>] = []
         var (start, end, withoutEnd) = (0, 0, 0)
@@ -219,8 +219,8 @@ enum StoredText {
         decodedHead(text).withUnsafeBufferPointer(expectedBytes).map { ($0 * 8 + 5) / 6 }
     }
 
-    /// Whether the base64 text ends like a complete receipt of a form without a length field: an indefinite-length
-    /// message with end-of-contents bytes, a property list with its closing bracket.
+    /// Whether the base64 text ends like a complete receipt of a form without a length field. Such forms are an
+    /// indefinite-length message with end-of-contents bytes, and a property list with its closing bracket.
     static func endsReceipt(_ text: Bytes) -> Bool {
         var end = text.count
         while end > 0, text[end - 1] == UInt8(ascii: "=") { end -= 1 }

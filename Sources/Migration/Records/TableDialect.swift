@@ -55,7 +55,7 @@ public struct TableOptions: Hashable, Sendable {
 struct TableDialect: Sendable, Hashable {
     let delimiter: UInt8
     let escape: TableOptions.Dialect
-    /// What is around quoted fields; ``noQuote`` if nothing is.
+    /// The character around quoted fields; ``noQuote`` if there is none.
     let quote: UInt8
 
     /// Whether a row is an ``InsertRow``.

@@ -212,7 +212,7 @@ struct TableFramer: RecordFramer {
             number += 1
             switch row {
             case .complete(let content, let next):
-                if !keepsBlankRows, holdsNothing(input.window[slice: content]) {
+                if !keepsBlankRows, isBlank(input.window[slice: content]) {
                     blankLines += 1
                     input.consume(next)
                     continue
@@ -230,7 +230,7 @@ struct TableFramer: RecordFramer {
     }
 
     /// White space without a delimiter, or the end mark of PostgreSQL's format.
-    private func holdsNothing(_ row: Bytes) -> Bool {
+    private func isBlank(_ row: Bytes) -> Bool {
         if TableDialect.isEndMark(row) { return true }
         return row.firstNonWhiteSpace() == nil && row.position(of: dialect.delimiter) == nil
     }

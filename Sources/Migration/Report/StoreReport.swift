@@ -32,7 +32,7 @@ public struct StoreReport: Sendable, Equatable {
         public internal(set) var running = 0
     }
 
-    /// What one migration read and did not read, over all its runs.
+    /// The counts of one migration, over all its runs.
     public struct Source: Sendable, Equatable {
         /// The first inputs as the command named them, and the number of all.
         public let inputs: [String]
@@ -163,7 +163,7 @@ public struct StoreReport: Sendable, Equatable {
     /// The number of answers that the App Store does not know a purchase or an id: one for each app and environment.
     public internal(set) var unknownToAppStore = 0
     /// The bundle ids of the purchases without an answer, sorted; at most ``maximumExamples``.
-    public internal(set) var appsToAsk: [String] = []
+    public internal(set) var appsToQuery: [String] = []
 
     /// The maximum number of products counted by name.
     public static let maximumProducts = 10_000
@@ -224,7 +224,7 @@ private struct StoreReportCounter {
     private var terms: [String: StoreReport.Term] = [:]
     private var quarantine: [String: StoreReport.Quarantine] = [:]
     private var questions: [OpenQuestion.Reason: Int] = [:]
-    private var appsToAsk: Set<String> = []
+    private var appsToQuery: Set<String> = []
     private var uncarried: [TransactionField: Int] = [:]
     /// The last start of each migration, by the name of the first.
     private var sources: [String: (start: Int, source: StoreReport.Source)] = [:]
@@ -257,7 +257,7 @@ private struct StoreReportCounter {
         report.purchases += all.count
         report.purchasesAnswered += answered.count
         if !answered.isEmpty { report.customersAnswered += 1 }
-        if answered.count < all.count { appsToAsk.insert(customer.scope.bundleId) }
+        if answered.count < all.count { appsToQuery.insert(customer.scope.bundleId) }
     }
 
     private mutating func add(
@@ -356,7 +356,7 @@ private struct StoreReportCounter {
         report.questions = OpenQuestion.Reason.allCases.compactMap { reason in
             questions[reason].map { StoreReport.Question(reason: reason.name, purchases: $0) }
         }
-        report.appsToAsk = Array(appsToAsk.sorted().prefix(StoreReport.maximumExamples))
+        report.appsToQuery = Array(appsToQuery.sorted().prefix(StoreReport.maximumExamples))
         guard let first = months.keys.min() else { return }
         let last = month(date)
         var active = 0

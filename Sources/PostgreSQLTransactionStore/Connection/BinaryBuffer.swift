@@ -44,7 +44,7 @@ struct BinaryBuffer: Sendable {
         }
     }
 
-    /// What precedes the rows of COPY's binary format: signature, flags, no header extension.
+    /// The bytes before the rows of COPY's binary format: signature, flags, no header extension.
     mutating func copyHeader() {
         raw("PGCOPY\n".utf8)
         raw([0xFF, 0x0D, 0x0A, 0x00])

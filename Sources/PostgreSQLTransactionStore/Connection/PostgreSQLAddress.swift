@@ -82,7 +82,7 @@ struct PostgreSQLAddress: Sendable {
     func secretEnvironment() throws -> [String: String] {
         try options.filter(Self.isSecret).reduce(into: [:]) { result, option in
             guard option.keyword == "password" else {
-                throw Self.invalid("\(option.keyword) cannot be given to another program; use a service file")
+                throw Self.invalid("\(option.keyword) cannot be passed to another program; use a service file")
             }
             result["PGPASSWORD"] = option.value
         }

@@ -4,7 +4,7 @@ import Purchases
 ///
 /// Decoding all receipts takes long, so it does not happen in the transaction of the upgrade. Short transactions fill a page
 /// each and remember their position, in the only row of `app_transaction_fill`, while programs use the store. The last one
-/// removes the row. After an interruption, the next program that opens the store goes on.
+/// removes the row. After an interruption, the next program that opens the store continues.
 struct AppTransactionFiller {
     let session: PostgreSQLSession
 

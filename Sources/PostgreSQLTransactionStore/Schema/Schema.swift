@@ -69,7 +69,7 @@ struct Schema: Sendable {
     }
 
     /// Fills the app transactions that the upgrade left, as far as the server lets this session do it. If it does not, the
-    /// next program that opens the store goes on.
+    /// next program that opens the store continues.
     /// - Returns: whether some are left, as far as this session can know.
     @discardableResult
     func fill(_ session: PostgreSQLSession) throws -> Bool {
@@ -91,8 +91,8 @@ struct Schema: Sendable {
         """
     }
 
-    /// Runs `body`, and returns nil if the server refused a statement of it: a role may only read, or another program holds a
-    /// lock for too long. The store can be used without what `body` does.
+    /// Runs `body`. Returns nil if the server rejected a statement of it: the role may only read, or another program
+    /// holds a lock for too long. The store can be used without what `body` does.
     private func unlessRefused<Value>(_ session: PostgreSQLSession, _ body: () throws -> Value) throws -> Value? {
         do {
             return try body()
@@ -131,7 +131,8 @@ struct Schema: Sendable {
         let version = try rows.integer(0, 0, as: Int32.self)
         guard version <= Self.version else {
             throw TransactionStoreError(
-                .newerSchema, "the schema has version \(version), this program knows \(Self.version): use a newer one")
+                .newerSchema,
+                "the schema has version \(version), this program supports \(Self.version): use a newer program")
         }
         return version
     }

@@ -68,7 +68,7 @@ struct LedgerWriter {
         let isSigned: Bool
         /// Whether it is signed and no fact of the batch states a cancellation that counts.
         var isPlain: Bool
-        /// Whether the store may have facts of it beside those of the batch.
+        /// Whether the store may have facts of it in addition to those of the batch.
         var isKnown = true
     }
 
@@ -77,7 +77,7 @@ struct LedgerWriter {
 
     /// - Parameters:
     ///   - numbers: for each identity, its database id.
-    ///   - areNew: for each identity, whether the store has no rows of it besides those of the batch.
+    ///   - areNew: for each identity, whether the store has no rows of it except those of the batch.
     ///   - scopeIds: for each scope, its database id.
     func record(_ batch: FactBatch, _ numbers: [Int64], areNew: [Bool], _ scopeIds: [Int32]) throws {
         var purchases = purchases(batch, numbers, areNew, scopeIds)

@@ -39,7 +39,7 @@ extension AsOf {
 }
 
 extension TransactionReceipt {
-    /// The date used in place of the signing date, which an iOS 6 receipt does not state: the purchase date, or the
+    /// The date used in place of the signing date, because an iOS 6 receipt has none: the purchase date, or the
     /// cancellation date if that is later. Milliseconds since 1970-01-01T00:00:00Z; nil without a purchase date.
     ///
     /// Of two receipts for one purchase, the one with a cancellation always has the later date.
@@ -48,9 +48,9 @@ extension TransactionReceipt {
         return max(knownReceiptDate, cancellationDate ?? .min)
     }
 
-    /// The date that decides which of a customer's receipts is kept: the purchase date, so that a refund of an old
-    /// period does not replace the receipt of the renewal. With a cancellation, one millisecond later, so that it
-    /// replaces the same receipt without one.
+    /// The date that decides which receipt of a customer is kept: the purchase date. So a refund of an old period does
+    /// not replace the receipt of the renewal. With a cancellation, one millisecond later, so that it replaces the same
+    /// receipt without one.
     package var knownReceiptDate: Int64? {
         guard let purchaseDate, cancellationDate != nil, purchaseDate < .max else { return purchaseDate }
         return purchaseDate + 1

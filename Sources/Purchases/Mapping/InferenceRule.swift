@@ -1,7 +1,7 @@
 /// A rule that concluded a value that no record states.
 ///
-/// The output contains the name of the rule beside the field, so that a reader who does not accept the rule can drop
-/// exactly the values that it concluded. Documentation/Fields.md states each conclusion, and where it can be wrong.
+/// The output contains the name of the rule next to the field. A reader who does not accept the rule can drop exactly
+/// its values. Documentation/Fields.md states each conclusion, and where it can be wrong.
 public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     case transactionIdEqualsOriginal
     case transactionIdDiffersFromOriginal
@@ -23,7 +23,7 @@ public enum InferenceRule: UInt8, Hashable, Sendable, CaseIterable {
     /// The name of the rule in the output.
     public var name: String { String(provenanceText.dropFirst("inferred: ".count)) }
 
-    /// The rule as it is written beside a field.
+    /// The rule as it is written next to a field.
     var provenanceText: String {
         switch self {
         // Literals, because a migration writes several of them for each purchase.

@@ -18,7 +18,7 @@ public struct MappedTransaction: Sendable, Equatable {
     public package(set) var payload: JWSTransactionDecodedPayload
     /// Where each field comes from.
     public package(set) var provenance: FieldProvenance<TransactionField>
-    /// What the fields cannot say.
+    /// Facts that the fields cannot express.
     public package(set) var notes: [MappingNote]
     /// The start of the term of a non-renewing subscription, in milliseconds since 1970-01-01T00:00:00Z. It differs from
     /// the purchase date when purchases extend one another; `expiresDate` is the end. The modern model has no such field.
@@ -46,7 +46,7 @@ public struct MappedTransaction: Sendable, Equatable {
 /// states 0, as in the sandbox.
 public struct MappedAppTransaction: Sendable, Equatable {
     public package(set) var payload: AppTransaction
-    /// What the record states beside the modern fields. A store keeps it; the lines of `migrate --stream` do not have it.
+    /// Data of the record in addition to the modern fields. A store keeps it; the lines of `migrate --stream` do not have it.
     public package(set) var legacy = LegacyAppTransactionFields()
     public package(set) var provenance: FieldProvenance<AppTransactionField>
     public package(set) var notes: [MappingNote]
@@ -61,7 +61,7 @@ public struct MappedAppTransaction: Sendable, Equatable {
     }
 }
 
-/// What a document states about the next renewal of a subscription (Reference.md V9.3).
+/// The statement of a document about the next renewal of a subscription (Reference.md V9.3).
 public struct MappedRenewalInfo: Sendable, Equatable {
     public package(set) var payload: JWSRenewalInfoDecodedPayload
     public package(set) var provenance: FieldProvenance<RenewalInfoField>
@@ -82,7 +82,7 @@ public struct MappedRenewalInfo: Sendable, Equatable {
 public struct MappedReceipt: Sendable {
     /// One transaction per purchase of the receipt, in the order of the receipt.
     public let transactions: [MappedTransaction]
-    /// What the receipt states, one element per transaction, in the same order.
+    /// The statements of the receipt, one element per transaction, in the same order.
     package let statements: [PurchaseStatement]
     /// The app itself; absent for a transaction receipt (iOS 6), which does not state when the app was obtained.
     public let appTransaction: MappedAppTransaction?

@@ -7,7 +7,7 @@ public struct Entitlement: Hashable, Sendable {
     public let type: ProductType?
     /// `subscriptionGroupIdentifier` of auto-renewable subscriptions; nil if nothing states the group.
     public let group: String?
-    /// What the product unlocks, by the name in the catalog.
+    /// The name in the catalog for the content that the product unlocks.
     public let name: String?
     /// Apple's status; a non-consumable is active until it is revoked. Nil if the status is unknown because the type of
     /// the product, or the end of a non-renewing subscription, is.
@@ -44,8 +44,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// Apple's status.
     public let status: SubscriptionStatus
     public let originalTransactionId: String?
-    /// The transaction of the period that decides: the current one; of several, the one with the highest level of
-    /// service; of none, the one that ended last.
+    /// The transaction of the period that decides: the current one, and of several the one with the highest level of
+    /// service. Without a current period, it is the one that ended last.
     public let transactionId: String?
     public let productId: String?
     /// The seats of the period: the sum of `quantity` of its transactions less `revokedSeatQuantity`. Nil if the
@@ -65,7 +65,7 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// The products that the subscription gives access to, the one that decides first. There are several only after a reversed
     /// refund, and after an upgrade that only unsigned documents state. Empty without access.
     package let products: [SubscribedProduct]
-    /// What was last stated about the renewal of the period; nil if nothing was.
+    /// The last statement about the renewal of the period; nil if there is none.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
     /// Whether renewal information decided the status.
     public let restsOnRenewalInfo: Bool
@@ -89,13 +89,13 @@ package struct SubscribedProduct: Hashable, Sendable {
 }
 
 extension PurchaseHistory {
-    /// What the customer is entitled to. All answers of this package about access use it. Consumables and purchases
+    /// The entitlements of the customer. All answers of this package about access use them. Consumables and purchases
     /// that have not begun are left out.
     ///
     /// There is one entitlement for each of these, in this order:
     /// - a subscription group, by its identifier, also with several subscriptions, and with family members who share
-    ///   one. The best subscription decides: the one that gives access, then the highest level of service
-    ///   (``Product/level``), then the better status, then the latest end, then a bought one before a shared one;
+    ///   one. The best subscription decides, in this order: access, the highest level of service (``Product/level``),
+    ///   the better status, the latest end, bought before shared;
     /// - subscriptions without a known group that share a product or an original transaction id, because they must be
     ///   in one group;
     /// - the non-renewing subscriptions that unlock the same (``Product/entitlement``, else the product), by their
@@ -287,7 +287,7 @@ extension SubscriptionStanding {
 // MARK: Products that do not renew
 
 extension PurchaseHistory {
-    /// What an entitlement is for.
+    /// The subject of an entitlement.
     private struct Subject: Hashable {
         let type: ProductType?
         /// Whether `name` is an entitlement of the catalog, not a product.

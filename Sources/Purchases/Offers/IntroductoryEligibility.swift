@@ -6,9 +6,9 @@ extension PurchaseHistory {
     ///
     /// Introductory offers are for new and returning subscribers who have not had one for any product of the group
     /// (Apple, "Implementing introductory offers in your app"). A refunded offer counts as had. A current subscriber is
-    /// not eligible until the subscription ends. While a subscription of an unknown group goes on, the verdict is unknown, and
-    /// so it is if the end of a subscription is unknown, or if one was assigned to the customer: Apple does not document
-    /// whether the offer of an assigned subscription counts as the customer's.
+    /// not eligible until the subscription ends. The verdict is unknown while a subscription of an unknown group is
+    /// current, if the end of a subscription is unknown, or if a subscription was assigned to the customer: Apple does
+    /// not document whether the offer of an assigned subscription counts as the customer's.
     ///
     /// A refund ends a subscription also if no document states the end of its period. After that, only its offer still counts. An
     /// unsigned document can lack everything that shows a subscription. Its purchase may be one, unless the type of the product is
@@ -79,15 +79,15 @@ extension PurchaseHistory {
             from: reasons.allSatisfy({ $0.from != nil }) ? reasons.compactMap(\.from).max() : nil)
     }
 
-    /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may go on.
+    /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may continue.
     private func doubt(_ timeline: SubscriptionTimeline, at now: Int64) -> Entry? {
         let stated = (timeline.own.map(\.entry) + timeline.ownUndated).first(where: \.mayHaveHadOffer)
         return stated ?? gaps(timeline).first?.entry ?? timeline.ownUndated.first { !$0.isRefunded(by: now) }
             ?? timeline.assigned
     }
 
-    /// A subscription of a group, or of an unknown group, whose type and end no document states. It is in no timeline, and it
-    /// may go on.
+    /// A subscription of a group, or of an unknown group, without a stated type and end. It is in no timeline, and it may
+    /// continue.
     func subscriptionWithoutEnd(in group: String?) -> Entry? {
         let ownership = OfferOwnership(entries)
         let found = SubscriptionTimeline.newest(entries).filter {

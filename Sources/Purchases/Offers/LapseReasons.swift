@@ -15,7 +15,7 @@ extension PurchaseHistory {
         var reasons: [OfferReason] = []
         if let (retried, end) = lastRetried(timeline, at: now) {
             reasons.append(.from(end, at: now, .lapsed, transactionId: retried.transaction.transactionId))
-        } else if last.isRevoked || info?.saysNoRetry(after: last.end) == true {
+        } else if last.isRevoked || info?.statesNoRetry(after: last.end) == true {
             reasons.append(OfferReason(.lapsed, .satisfied, transactionId: id, from: last.end))
         } else {
             // No document states why it ended. Billing may be retried until this date.
@@ -76,7 +76,7 @@ extension PurchaseHistory {
 extension JWSRenewalInfoDecodedPayload {
     /// Whether billing is certainly not being retried after an expiry: auto-renewal was off, or the information was
     /// signed after the expiry and states it.
-    fileprivate func saysNoRetry(after expiry: Int64) -> Bool {
+    fileprivate func statesNoRetry(after expiry: Int64) -> Bool {
         if isInBillingRetryPeriod == true { return false }
         if autoRenewStatus == .off { return true }
         return (signedDate ?? .min) >= expiry && isInBillingRetryPeriod == false

@@ -5,8 +5,8 @@ internal import Encodings
 ///
 /// Its rules are those of verifyReceipt. They differ from ``PurchaseHistory/entitlements(at:)``:
 /// - There is one cancellation for refunds, revocations and upgrades, and it counts as soon as it is stated.
-/// - A period ends at `expires_date`. A grace period does not count in this format: an iOS 6 receipt gets 21006 by its
-///   `expires_date`, also while the grace period gives access (Reference.md V12).
+/// - A period ends at `expires_date`. A grace period does not count in this format. An iOS 6 receipt gets 21006 by its
+///   `expires_date`, also while the grace period grants access (Reference.md V12).
 /// - The level of service does not count.
 package struct LegacyPeriod: Hashable, Sendable {
     /// The original transaction id, else the transaction id.
@@ -159,7 +159,7 @@ extension StoredRenewalInfo {
     /// renews, a price increase, an offer.
     package func info(beside periods: some Sequence<LegacyPeriod>) -> JWSRenewalInfoDecodedPayload {
         var info = payload
-        guard info.tellsHowAPeriodEnded,
+        guard info.statesHowAPeriodEnded,
             let period = LegacyPeriod.newest(of: info.originalTransactionId, among: periods),
             !info.isAbout(periodFrom: period.start, to: period.end, signedDate: statedDate, isExact: isSigned)
         else { return info }
@@ -188,7 +188,7 @@ extension LegacyPeriod {
 }
 
 extension JWSRenewalInfoDecodedPayload {
-    fileprivate var tellsHowAPeriodEnded: Bool {
+    fileprivate var statesHowAPeriodEnded: Bool {
         expirationIntent != nil || isInBillingRetryPeriod == true || gracePeriodExpiresDate != nil
     }
 }

@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// What a customer paid in an app, and what was refunded, without purchases that a family member shares or an organization
+/// The payments and refunds of a customer in an app, without purchases that a family member shares or an organization
 /// assigned.
 package struct LifetimeAmounts: Hashable, Sendable {
     /// Sums of prices by currency, in milliunits: 10.99 is 10990.

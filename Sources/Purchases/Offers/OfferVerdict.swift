@@ -65,8 +65,9 @@ public struct OfferReason: Hashable, Sendable {
         case minimumMonthsSince
         /// At most this many months have passed since then.
         case maximumMonthsSince
-        /// At least this many months have passed since the last redeemed period of this offer ended
-        /// (customerEligibilityWaitBetweenOffersInMonths); of any win-back offer of the group, if the rules say so.
+        /// At least this many months have passed since the customer last redeemed this offer
+        /// (customerEligibilityWaitBetweenOffersInMonths). Any win-back offer of the group counts if the rules configure
+        /// it.
         case monthsBetweenOffers
         /// The offer has begun and has not ended.
         case offerDates

@@ -1,6 +1,6 @@
 public import AppStoreModels
 
-/// What the App Store Server API could change about one purchase of a customer. Get Transaction History and Get All
+/// The data that the App Store Server API could change about one purchase of a customer. Get Transaction History and Get All
 /// Subscription Statuses answer it, for all purchases of the Apple Account.
 public struct OpenQuestion: Hashable, Sendable {
     /// Why to ask, in the order of what the answer could change.
@@ -42,14 +42,14 @@ public struct OpenQuestion: Hashable, Sendable {
 }
 
 extension Customer {
-    /// What the App Store Server API could change: at most one question for each reason and purchase, by reason and then in
-    /// the order of the transactions. Empty for purchases of other environments than Production and Sandbox, which the App
-    /// Store does not answer for.
+    /// The data that the App Store Server API could change: at most one question for each reason and purchase. Sorted
+    /// by reason, then by transaction. Empty for purchases of other environments than Production and Sandbox, which the
+    /// App Store does not answer for.
     /// - Parameter subscriptions: the standings of this customer at one moment, see ``PurchaseHistory/subscriptions(at:)``.
     public func openQuestions(_ subscriptions: [SubscriptionStanding]) -> [OpenQuestion] {
         guard scope.environment == .production || scope.environment == .sandbox else { return [] }
         let last = Set(subscriptions.lazy.filter { !$0.isCurrent }.map(\.transactionId))
-        var collected = CollectedQuestions()
+        var collected = QuestionCollector()
         for transaction in transactions {
             if transaction.recordedCancellation != nil { collected.add(.unconfirmedCancellation, transaction) }
             if transaction.isCancelledWithoutCause { collected.add(.unexplainedCancellation, transaction) }
@@ -63,7 +63,7 @@ extension Customer {
 }
 
 /// Adds up the transactions of each purchase.
-private struct CollectedQuestions {
+private struct QuestionCollector {
     private struct Key: Hashable {
         let reason: OpenQuestion.Reason
         let originalTransactionId: String
@@ -100,8 +100,8 @@ extension StoredTransaction {
         payload.revocationDate != nil && payload.isSubscription && !upgradeStatement.explainsCancellation
     }
 
-    /// What the App Store states about every transaction, or every transaction of a subscription, and these documents do
-    /// not. None after an answer of the App Store: asking again gives nothing new.
+    /// The fields that the App Store states about every transaction, or every transaction of a subscription, and these documents do
+    /// not. None after an answer of the App Store: another query gives no new data.
     package var missingFields: [TransactionField] {
         guard !hasAppStoreAnswer else { return [] }
         let values: [(TransactionField, Bool)] = [
@@ -119,9 +119,9 @@ extension StoredTransaction {
         return values.filter(\.1).map(\.0)
     }
 
-    /// The modern fields that are not known of the transaction and that it may have: ``missingFields``; the offer, if no
-    /// signed transaction states it, because receipts know no offer codes and no win-back offers; the id of the download; and
-    /// the account token, which only an app or a server sets.
+    /// The modern fields that are not known of the transaction and that it may have: ``missingFields``; the offer, if
+    /// no signed transaction states it, because receipts contain no offer codes and win-back offers; the id of the
+    /// download; the account token, which only an app or a server sets.
     package var uncarriedFields: [TransactionField] {
         var fields = missingFields
         let isSignedModern = origins.contains { $0.source.kind == .signedTransaction }

@@ -39,7 +39,7 @@ struct PaidStretch {
 
 extension SubscriptionTimeline {
     /// The customer's most recent stretch of paid periods before a time. A period with an unknown payment may or may
-    /// not have been paid, so the result is the shortest and the longest possible stretch; nil for a stretch without a
+    /// not have been paid. So the result is the shortest and the longest possible stretch; nil for a stretch without a
     /// period.
     ///
     /// A period continues the stretch if it begins by the end of the one before. It may be of another product: an

@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// What a customer has, or had, of one product at one moment.
+/// A customer's access to one product at one moment.
 package struct ProductStanding: Hashable, Sendable {
     package let productId: String
     /// The type of the product; nil if neither a document nor the catalog states it.
@@ -16,7 +16,7 @@ package struct ProductStanding: Hashable, Sendable {
     /// When the access ends or ended, in milliseconds since 1970-01-01T00:00:00Z. Nil if it never ends, and if the status is
     /// unknown.
     package let accessEnds: Int64?
-    /// What was last stated about the renewal of the period that decides; nil if nothing was.
+    /// The last statement about the renewal of the period that decides; nil if there is none.
     package let renewalInfo: JWSRenewalInfoDecodedPayload?
 }
 
@@ -53,7 +53,7 @@ extension ProductStanding {
     /// Whether the product's subscription has ended. In billing retry it has not.
     package var isSubscriptionOver: Bool { subscriptionStatus == .expired || subscriptionStatus == .revoked }
 
-    /// What ended the access.
+    /// The reason for the end of the access.
     package enum EndReason: Hashable, Sendable {
         /// An upgrade.
         case replaced
@@ -90,10 +90,10 @@ extension PurchaseHistory {
     /// The standing of each product, consumables included, in the order of the product ids. Purchases that have not
     /// begun are left out.
     ///
-    /// A subscription's status applies to the product of the period that decides (``entitlements(at:)``). A second product of
-    /// the same subscription with a current period has access until the end of that period: after a reversed refund, or an
-    /// upgrade that only unsigned documents state. A product that the customer left is expired, or revoked if its last period
-    /// was.
+    /// A subscription's status applies to the product of the period that decides (``entitlements(at:)``). A second
+    /// product of the same subscription can have a current period: after a reversed refund, or after an upgrade that
+    /// only unsigned documents state. It has access until the end of that period. A product that the customer left is
+    /// expired, or revoked if its last period was.
     /// - Parameter now: milliseconds since 1970-01-01T00:00:00Z.
     package func productStandings(at now: Int64) -> [ProductStanding] {
         var found: [String: ProductStanding] = [:]

@@ -1,7 +1,7 @@
 package import AppStoreModels
 internal import Encodings
 
-/// The dates of a customer's purchases, by original transaction id, whichever document states them. They tell what the App Store
+/// The dates of a customer's purchases, by original transaction id, from any document. They show what the App Store
 /// should know about a purchase before its answer is there.
 package struct PurchaseDates: Sendable {
     /// When the newest transaction was bought; milliseconds since 1970-01-01T00:00:00Z, like all dates here.

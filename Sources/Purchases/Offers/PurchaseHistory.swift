@@ -42,7 +42,7 @@ public struct PurchaseHistory: Hashable, Sendable {
         }
     }
 
-    /// What the catalog states about a product, as far as entitlements depend on it.
+    /// The catalog data of a product that entitlements depend on.
     public struct Product: Hashable, Sendable {
         /// The level of service within the subscription group, 1 is the highest; nil if unknown.
         public var level: Int?
@@ -61,8 +61,8 @@ public struct PurchaseHistory: Hashable, Sendable {
     /// How complete the history of one subscription is, if less than ``PurchaseHistory/completeThrough``.
     ///
     /// Needed if documents arrived one by one: a notification states one transaction, and nothing shows whether another
-    /// one was missed. A period counts as missing only if the known ones show it: the first period of the subscription
-    /// is absent, or a renewal has no earlier period that it could have renewed.
+    /// one was missed. A period counts as missing only if the known periods show it. Either the first period of the
+    /// subscription is absent, or a renewal has no earlier period that it could have renewed.
     public struct Coverage: Hashable, Sendable {
         /// The history contains every period until this date, in milliseconds since 1970-01-01T00:00:00Z; nil if any
         /// may be missing. After a Get Transaction History call, the time of the answer.
@@ -105,7 +105,7 @@ public struct PurchaseHistory: Hashable, Sendable {
     /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). Not needed
     /// for a product with a transaction that states its group.
     public var groups: [String: String]
-    /// What the catalog states, by product.
+    /// The catalog data, by product.
     public var products: [String: Product] = [:]
     /// The history contains everything that the App Store knows until this date, in milliseconds since
     /// 1970-01-01T00:00:00Z; nil if unknown. After a Get Transaction History call, the time of the answer. What

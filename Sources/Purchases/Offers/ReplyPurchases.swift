@@ -60,8 +60,8 @@ package struct ReplyPurchases: Sendable {
 
     /// Resolves the purchases of a reply. A reply with a status that grants nothing has none (Reference.md V2).
     ///
-    /// Nil if they cannot be resolved: a value is malformed, two purchases have the same id, one has no id or no dates,
-    /// or the reply has too many entries.
+    /// Nil if they cannot be resolved: a value is malformed, two purchases have the same id, a purchase has no id or no
+    /// dates, or the reply has too many entries.
     /// - Parameters:
     ///   - reply: the JSON object of the reply.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z; nil if unknown: then all periods count as ended.

@@ -63,7 +63,7 @@ private struct ResolvedHistory {
         return history
     }
 
-    /// What the catalog states about the customer's products.
+    /// The catalog data of the customer's products.
     private var products: [String: CatalogProduct] {
         var known: [String: CatalogProduct] = [:]
         guard let catalog else { return known }
@@ -86,7 +86,7 @@ private struct ResolvedHistory {
     }
 
     /// The end of the period that is current at a time. A record without a date is at least as new as the purchases in
-    /// it; if it states that billing is being retried, the period had ended by then.
+    /// it. If it states a billing retry, the period had ended by then.
     private func endOfPeriod(of id: String?, at date: Int64) -> Int64? {
         customer.transactions.lazy.map(\.payload).filter { payload in
             guard payload.originalTransactionId == id, let start = payload.purchaseDate else { return false }

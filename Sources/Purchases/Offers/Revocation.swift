@@ -19,7 +19,7 @@ extension JWSTransactionDecodedPayload {
     }
 }
 
-/// What became of a purchase, for the program that delivers its content.
+/// The state of a purchase, for the program that delivers its content.
 package enum PurchaseState: Hashable, Sendable {
     /// The customer has bought it, and it was neither revoked nor upgraded.
     case purchased

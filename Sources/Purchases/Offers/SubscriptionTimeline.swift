@@ -34,7 +34,7 @@ extension [SubscriptionPeriodSpan] {
 
 /// The seats of a period of a multiseat subscription (App Store Server API 1.23).
 ///
-/// A period can have several transactions, none of which replaces another. Its seats are the sum of their `quantity` less
+/// A period can have several transactions, and none replaces another. Its seats are the sum of their `quantity` less
 /// `revokedSeatQuantity`; a transaction that is refunded as a whole has none.
 struct PeriodSeats {
     /// The transactions of the period.
@@ -230,7 +230,7 @@ struct SubscriptionTimeline {
     }
 
     /// Merges the transactions that represent one period together (App Store Server API 1.23,
-    /// additionalTransactionReason): adding seats in a period creates another transaction, and none of them replaces
+    /// additionalTransactionReason). Adding seats in a period creates another transaction, and none of them replaces
     /// another. The period is revoked only if each of them is. Transactions that the App Store signed before the seats
     /// were added do not have the member.
     private static func mergingSharedPeriods(_ dated: [Dated]) -> [Dated] {
@@ -302,7 +302,7 @@ extension PurchaseHistory {
 }
 
 extension JWSTransactionDecodedPayload {
-    /// Whether the transaction is for an auto-renewable subscription. Besides those, only non-renewing subscriptions
+    /// Whether the transaction is for an auto-renewable subscription. In addition, only non-renewing subscriptions
     /// expire, and they state their type.
     package var isSubscription: Bool { Self.isSubscription(type, expiresDate: expiresDate) }
 

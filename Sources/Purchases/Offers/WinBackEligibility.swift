@@ -15,8 +15,9 @@ extension [WinBackOffer] {
 extension PurchaseHistory {
     /// The offers that the customer is eligible for at a time, the best first, as in `eligibleWinBackOfferIds`.
     ///
-    /// High priority comes before normal priority, then offers of the product that the customer last subscribed to (Apple:
-    /// the order takes into account the offers of the customer's most recent subscription), then the identifiers ascending.
+    /// The order is: high before normal priority, then offers of the product that the customer last subscribed to, then
+    /// the identifiers ascending. (Apple: the order takes into account the offers of the customer's most recent
+    /// subscription.)
     /// - Parameters:
     ///   - offers: with their rules.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.

@@ -1,6 +1,6 @@
 package import AppStoreModels
 
-/// Detects purchases from other stores, which exports of billing services contain beside Apple's.
+/// Detects purchases from other stores, which exports of billing services contain in addition to Apple's.
 package enum OtherStore {
     /// Whether a member of the object states that it is a purchase from another store.
     package static func isNamed(in object: JSONObject) -> Bool {
@@ -89,7 +89,7 @@ package enum OtherStore {
         ].map { Array($0.utf8) })
 }
 
-/// What the members of one object state about the store of a purchase.
+/// The store of a purchase, as the members of one object state it.
 package struct OtherStoreMembers {
     private var isStated = false
     private var hasPackage = false

@@ -4,7 +4,7 @@ import LegacyReceipts
 /// A recorded document in modern terms. It is unsigned, so it is not a ``MappedReceipt``. Grant access only after the
 /// App Store Server API or an embedded receipt confirms it.
 public struct RecordedMapping: Sendable {
-    /// What kind of document it was.
+    /// The kind of document.
     public let kind: RecordedReply.Kind
     /// One transaction per transaction id and product, even if several lists of the reply contain it. Those of the
     /// submitted receipt come first, in its order.
@@ -26,7 +26,7 @@ public struct RecordedMapping: Sendable {
     public let recordedAt: Int64?
     /// The date of the document; nil if nothing in it has a date.
     public internal(set) var asOf: AsOf?
-    /// What the rows state, one element per transaction, in the same order.
+    /// The statements of the rows, one element per transaction, in the same order.
     package internal(set) var statements: [PurchaseStatement]
     /// Rows that are purchases from another store, unchanged; they are in none of the lists above.
     package let otherStoreRows: [JSONObject]

@@ -85,7 +85,7 @@ struct RecordedAppTransaction {
     }
 }
 
-/// An entry of `pending_renewal_info`, or the same keys beside the rows (Reference.md V3.6 and V9.3).
+/// An entry of `pending_renewal_info`, or the same keys next to the rows (Reference.md V3.6 and V9.3).
 struct RecordedRenewal {
     private let reader: RecordedObjectReader
 

@@ -6,7 +6,7 @@ package import AppStoreModels
 /// It is unsigned. ``ReceiptMapper`` turns it into a ``RecordedMapping``, never into a ``MappedReceipt``. The document
 /// may embed a receipt, which can be verified: see ``embeddedReceipts``.
 public struct RecordedReply: Sendable {
-    /// What kind of document it is.
+    /// The kind of document.
     public enum Kind: String, Hashable, Sendable {
         /// A reply of verifyReceipt, app style or iOS 6 style.
         case reply
@@ -49,8 +49,8 @@ public struct RecordedReply: Sendable {
 
 extension RecordedReply {
     /// Reads a recorded document.
-    /// - Throws: ``RecordedReplyError`` if it is not JSON, not such a document, a reply that grants nothing (status
-    ///   other than 0 and 21006), or has a value that cannot be read.
+    /// - Throws: ``RecordedReplyError`` if it is not JSON, is not such a document, grants nothing (a status other than
+    ///   0 and 21006), or has a value that cannot be read.
     public init(json: [UInt8]) throws(RecordedReplyError) {
         let value: JSONValue
         do throws(JSONReadingError) {
@@ -61,9 +61,9 @@ extension RecordedReply {
         try self.init(value)
     }
 
-    /// The reply as clients read it. If it lists the latest transactions, the periods of the submitted receipt that are
-    /// not in that list do not count, because Apple's list contains everything that the customer still has
-    /// (Reference.md V3.5). Clients read purchases without an end from both lists.
+    /// The reply as clients read it. If it lists the latest transactions, periods of the submitted receipt that are not
+    /// in that list do not count. Apple's list contains everything that the customer still has (Reference.md V3.5).
+    /// Clients read purchases without an end from both lists.
     var asRead: RecordedReply {
         guard rows.contains(where: { $0.age == .latest }) else { return self }
         var read = self

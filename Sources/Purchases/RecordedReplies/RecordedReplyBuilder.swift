@@ -211,7 +211,7 @@ extension RecordedReplyBuilder {
         }
     }
 
-    /// Adds a cancellation beside the rows to the row with the same web order line item id. If the row or the document
+    /// Adds a cancellation next to the rows to the row with the same web order line item id. If the row or the document
     /// states no such id, it belongs to the only row (Reference.md V2.1 and V8). A cancellation that fits no row is
     /// noted.
     private mutating func addCancellation() throws(RecordedReplyError) {
@@ -273,7 +273,7 @@ extension RecordedReplyBuilder {
                 renewals.append(try renewal(reader, "unified_receipt.pending_renewal_info"))
             }
         }
-        // iOS 6 replies and notifications state it beside the rows; if the list exists, it has more.
+        // iOS 6 replies and notifications state it next to the rows; if the list exists, it has more.
         guard renewals.isEmpty, top.has("auto_renew_status") || top.has("auto_renew_product_id") else { return }
         var result = try renewal(top, "")
         if let index = try currentRow() {

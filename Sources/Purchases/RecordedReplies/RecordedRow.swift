@@ -152,7 +152,7 @@ extension RecordedRow {
 }
 
 extension PurchaseStatement {
-    /// What one row of a recorded document states, exactly: a false flag differs from an absent one (Reference.md
+    /// The exact statement of one row of a recorded document: a false flag differs from an absent one (Reference.md
     /// V3.5).
     init(_ row: RecordedRow, of reply: RecordedReply) {
         let isNotification = reply.kind == .notificationV1

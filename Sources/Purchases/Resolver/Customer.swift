@@ -224,9 +224,9 @@ extension Customer {
 
     /// ``transactions``, in the same order, with the copies of a purchase whose type only a catalog states.
     ///
-    /// A store resolves its documents without a catalog. Then such a purchase has no copies, unless receipts state that it
-    /// does not expire: unsigned rows of a subscription can lack its expiry, and would look the same. The ledger contains
-    /// signed purchases only. Their copies do not depend on the catalog, so it needs none.
+    /// A store resolves its documents without a catalog. Then such a purchase has no copies, unless receipts state that
+    /// it does not expire. Unsigned rows of a subscription can lack its expiry, and would look the same. The ledger
+    /// contains signed purchases only. Their copies do not depend on the catalog, so it needs none.
     package func transactionsWithTypes(from catalog: ProductCatalog?) -> [StoredTransaction] {
         // Also a period: an unsigned row about a copy of it can lack the expiry.
         let isOpen = transactions.indices.contains {

@@ -281,8 +281,8 @@ extension AppTransactionFact: RowStatement {
 }
 
 extension KnownReceipt {
-    /// Whether the receipt is kept instead of another one of the same form: by date, then by bytes, so that the order
-    /// in which they arrive does not matter.
+    /// Whether the receipt is kept instead of another one of the same form: by date, then by bytes. So the order of
+    /// arrival does not matter.
     public func isNewer(than other: KnownReceipt) -> Bool {
         if signedDate != other.signedDate { return signedDate > other.signedDate }
         return other.bytes.lexicographicallyPrecedes(bytes)

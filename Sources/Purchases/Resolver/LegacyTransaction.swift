@@ -19,7 +19,7 @@ extension StoredTransaction {
     /// - `promotional_offer_id` and `offer_code_ref_name` are the identifier of an offer of that type. Win-back offers
     ///   are newer than the legacy format, and have no key in it.
     /// - `cancellation_date` and `cancellation_reason` come from a revocation or an upgrade. In the modern model an
-    ///   upgrade is not a revocation: its date comes from a legacy document, or else from the start of the period that
+    ///   upgrade is not a revocation. Its date comes from a legacy document, or else from the start of the period that
     ///   replaced it.
     package var completeLegacy: LegacyTransactionFields {
         var fields = legacy

@@ -14,9 +14,9 @@ internal import ProductCatalog
 /// | of unknown type | have nothing else in common, if receipts state that the purchase does not expire |
 ///
 /// A `webOrderLineItemId` identifies a period on all devices. It does not suffice alone: in a real reply of 2015, two
-/// consecutive periods have the same one. A copy can begin later, because old receipts date it to its restoration, or end
-/// earlier, because an older receipt does not state that the App Store extended the period. A start after the end shows
-/// nothing, because one restoration dates the copies of all periods.
+/// consecutive periods have the same one. A copy can begin later, because old receipts date it to its restoration. It
+/// can end earlier, because an older receipt does not state that the App Store extended the period. A start after the
+/// end shows nothing, because one restoration dates the copies of all periods.
 ///
 /// Consumables have no copies, because they cannot be restored. Transactions for added seats (`additionalTransactionReason`)
 /// are purchases of their own.
@@ -225,8 +225,8 @@ struct KnownTypes {
             isSigned: transaction.isSigned)
     }
 
-    /// The same, where copies are looked for. The catalog does not count for a purchase about which signed documents state
-    /// enough: a store writes its ledger without a catalog, and must find the same copies.
+    /// The same, where copies are looked for. The catalog does not count for a purchase if signed documents state
+    /// enough. A store writes its ledger without a catalog, and must find the same copies.
     func typeForCopies(of transaction: StoredTransaction) -> ProductType? {
         guard let subject = Subject(transaction.payload), decided.contains(subject) else {
             return self.type(of: transaction)

@@ -80,8 +80,8 @@ package struct RenewalState: Sendable {
         return periods.compactMap(\.payload.purchaseDate).max()
     }
 
-    /// When time can change the state next, after a date: at the end of a period, of a grace period, or of the time
-    /// in which billing is retried. Nil if it cannot.
+    /// When time can next change the state, after a date: at the end of a period, of a grace period, or of billing
+    /// retry. Nil if it cannot.
     package static func nextEnd(of originalTransactionId: String, in customer: Customer, after date: Int64) -> Int64? {
         var ends = customer.transactions.filter(\.isSigned).compactMap(\.payload.expiresDate)
         let info = customer.signedRenewalInfo(of: originalTransactionId)?.payload

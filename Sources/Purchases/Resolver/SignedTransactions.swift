@@ -132,8 +132,8 @@ package struct SignedTransactions {
     /// The rows of a recorded document, resolved with the signed documents, in their order. The terms of non-renewing
     /// subscriptions depend on all purchases of the record, and the caller adds them.
     ///
-    /// The cost depends on the rows and on the signed purchases with their original transaction ids, not on all signed ones:
-    /// a record can have thousands of both.
+    /// The cost depends on the rows and on the signed purchases with their original transaction ids, not on all signed
+    /// purchases. A record can have thousands of both.
     package func resolve(_ mapping: RecordedMapping) -> [(transaction: MappedTransaction, confirmation: Confirmation)] {
         guard !documents.isEmpty, !mapping.transactions.isEmpty else { return mapping.transactions.map { ($0, .none) } }
         let confirmations = mapping.transactions.indices.map {
@@ -169,8 +169,8 @@ package struct SignedTransactions {
             purchase.recorded = row
             purchases.append(purchase)
         }
-        // Include purchases that only the signed documents state: one of their periods can replace that of a row, and a refund
-        // of one copy refunds the others. Both rules compare only purchases with one original transaction id.
+        // Include purchases that only the signed documents state. One of their periods can replace that of a row, and a
+        // refund of one copy refunds the others. Both rules compare only purchases with one original transaction id.
         let rest = originals.flatMap { placesByOriginal[$0] ?? [] }.filter { !confirmed.contains($0) }
         for place in rest.sorted() { purchases.append(choose(place)) }
         var resolved = mapper.resolve(chosen, purchases, rowDate: mapping.asOf?.date).makeIterator()

@@ -4,8 +4,8 @@ internal import AppStoreModels
 enum TypeOrder {
     /// The type by the first that states one: a signed document, the catalog, an unsigned document.
     ///
-    /// Of a purchase that a signed document states, unsigned documents do not count: a wrong or forged row would keep a refunded
-    /// copy granted, or give a non-renewing subscription access without an end.
+    /// If a signed document states the purchase, unsigned documents do not count. A wrong or forged row would keep a
+    /// refunded copy granted, or give a non-renewing subscription access without an end.
     /// - Parameters:
     ///   - signed: what signed documents state, about the transaction or else about another one of the same purchase.
     ///   - recorded: what unsigned documents state.

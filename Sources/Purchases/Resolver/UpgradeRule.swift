@@ -4,7 +4,7 @@ internal import Encodings
 /// Concludes which subscription periods were replaced by a period of another product. It looks at the resolved
 /// transactions, and every answer uses the result.
 ///
-/// Apple's documents state an upgrade late or not at all: its notification contains only the new transaction, and a
+/// Apple's documents state an upgrade late or not at all. Its notification contains only the new transaction, and a
 /// receipt states a cancellation without the cause (Reference.md V3.5). The dates of the transactions with the same
 /// original transaction id show it:
 ///

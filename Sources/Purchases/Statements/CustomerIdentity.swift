@@ -32,13 +32,13 @@ public struct CustomerIdentity: Hashable, Sendable {
         self.value = kind == .appAccountToken ? value.lowercased() : value
     }
 
-    /// The longest accepted value, in bytes of UTF-8. Ids of the App Store have up to 20 digits and UUIDs have 36
-    /// characters; the limit bounds the size of an index, because documents can contain any text.
+    /// The longest accepted value, in bytes of UTF-8. Ids of the App Store have up to 20 digits, and UUIDs have 36
+    /// characters. The limit bounds the size of an index, because documents can contain any text.
     public static let maximumLength = 256
 
     /// Whether the value identifies a customer. These do not: ids that are all zeros (Xcode and masked records contain
     /// them), empty and overlong values, values with characters other than printable ASCII, and account tokens that are
-    /// the nil UUID or no UUID.
+    /// nil or invalid UUIDs.
     public var isMeaningful: Bool {
         switch kind {
         case .appAccountToken: Self.isUUID(value) && value.utf8.contains { $0 != 0x30 && $0 != 0x2D }

@@ -1,6 +1,6 @@
 package import LegacyReceipts
 
-/// Who stated a fact about a purchase.
+/// The source of a fact about a purchase.
 public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     /// A legacy receipt whose signature was checked.
     case receipt
@@ -69,9 +69,9 @@ public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
 /// The source and the date of a stored fact.
 public struct FactOrigin: Hashable, Sendable {
     public let source: FactSource
-    /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z. For an app receipt, attribute 12; for
-    /// a transaction receipt, which states no signing date, the later of the purchase and the cancellation; for a JWS,
-    /// `signedDate`; for a reply, the request date.
+    /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z. For an app receipt, attribute 12. For
+    /// a transaction receipt, which has no signing date, the later of the purchase and the cancellation. For a JWS,
+    /// `signedDate`. For a reply, the request date.
     public let signedDate: Int64
     /// The SHA-256 of the document, so that people find it again. Only ``FactRow/replaces(_:)`` looks at it, where two
     /// documents state exactly the same at the same date.

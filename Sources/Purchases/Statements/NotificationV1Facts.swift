@@ -9,7 +9,7 @@ extension [FactSet] {
     ///
     /// The notification's own statements are recorded, not signed; the receipts that it embeds give signed facts. It
     /// states no date of its own. It is at least as new as the changes that it states and as its receipts, which Apple
-    /// creates anew for each notification, so the newest of these dates is used.
+    /// creates for each notification. So the newest of these dates is used.
     ///
     /// Its UUID is the SHA-256 of its content without the shared secret: Apple repeats the same content after a failed
     /// delivery. The shared secret is not stored.

@@ -8,7 +8,7 @@ enum Fact: Int, CaseIterable, Sendable {
     case promotionalOfferId, ownershipType, isUpgraded, subscriptionGroupIdentifier, appAccountToken, offerCodeRefName
 }
 
-/// What a legacy record states about one purchase, for all kinds of records.
+/// The statement of a legacy record about one purchase, for all kinds of records.
 struct PurchaseFacts: Sendable, Equatable {
     var quantity: Int64?
     var productId: String?
@@ -132,7 +132,7 @@ extension TransactionReceipt {
     }
 }
 
-/// What applies to all purchases of one record.
+/// Data that applies to all purchases of one record.
 struct RecordContext: Sendable {
     var bundleId: String?
     var bundleIdProvenance = Provenance.absent

@@ -1,7 +1,7 @@
 package import AppStoreModels
 import LegacyReceipts
 
-/// What one document states about one purchase, in modern terms and without any conclusion. The cancellation of a
+/// The statement of one document about one purchase, in modern terms and without any conclusion. The cancellation of a
 /// legacy document is in ``legacy`` only, because the document does not state whether it is a revocation or an upgrade.
 package struct PurchaseStatement: Sendable {
     package private(set) var payload = JWSTransactionDecodedPayload()
@@ -31,7 +31,7 @@ package struct PurchaseStatement: Sendable {
         legacy = LegacyTransactionFields(facts)
     }
 
-    /// What StoreKit 2 data states, signed or not.
+    /// The statement of StoreKit 2 data, signed or not.
     init(
         _ payload: JWSTransactionDecodedPayload, _ form: RecordForm,
         beside surroundings: RecordedSurroundings = RecordedSurroundings()

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 public import LegacyReceipts
 
-// What a verified receipt states, without any conclusion.
+// The statements of a verified receipt, without any conclusion.
 
 extension FactSet {
     /// The facts of a verified receipt of either kind; see the initializers for each.

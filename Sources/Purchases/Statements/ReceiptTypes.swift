@@ -1,7 +1,7 @@
 package import AppStoreModels
 package import LegacyReceipts
 
-// What the attributes and keys of a receipt are in the modern model.
+// The attributes and keys of a receipt in terms of the modern model.
 
 extension ReceiptProductType {
     /// The type in the modern model; nil for a free subscription and for unknown values.

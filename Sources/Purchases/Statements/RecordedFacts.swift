@@ -5,14 +5,14 @@ extension [FactSet] {
     /// The facts of a recorded document, one set per original transaction id. The document is unsigned, so it cannot
     /// merge two customers: only signed documents show which purchases belong together.
     ///
-    /// A document without purchases gives one set with the app transaction that it states. Its id identifies the customer;
-    /// without one, as in a reply, the digest of the statement does. The date and the user count too if the statement has no
-    /// date of its own, because many customers can have the same version of the app.
+    /// A document without purchases gives one set with the app transaction that it states. Its id identifies the
+    /// customer; without one, as in a reply, the digest of the statement does. If the statement has no date, the date
+    /// and the user are part of it too, because many customers can have the same version of the app.
     ///
     /// The date of the facts is that of `RecordedMapping/asOf`, but not later than `importedAt`. The result leaves out
-    /// purchases without an app or a known environment, of Xcode, and without a valid transaction id, which is a decimal
-    /// number. It also leaves out renewal information that fits none of the document's scopes, or several, and an app
-    /// transaction that states neither when nor in which version the app was obtained. It can be empty.
+    /// purchases without an app or a known environment, of Xcode, and without a valid transaction id, which is a
+    /// decimal number. It also leaves out renewal information that fits none or several of the document's scopes. It
+    /// leaves out an app transaction that has neither the date nor the version of the first download. It can be empty.
     /// - Parameters:
     ///   - mapping: what the document states.
     ///   - importedAt: the date of the import, in milliseconds since 1970-01-01T00:00:00Z.

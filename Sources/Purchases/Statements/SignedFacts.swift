@@ -83,8 +83,8 @@ extension FactSet {
 }
 
 extension StoreScope {
-    /// The app and the environment of a notification, from the one object that it contains (Reference.md S4 and S5.4);
-    /// nil if it states none that a store accepts.
+    /// The app and the environment of a notification, from its only object (Reference.md S4 and S5.4); nil if it states
+    /// none that a store accepts.
     public init?(_ notification: ResponseBodyV2DecodedPayload) {
         let environment: Environment?
         let bundleId: String?

@@ -42,7 +42,7 @@ public struct LegacyAppTransactionFields: Codable, Hashable, Sendable {
     public init() {}
 }
 
-/// What one document states about one transaction.
+/// The statement of one document about one transaction.
 public struct TransactionFact: Sendable {
     /// Only what the document states: no conclusions, no catalog. `transactionId` is set; facts without one are not
     /// stored. Facts of legacy documents have no `revocationDate` and no `revocationReason`. These documents state a
@@ -58,7 +58,7 @@ public struct TransactionFact: Sendable {
     }
 }
 
-/// What one document states about the next renewal of one subscription. `originalTransactionId` is set.
+/// The statement of one document about the next renewal of one subscription. `originalTransactionId` is set.
 public struct RenewalInfoFact: Sendable {
     public let payload: JWSRenewalInfoDecodedPayload
     public let origin: FactOrigin
@@ -69,7 +69,7 @@ public struct RenewalInfoFact: Sendable {
     }
 }
 
-/// What one document states about the app itself.
+/// The statement of one document about the app itself.
 public struct AppTransactionFact: Sendable {
     public let payload: AppTransaction
     /// Nil if the document states none of them.
@@ -186,15 +186,16 @@ extension TransactionFact {
     /// Whether a notification of version 1 states a cancellation, which counts against older signed facts.
     package var isNotifiedCancellation: Bool { origin.source == .notificationV1 && revokes }
 
-    /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the customer: it
-    /// states such a purchase, or the cancellation of one whose type it does not state (a notification of version 1).
+    /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the
+    /// customer. The fact states such a purchase, or the cancellation of a purchase without a type (a notification of
+    /// version 1).
     public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || isNotifiedCancellation }
 
     /// Whether the fact states a period of a subscription.
     package var isPeriod: Bool { payload.expiresDate != nil && payload.productId != nil }
 
-    /// The text that every stored payload about this product contains; nil for a fact whose transaction no other one can
-    /// change: a consumable, or one without a product.
+    /// The text that every stored payload about this product contains. Nil if no other transaction can change the
+    /// fact's transaction: a consumable, or a purchase without a product.
     package var storedProduct: [UInt8]? {
         guard payload.type != .consumable, let product = payload.productId else { return nil }
         var writer = JSONWriter(reservingCapacity: 64)
@@ -205,10 +206,11 @@ extension TransactionFact {
     }
 
     /// Whether the fact is signed and states no cancellation. If the ledger has no entry, or its entry grants the
-    /// content, such a fact leaves the transaction `purchased`: an unsigned fact overrules a signed one only if
-    /// `isNotifiedCancellation` (see FactJoining.swift), and an older signed one does so only if it decided before. Bulk
-    /// loads therefore need not join facts. The exceptions are a transaction with a notified cancellation, and those that
-    /// `UpgradeRule` and `CopyRule` compare: a subscription with several products, and a purchase with a revocation.
+    /// content, such a fact leaves the transaction `purchased`. An unsigned fact overrules a signed one only if
+    /// `isNotifiedCancellation` (see FactJoining.swift). An older signed fact overrules a newer one only if it decided
+    /// before. Bulk loads therefore need not join facts. The exceptions are a transaction with a notified cancellation,
+    /// and those that `UpgradeRule` and `CopyRule` compare. These rules compare a subscription with several products,
+    /// and a purchase with a revocation.
     package var isPlainPurchase: Bool {
         origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
             && legacy?.cancellationDate == nil

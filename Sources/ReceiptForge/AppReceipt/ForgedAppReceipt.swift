@@ -212,8 +212,8 @@ extension ForgedAppReceipt {
 }
 
 extension ForgedAppReceipt {
-    /// The expected result of a decoder, in the terms and JSON types of verifyReceipt's `receipt` (Reference.md V3.2): numbers
-    /// for ids, strings for dates in milliseconds, `in_app` in encoded order.
+    /// The expected result of a decoder, with the names and JSON types of verifyReceipt's `receipt` (Reference.md
+    /// V3.2): numbers for ids, strings for dates in milliseconds. `in_app` is in encoded order.
     public var facts: ForgedJSON {
         .object(present: [
             ("receipt_type", receiptType.map { .string($0) }),

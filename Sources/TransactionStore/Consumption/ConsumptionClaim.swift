@@ -5,9 +5,9 @@ internal import AppStoreModels
 /// A claim keeps two programs from answering the same request. It ends by itself, so a killed program blocks its successor
 /// only until then. The clock is the store's: that of the database server, or of the machine that has the file.
 ///
-/// A store keeps a date with each open request, its mark: nothing until a program claims the request, then the end of the last
-/// claim, and ``counted`` once the request counted as missed. A mark that stays after a claim says that an answer may have
-/// arrived.
+/// A store keeps a date with each open request, its mark. The mark is empty until a program claims the request, then
+/// the end of the last claim, and ``counted`` once the request counted as missed. A mark that stays after a claim says
+/// that an answer may have arrived.
 public struct ConsumptionClaim: Hashable, Sendable {
     /// An open request, as a store keeps it. Created by engines.
     public struct Request: Hashable, Sendable {
@@ -41,7 +41,7 @@ public struct ConsumptionClaim: Hashable, Sendable {
     /// Decides which requests a program gets; nil if another program has one of them. Called by engines, which then store ``end`` as
     /// the mark of the claimed requests.
     /// - Parameters:
-    ///   - requests: those of the asked requests that are open.
+    ///   - requests: the requested ones that are open.
     ///   - now: the store's time, in milliseconds since 1970.
     ///   - milliseconds: how long the claim lasts.
     ///   - claim: an earlier claim of the same program.
@@ -86,8 +86,8 @@ public struct ConsumptionClaim: Hashable, Sendable {
 public struct MissedConsumptionTasks: Hashable, Sendable {
     /// The number of requests to which no answer can have arrived.
     public var missed: Int
-    /// The number of requests to which an answer may have arrived: the connection broke, the App Store took too long, or the program
-    /// ended before it learned the result.
+    /// The number of requests that may have been answered: the connection broke, the App Store took too long, or the
+    /// program ended before the result arrived.
     public var unknown: Int
 
     /// Creates the result. Called by engines.

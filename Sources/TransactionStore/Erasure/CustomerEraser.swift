@@ -32,7 +32,7 @@ public protocol CustomerEraser: Sendable {
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows
 
-    /// What ``erase(_:in:quarantined:leavingHashes:)`` with the same arguments would return now. It changes nothing.
+    /// The current result of ``erase(_:in:quarantined:leavingHashes:)`` with the same arguments. The call changes nothing.
     ///
     /// An engine runs the same removal in a database transaction and takes it back, so the two agree.
     /// - Throws: ``TransactionStoreError``.

@@ -1,7 +1,7 @@
 internal import AppStoreModels
 public import Purchases
 
-/// The identities in some documents of which a store has a ``LeftHash``, and what is left of the documents without them.
+/// The identities in some documents that have a ``LeftHash`` in the store, and the rest of the documents without them.
 /// Engines call it before they write documents, in the same database transaction.
 ///
 /// A purchase with an erased original transaction id is not stored, nor is what only such purchases lead to. The other
@@ -85,7 +85,7 @@ public struct ErasedIdentities: Sendable {
     ///   - result: counts what is left out.
     public func remaining(of set: FactSet, _ result: inout AppliedFacts) -> FactSet? {
         guard !isEmpty else { return set }
-        // After a migration between apps, only some of the documents name the erased id beside the new one.
+        // After a migration between apps, only some of the documents name the erased id next to the new one.
         let removed = Set(set.transactions.lazy.filter { isErased($0, set.scope) }.map(\.storedOriginalTransactionId))
         func stays(_ fact: TransactionFact) -> Bool {
             !isErased(fact, set.scope) && !removed.contains(fact.storedOriginalTransactionId)

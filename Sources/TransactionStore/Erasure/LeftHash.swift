@@ -1,9 +1,9 @@
 internal import Crypto
 public import Purchases
 
-/// What an erasure leaves of an identity, so that the store does not learn its documents again
-/// (``CustomerEraser/erase(_:in:quarantined:leavingHashes:)``): the HMAC-SHA256 of the app, the environment and the
-/// identity. Nothing can be read from it, but everyone with the store can check an id against it.
+/// The hash that an erasure leaves of an identity, so that the store does not store its documents again
+/// (``CustomerEraser/erase(_:in:quarantined:leavingHashes:)``). It is the HMAC-SHA256 of the app, the environment and
+/// the identity. Nothing can be read from it, but everyone with the store can check an id against it.
 public struct LeftHash: Hashable, Sendable {
     /// The app and the environment of the identity.
     public let scope: StoreScope
@@ -48,8 +48,8 @@ extension Set<LeftHash> {
 }
 
 extension CustomerIdentity.Kind {
-    /// Whether an erasure can leave a hash of such an identity. An account token leaves none: it belongs to an account of
-    /// the app, which may buy again, and every document that states it also states a purchase.
+    /// Whether an erasure can leave a hash of such an identity. An account token leaves none. It belongs to an account
+    /// of the app, which may buy again, and every document with the token also states a purchase.
     public var leavesHash: Bool {
         switch self {
         case .originalTransactionId, .appTransactionId, .receiptDigest: true

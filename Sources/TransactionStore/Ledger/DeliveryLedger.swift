@@ -80,7 +80,7 @@ public protocol DeliveryLedger: Sendable {
 
 /// One entry of a ``DeliveryLedger``.
 public struct LedgerEntry: Sendable {
-    /// What was stored about a transaction. ``LedgerEntry/change`` is more specific, because it also depends on the
+    /// The stored event of a transaction. ``LedgerEntry/change`` is more specific, because it also depends on the
     /// transaction. Databases contain the raw values: never change one.
     public enum Event: Int64, Hashable, Sendable, CaseIterable {
         /// The purchase was found: deliver its content. Each transaction id has this event only once.
@@ -102,8 +102,8 @@ public struct LedgerEntry: Sendable {
         /// ``LedgerEntry/seatClaimId``. The subscription stays.
         case seatUnclaimed = 6
         /// The renewal failed, and access continues during the billing grace period (DID_FAIL_TO_RENEW with
-        /// GRACE_PERIOD). This event and the following ones come from notifications and, except for consumption
-        /// requests, from renewal information of any other signed document, in the order of arrival.
+        /// GRACE_PERIOD). This event and the following ones come from notifications, in the order of arrival. Except
+        /// for consumption requests, they also come from renewal information of other signed documents.
         /// ``RenewalEntries`` determines when an entry is due.
         case gracePeriodEntered = 7
         /// The renewal failed without a grace period (DID_FAIL_TO_RENEW).
@@ -111,7 +111,7 @@ public struct LedgerEntry: Sendable {
         /// The billing grace period ended without a renewal (GRACE_PERIOD_EXPIRED).
         case gracePeriodExpired = 9
         /// A renewal that had failed succeeded (DID_RENEW with BILLING_RECOVERY). The transaction is that of the new
-        /// period. Or a document shows that a period or a term that had ended by time goes on.
+        /// period. Or a document shows that a period or a term that had ended by time continues.
         case billingRecovered = 10
         /// The subscription expired (EXPIRED).
         case expired = 11
@@ -122,7 +122,7 @@ public struct LedgerEntry: Sendable {
         /// The App Store requests consumption information for a refund (CONSUMPTION_REQUEST). Answer within 12 hours.
         case consumptionRequested = 14
         /// The subscription expired, as far as the store knows: its period is over, and no document states what became
-        /// of it. Only ``PurchaseEndings`` adds this event. A later document that shows that the period goes on, or that
+        /// of it. Only ``PurchaseEndings`` adds this event. A later document that shows that the period continues, or that
         /// billing is retried, gets an entry too. Or the term of a non-renewing subscription is over, by a catalog.
         case endedByTime = 15
 
@@ -135,8 +135,8 @@ public struct LedgerEntry: Sendable {
 
         /// The event that decides the state of the transaction (``LedgerEntry/State``) after this event.
         ///
-        /// A notification about billing or expiry does not change the state of a purchase that is revoked or upgraded:
-        /// a late one must not look like a reason to restore access.
+        /// A notification about billing or expiry does not change the state of a purchase that is revoked or upgraded.
+        /// A late notification must not look like a reason to restore access.
         /// - Parameter last: the event that decided the state before; nil if there is none.
         public func decidingEvent(after last: Self?) -> Self? {
             switch self {
@@ -150,7 +150,7 @@ public struct LedgerEntry: Sendable {
 
     /// Greater than the positions of all earlier entries. There may be gaps.
     public let position: Int64
-    /// What the store contains. ``change`` names what changed.
+    /// The stored event. ``change`` names the change.
     public let event: Event
     /// The earlier event that decided the state of the transaction (``Event/decidingEvent(after:)``); nil for its first
     /// entry.
@@ -201,9 +201,9 @@ public struct LedgerEntry: Sendable {
 }
 
 extension LedgerEntry.Event {
-    /// SQL for the raw value of ``LedgerEntry/eventBefore`` of the row `l` of the table `ledger`; 0 if there is none. It follows
-    /// ``decidingEvent(after:)``: the last state (1 to 4) decides, or a later event about billing or expiry (7 to 11, 15),
-    /// unless that state is `revoked` (2) or `upgraded` (3).
+    /// SQL for the raw value of ``LedgerEntry/eventBefore`` of the row `l` of the table `ledger`; 0 if there is none.
+    /// It follows ``decidingEvent(after:)``: the last state (1 to 4) decides, or a later event about billing or expiry
+    /// (7 to 11, 15). After `revoked` (2) or `upgraded` (3), such an event does not count.
     /// - Parameter scope: the column with the app and the environment.
     package static func sqlOfEventBefore(scope: String) -> String {
         """

@@ -2,8 +2,8 @@ public import Purchases
 
 /// The entries that are due at a look at non-renewing subscriptions of one customer, because time has passed.
 ///
-/// A term ends once. If a document moves its end into the future, an entry says that the purchase is active again, and the
-/// new end has an entry of its own. A catalog that states another length changes no end that has an entry, until a
+/// A term ends once. If a document moves the end into the future, an entry states that the purchase is active again.
+/// The new end gets its own entry. A catalog that states another length changes no end that has an entry, until a
 /// document can have moved the term (``TermChanges``).
 public struct EndedTerms: Sendable {
     /// In the order in which an engine appends them.

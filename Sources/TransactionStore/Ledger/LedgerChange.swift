@@ -5,7 +5,7 @@ internal import Purchases
 // and the entries of older programs have it too.
 
 extension LedgerEntry {
-    /// What changed. The raw values are the names in JSON.
+    /// The change. The raw values are the names in JSON.
     public enum Change: String, Hashable, Sendable, CaseIterable {
         /// A new purchase or subscription, or a subscription that begins again: deliver its content. Each transaction id
         /// is `started` or `renewed` only once.
@@ -110,7 +110,7 @@ extension LedgerEntry {
         return state(decidedBy: decidingEvent)
     }
 
-    /// True if only time shows the event: no document states it, and a later one can show that the purchase goes on.
+    /// True if only time shows the event: no document states it, and a later one can show that the purchase continues.
     /// Nil for all other entries.
     public var byTime: Bool? { event == .endedByTime ? true : nil }
 

@@ -17,7 +17,7 @@ public struct LedgerHistory: Sendable {
         guard let event = LedgerEntry.Event(rawValue: event) else {
             throw StoredObject.corrupt("unknown event in the ledger")
         }
-        guard event.isState else { throw StoredObject.corrupt("an event of the ledger that is no state") }
+        guard event.isState else { throw StoredObject.corrupt("an event of the ledger that is not a state") }
         self.number = number
         self.event = event
         self.wasPurchased = wasPurchased
@@ -30,8 +30,8 @@ public struct LedgerHistory: Sendable {
 /// An entry that is due.
 ///
 /// After an engine has written facts, it examines all transactions under the original transaction ids of the changed
-/// facts, also those without a changed fact: a new period can show that another one was upgraded, and the refund of a
-/// purchase that its copies were refunded.
+/// facts, also unchanged ones. A new period can show that another one was upgraded, and a refund of a purchase can show
+/// that its copies were refunded.
 public struct DueEntry: Sendable {
     /// The number of the entry among those of its transaction, from 0.
     public let number: Int64

@@ -63,6 +63,6 @@ extension LedgerLimits {
         guard max(0, position) < removed else { return }
         throw TransactionStoreError(
             .entriesRemoved,
-            "The entries up to \(removed) were removed, and this reader has read those up to \(max(0, position)).")
+            "The entries up to \(removed) were removed, and this reader has read only those up to \(max(0, position)).")
     }
 }

@@ -2,8 +2,9 @@ internal import AppStoreModels
 public import Purchases
 
 extension LedgerEntry.Event {
-    /// The event that the type and subtype of an App Store Server Notification, version 2, state; nil for types whose
-    /// content is completely in the transaction or the renewal information (Apple, notificationType and subtype).
+    /// The event that the type and subtype of an App Store Server Notification, version 2, state (Apple,
+    /// notificationType and subtype). Nil for types whose content is completely in the transaction or the renewal
+    /// information.
     ///
     /// - Parameters:
     ///   - type: such as `DID_FAIL_TO_RENEW`.
@@ -27,7 +28,7 @@ extension LedgerEntry.Event {
 /// The event about a transaction that a notification announces. When an engine stores a notification for the first
 /// time, ``RenewalEntries`` states whether an entry is due.
 public struct NotifiedEvent: Sendable {
-    /// What the notification states.
+    /// The statement of the notification.
     public let event: LedgerEntry.Event
     /// The original transaction id that the transaction is stored under.
     public let originalTransactionId: String

@@ -1,8 +1,8 @@
 internal import AppStoreModels
 public import Purchases
 
-/// Adds to the ledger what no document states: that a subscription, its grace period, the time in which its billing is
-/// retried, or the term of a non-renewing subscription has ended.
+/// Adds the ends that no document states to the ledger: of a subscription, its grace period, its billing retry, or the
+/// term of a non-renewing subscription.
 ///
 /// The store keeps for each subscription when to look at it next. Writers set the date (``LedgerEndings``), and a look
 /// appends the entries of ``EndedEntries`` and sets the next date, in one database transaction. So each ending has one
@@ -20,9 +20,9 @@ public protocol PurchaseEndings: Sendable {
     /// - Throws: ``TransactionStoreError``.
     func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings
 
-    /// The same for the terms of non-renewing subscriptions. A store has no catalog, and so does not know when they end: it
-    /// looks at a purchase once after each document that can have moved its term, and then at the end (``EndedTerms``).
-    /// Apps without a catalog keep what they have, for a program that has one.
+    /// The same for the terms of non-renewing subscriptions. A store has no catalog, so it cannot compute the ends of
+    /// terms. It looks at a purchase once after each document that can have moved its term, and then at the end
+    /// (``EndedTerms``). Apps without a catalog keep what they have, for a program that has one.
     /// - Parameters:
     ///   - date: as above. The first call with a catalog of an app begins the entries about its terms.
     ///   - limit: how many transactions to look at, see ``LedgerEndings/purchases(_:)``.
@@ -62,7 +62,7 @@ extension PurchaseEndings {
     }
 }
 
-/// What looks at purchases have done.
+/// The result of looks at purchases.
 public struct RecordedEndings: Hashable, Sendable {
     /// How many purchases were looked at.
     public var purchases = 0
@@ -89,12 +89,12 @@ public struct LookDates: Hashable, Sendable {
         self.date = date
     }
 
-    /// The dates of the next look. Two programs may have clocks that differ, or wait longer for documents, up to a day. The
-    /// later one must not find that a purchase goes on which the other one found ended, so a look goes back by more than two
-    /// days only: then a clock was wrong.
+    /// The dates of the next look. Two programs may have clocks that differ, or wait longer for documents, up to a day.
+    /// The later clock must not reverse an end that the other one recorded. So a look goes back only by more than two
+    /// days: then a clock was wrong.
     /// - Parameters:
     ///   - last: the dates of the look before; nil for the first one.
-    ///   - date: the date that the caller asks for.
+    ///   - date: the date that the caller requests.
     public init(after last: LookDates?, asked date: Int64) {
         let isBehind = last.map { $0.date > date && $0.date.subtractingSaturated(date) <= 172_800_000 } ?? false
         self.date = isBehind ? last?.date ?? date : date
@@ -164,8 +164,8 @@ public enum LedgerEndings {
 /// The entries that are due at a look at one purchase, because time has passed.
 ///
 /// A period, a grace period and the time of billing retry end once, and the notification about an end adds no second
-/// entry. A document can show that a period which ended by time goes on or is unpaid: then an entry says so, and the new
-/// end has an entry of its own.
+/// entry. A document can show that a period which ended by time continues or is unpaid. Then an entry states it, and
+/// the new end gets its own entry.
 public struct EndedEntries: Sendable {
     /// In the order in which an engine appends them.
     public let entries: [RenewalEntries.Entry]

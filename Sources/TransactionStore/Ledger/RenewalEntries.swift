@@ -2,8 +2,8 @@ internal import AppStoreModels
 public import Purchases
 
 /// The entries about billing, expiry, price increases and consumption requests that are due for one subscription or
-/// other purchase: what its notifications announce, and then what its resolved purchases show, whichever document
-/// stated it.
+/// other purchase. They are the events of its notifications, then those that its resolved purchases show, from any
+/// document.
 ///
 /// `RenewalCourse` decides which of them a period still gets.
 public struct RenewalEntries: Sendable {

@@ -4,9 +4,9 @@ public import Purchases
 /// Which terms of a customer's non-renewing subscriptions a document can have moved.
 ///
 /// A term depends on the purchases before it and on its length in the catalog, which a store does not have. So the
-/// store keeps a number for each granted purchase, the basis: a hash of the granted purchases before it, in the order
-/// of the purchase dates. When a document changes the basis (an earlier purchase found late, a refund, a merge of two
-/// customers), the ledger gets an entry `termMoved`. The order of the documents does not change the final basis.
+/// store keeps a number for each granted purchase, the basis. It is a hash of the earlier granted purchases, in the
+/// order of the purchase dates. When a document changes the basis (an earlier purchase found late, a refund, a merge of
+/// two customers), the ledger gets an entry `termMoved`. The order of the documents does not change the final basis.
 ///
 /// The store does not know which products extend each other, so a term with an entry can equal the previous one. It counts
 /// only purchases whose type a signed document states: attribute 1707, or `type` of a JWS. Purchases of old receipts, which

@@ -1,7 +1,7 @@
 internal import LegacyReceipts
 public import Purchases
 
-/// What a migration stores besides facts: its progress, the caller's users, and the records that it could not migrate.
+/// Data that a migration stores in addition to facts: its progress, the caller's users, and the records that it could not migrate.
 /// Every engine implements it.
 ///
 /// Every method throws ``TransactionStoreError`` and nothing else.
@@ -49,7 +49,7 @@ extension MigrationStore {
 
 /// One step of a migration: the content of some consecutive records, and the position after them.
 public struct MigrationStep: Sendable {
-    /// What the documents state.
+    /// The statements of the documents.
     public var facts: [FactSet]
     /// The caller's users that the records name.
     public var users: [UserClaim]
@@ -89,7 +89,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
     public let records: Int64
     /// SHA-256 of these records, to detect that an input has changed; 32 bytes.
     public let digest: [UInt8]
-    /// What the migration counted so far. Only the migration can read it.
+    /// The counts of the migration so far. Only the migration can read them.
     public let state: [UInt8]
 
     public init(migration: String, records: Int64, digest: [UInt8], state: [UInt8]) {
@@ -100,7 +100,7 @@ public struct MigrationCheckpoint: Hashable, Sendable {
     }
 }
 
-/// One of the caller's users, which a record names beside a purchase.
+/// One of the caller's users, which a record names with a purchase.
 public struct UserClaim: Hashable, Sendable {
     public let scope: StoreScope
     /// The purchase: an original transaction id, or an identity of the customer if the document has no purchase. It is

@@ -78,7 +78,7 @@ package struct StoredTableRow: Hashable, Sendable {
     /// - Throws: ``TransactionStoreError`` `corrupt` if the number of columns is not that of the table.
     package init(_ columns: [[UInt8]?], of table: StoredTable) throws(TransactionStoreError) {
         guard columns.count == table.columnCount else {
-            throw TransactionStoreError(.corrupt, "A row of the store has another number of columns.")
+            throw TransactionStoreError(.corrupt, "A row of the store has the wrong number of columns.")
         }
         self.columns = columns
     }
@@ -88,7 +88,7 @@ package struct StoredTableRow: Hashable, Sendable {
 
     private func integer(_ column: Int) throws -> Int64 {
         guard let number = Int64(text(column)) else {
-            throw TransactionStoreError(.corrupt, "A row of the store has a text in place of a number.")
+            throw TransactionStoreError(.corrupt, "A row of the store has text in place of a number.")
         }
         return number
     }

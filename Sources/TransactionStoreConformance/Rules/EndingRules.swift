@@ -155,7 +155,8 @@ extension StoreConformance {
             _ = try await store.recordAllEndings(by: date(29) - 60_000)
             try await expect(changes(store, after: 31), equals: ended)
         },
-        StoreRule(opened: "what ended before the first look is history, whenever a document brings it") { store in
+        StoreRule(opened: "a purchase that ended before the first look adds no entry, at any arrival of its document") {
+            store in
             try await expect(changes(store, after: 40, Samples.set(period("1"))), equals: "1 started - active")
             let history = Samples.set(
                 period("2", of: "2", from: 5), period("3", of: "3", from: -900), period("4", of: "4", from: 20))

@@ -188,7 +188,7 @@ extension StoreConformance {
     ]
 }
 
-/// What a test can see of a store.
+/// The data of a store that a test can read.
 private struct StoreState: Equatable {
     let counts: StoreCounts
     let unknown: Int64

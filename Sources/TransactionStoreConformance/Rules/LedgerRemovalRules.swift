@@ -41,7 +41,7 @@ extension StoreConformance {
             try await expect(again.changes(after: positions[4], limit: 1).isEmpty)
             try await again.close()
         },
-        StoreRule(opened: "a consumer whose entries were removed unread gets an error, until it goes on after them") {
+        StoreRule(opened: "a consumer whose entries were removed unread gets an error, until it continues after them") {
             store in
             _ = try await store.apply((1...3).map { Samples.set(Samples.fact("\($0)")) })
             let positions = try await store.changes(after: 0, limit: 10).map(\.position)

@@ -77,8 +77,7 @@ extension StoreConformance {
                 try await expect(store.customer(original: "8") == nil)
             }
         },
-        StoreRule(opened: "after a migration between apps, nothing under the new id comes back beside another purchase")
-        {
+        StoreRule(opened: "after a migration between apps, nothing under the new id returns with another purchase") {
             store in
             try await store.add(Samples.fact("1"))
             _ = try await erase(Samples.original("1"), from: store)

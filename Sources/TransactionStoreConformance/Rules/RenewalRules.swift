@@ -35,7 +35,7 @@ extension StoreConformance {
     }
 
     /// A notification of the same facts as an answer.
-    private static func told(
+    private static func notified(
         _ uuid: String, _ type: String, _ subtype: String?, _ fact: TransactionFact, scope: StoreScope = Samples.scope,
         _ configure: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
@@ -66,7 +66,7 @@ extension StoreConformance {
         StoreRule(opened: "an API answer adds the entries about billing and expiry, and the notification none again") {
             store in
             func notice(_ type: String, _ subtype: String?, _ id: String, from start: Int64, day: Int64) -> FactSet {
-                told(
+                notified(
                     "\(type) \(day)", type, subtype, period(id, from: start, signed: day, source: .notificationV2))
             }
             let documents: [FactSet] = [
@@ -92,8 +92,9 @@ extension StoreConformance {
             store in
             try await store.add(
                 answer(signed: 1), answer(signed: 31, unpaid),
-                told("a", "DID_FAIL_TO_RENEW", nil, period("1", from: 0, signed: 32, source: .notificationV2), unpaid),
-                told(
+                notified(
+                    "a", "DID_FAIL_TO_RENEW", nil, period("1", from: 0, signed: 32, source: .notificationV2), unpaid),
+                notified(
                     "b", "GRACE_PERIOD_EXPIRED", nil, period("1", from: 0, signed: 33, source: .notificationV2), unpaid),
                 answer(signed: 34, unpaid))
             try await expect(
@@ -105,7 +106,7 @@ extension StoreConformance {
             try await store.add(
                 answer(signed: 1), answer(signed: 10) { $0.priceIncreaseStatus = .pending },
                 answer(signed: 12) { $0.priceIncreaseStatus = .consentedOrNotified },
-                told("a", "PRICE_INCREASE", "ACCEPTED", period("1", from: 0, signed: 11, source: .notificationV2)) {
+                notified("a", "PRICE_INCREASE", "ACCEPTED", period("1", from: 0, signed: 11, source: .notificationV2)) {
                     $0.priceIncreaseStatus = .consentedOrNotified
                 },
                 Samples.set(
@@ -128,7 +129,7 @@ extension StoreConformance {
                 return [
                     Samples.set(period("1", from: 0, signed: 1, source: .receipt), scope: scope),
                     answer(signed: 31, scope: scope, inGrace),
-                    told("grace \(number)", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", fact, scope: scope, inGrace),
+                    notified("grace \(number)", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", fact, scope: scope, inGrace),
                     answer(signed: 95, scope: scope, lapsed),
                 ]
             }
@@ -167,14 +168,14 @@ extension StoreConformance {
             try await store.add(
                 Samples.set(
                     period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)]))
-            try await store.add(told("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed))
+            try await store.add(notified("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
         },
         StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
             try await store.add(answer(signed: 1))
             try await store.add(Samples.set(period("2", from: 32, signed: 40), renewals: [info(signed: 40)]))
             let late = period("1", from: 0, signed: 30, source: .notificationV2)
-            try await store.add(told("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace))
+            try await store.add(notified("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace))
             try await expect(
                 LedgerAudit.changes(LedgerAudit.check(store)),
                 equals: """
@@ -207,7 +208,7 @@ extension StoreConformance {
             try await store.add(Samples.set(refund, renewals: [info(signed: 50, lapsed)]))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 1 revoked")
         },
-        StoreRule(opened: "an entry about billing or a price does not come again after its removal") { store in
+        StoreRule(opened: "an entry about billing or a price is not added again after its removal") { store in
             func pending(_ info: inout JWSRenewalInfoDecodedPayload) { info.priceIncreaseStatus = .pending }
             try await store.add(
                 answer(signed: 1), answer(signed: 10, pending), answer(signed: 31, inGrace), answer(signed: 37, inGrace)
@@ -218,8 +219,8 @@ extension StoreConformance {
             _ = try await store.removeEntries(before: .max, evenUnread: true)
             let late = period("1", from: 0, signed: 30, source: .notificationV2)
             try await store.add(
-                told("a", "PRICE_INCREASE", "PENDING", late, pending),
-                told("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace), answer(signed: 38, inGrace),
+                notified("a", "PRICE_INCREASE", "PENDING", late, pending),
+                notified("b", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace), answer(signed: 38, inGrace),
                 answer(signed: 95, lapsed))
             let rest = try await store.changes(after: last, limit: 10)
             try expect(LedgerAudit.changes(rest), equals: "1 expired inBillingRetry expired")

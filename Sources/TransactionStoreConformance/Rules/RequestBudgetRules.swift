@@ -66,7 +66,7 @@ extension StoreConformance {
             try await expect(background.takePermits(1, of: leaving).wait > 3 * hour)
             try await expect(urgent.takePermits(3, of: budget()).count, equals: 1)
         },
-        StoreRule(opened: "each app, environment and endpoint has a budget of its own, and none is a document") {
+        StoreRule(opened: "each app, environment and endpoint has its own budget, and none is a document") {
             store in
             let scopes = [
                 Samples.scope, Samples.sandbox, StoreScope(environment: .production, bundleId: "com.example.other"),

@@ -17,7 +17,7 @@ extension StoreConformance {
             try await expect(store.removeNotifications(signedBefore: Samples.june + 3), equals: 0)
             try await expect(store.apply([notification("uuid-0", at: Samples.june)]).repeatedNotifications, equals: 0)
         },
-        StoreRule(opened: "receipts that were created before a date are removed, and what they state stays") { store in
+        StoreRule(opened: "receipts that were created before a date are removed, and their statements stay") { store in
             for number in 1...4 {
                 try await store.add(
                     Samples.set(

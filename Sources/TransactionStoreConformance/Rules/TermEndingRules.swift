@@ -142,7 +142,10 @@ extension StoreConformance {
                 equals: "900 purchased, 1 purchased, 2 purchased, 3 purchased, 4 purchased, 3 revoked, 4 revoked, "
                     + "1 endedByTime, 2 endedByTime")
         },
-        StoreRule(opened: "what ended before the first look with a catalog is history, whenever a document brings it") {
+        StoreRule(
+            opened:
+                "a term that ended before the first look with a catalog adds no entry, at any arrival of its document"
+        ) {
             store in
             _ = try await store.apply([Samples.set(Samples.fact("900")), season("1", day: 1)])
             _ = try await store.recordAllEndings(by: date(2))

@@ -163,7 +163,7 @@ extension StoreConformance {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 var last: Int64 = 0
                 // The consumer's state: for each purchase, the earlier grants at its last entry.
-                var heard: [String: [String]] = [:]
+                var consumed: [String: [String]] = [:]
                 for set in order {
                     _ = try await store.apply([moved(set, to: scope)])
                     let entries = try await store.changes(after: last, limit: 100)
@@ -178,9 +178,9 @@ extension StoreConformance {
                         .compactMap(\.payload.transactionId).sorted()
                     for id in granted {
                         let before = granted.filter { $0 < id }
-                        let isTold = entries.contains { $0.transactionId == id }
-                        try expect(isTold, equals: heard[id] != before, "\(number): \(id)")
-                        heard[id] = before
+                        let hasEntry = entries.contains { $0.transactionId == id }
+                        try expect(hasEntry, equals: consumed[id] != before, "\(number): \(id)")
+                        consumed[id] = before
                     }
                 }
             }

@@ -85,7 +85,7 @@ extension StoreConformance {
             try await expect(store.customer(original: "1")?.transactions.count, equals: 1)
             try await expect(LedgerAudit.check(store).count, equals: 1)
         },
-        StoreRule(opened: "what is known to be unknown about an erased customer is erased") { store in
+        StoreRule(opened: "answers about unknown ids of an erased customer are erased") { store in
             _ = try await store.apply([
                 Samples.set(Samples.fact("1"), Samples.fact("2", original: "1")), Samples.set(Samples.fact("3")),
             ])

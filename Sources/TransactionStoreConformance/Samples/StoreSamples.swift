@@ -2,7 +2,7 @@ public import AppStoreModels
 public import Purchases
 import TransactionStore
 
-/// Facts for testing an engine. They are not signed, even if their source says so: never put them into a store that
+/// Facts for testing an engine. They are not signed, even if their source states it: never put them into a store that
 /// grants access.
 public enum StoreSamples {
     /// The app and the environment of the samples.

@@ -77,8 +77,8 @@ extension JSONWriter {
 
 /// Formats dates into a buffer that is large enough for any date.
 private struct DateLine {
-    /// At most 300 bytes: three keys of up to 40 bytes with quotes and colons, two civil times of up to 50 (a year has
-    /// up to 12 digits and a sign), 20 digits, and quotes.
+    /// At most 300 bytes: three keys of up to 40 bytes with quotes and colons, two civil times of up to 50, 20 digits,
+    /// and quotes. A year has up to 12 digits and a sign.
     static let capacity = 384
 
     private let buffer: UnsafeMutableBufferPointer<UInt8>

@@ -12,7 +12,7 @@ extension VerifyReceiptEndpoint {
         let freshness = app?.freshness ?? configuration.freshness
         exchange.facts.source = .receipt
         if freshness.source == .local {
-            try await learnAlone(facts, exchange)
+            try await storeOnly(facts, exchange)
             return nil
         }
         var knowledge =

@@ -1,6 +1,6 @@
 /// How current the answers for an app must be.
 public struct Freshness: Sendable, Hashable {
-    /// The source of a reply's data besides the receipt.
+    /// The source of a reply's data, in addition to the receipt.
     public enum Source: String, Sendable, CaseIterable {
         /// None: the reply comes from the receipt alone. The store still saves the receipt's facts.
         case local
@@ -25,7 +25,7 @@ public struct Freshness: Sendable, Hashable {
     }
 }
 
-/// The data besides the receipt that an answer used.
+/// The data that an answer used in addition to the receipt.
 public enum AnswerSource: String, Sendable {
     case receipt
     case store

@@ -6,8 +6,8 @@ internal import TransactionStore
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, in the order of
 /// ``EndpointConfiguration/Order``. Other code must not depend on that order.
 ///
-/// - A transaction is shown as it is resolved from all documents. A submitted transaction that is not resolved, because it
-///   has no usable id or because nothing is known beside the receipt, is shown as the receipt states it.
+/// - A transaction is shown as it is resolved from all documents. A submitted transaction that is not resolved is shown
+///   as the receipt states it. It is not resolved if it has no usable id, or if only the receipt states it.
 /// - Consumables (according to the documents or the catalog) disappear from receipts when they are finished. A
 ///   consumable that is not in the submitted receipt is shown only if the newest known app receipt contains it.
 /// - Transactions from recorded documents alone are shown as ``EndpointConfiguration/RecordedFacts`` states.
@@ -86,7 +86,7 @@ struct LatestTransactions {
         }
     }
 
-    /// Adds the members that the configuration requests beside Apple's.
+    /// Adds the members that the configuration requests in addition to Apple's.
     mutating func add(
         _ members: EndpointConfiguration.AdditionalMembers, of customer: Customer, _ catalog: ProductCatalog?
     ) {

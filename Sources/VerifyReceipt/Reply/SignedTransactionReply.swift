@@ -3,8 +3,8 @@ internal import LegacyReceipts
 internal import Purchases
 internal import TransactionStore
 
-/// The reply to a StoreKit 2 JWS. It is an extension in the form of the reply to an app receipt, so that an old server
-/// also works with apps that no longer have a receipt.
+/// The reply to a StoreKit 2 JWS. It is an extension in the form of the reply to an app receipt. So an old server also
+/// works with apps that no longer have a receipt.
 ///
 /// `in_app` contains the single transaction of the JWS. App data that a JWS does not contain comes from the app
 /// transaction and the configuration, if known. `latest_receipt` is the newest known receipt, or else the JWS itself,

@@ -6,7 +6,7 @@ internal import TransactionStore
 /// The reply to an iOS 6 style transaction receipt (Reference.md V4 and V2.1).
 ///
 /// `receipt` is the signed inner list: `-` becomes `_`, and every value stays the string that it is. Nothing is
-/// recalculated. For an auto-renewable subscription, the newest known period decides the status, whichever period was
+/// recalculated. For an auto-renewable subscription, the newest known period decides the status, no matter which period was
 /// submitted:
 /// - still running: 0 with `latest_receipt_info` (one object) and `latest_receipt` of the same subscription;
 /// - expired: 21006 with `latest_expired_receipt_info`;
@@ -41,7 +41,7 @@ struct TransactionReceiptReply {
         let entry = known.entry
         let condition = StatusCondition(entry.period.state(at: now))
         let renewal = renewalInfo(own, beside: known.entries)
-        let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !hasNews(entry, receipt)
+        let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !differsFromReceipt(entry, receipt)
         let document = isStatedBySubmitted ? nil : storedDocument(of: own)
         writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
         if isStatedBySubmitted { writer.purchaseInfo(receipt) } else { write(entry, document, to: &writer) }
@@ -93,7 +93,7 @@ struct TransactionReceiptReply {
 
     /// Writes the transaction as its own receipt has it if that receipt is known; otherwise from the known data.
     private func write(_ entry: TransactionEntry, _ document: TransactionReceipt?, to writer: inout JSONWriter) {
-        if let document, document.transactionId == entry.transactionId, !hasNews(entry, document) {
+        if let document, document.transactionId == entry.transactionId, !differsFromReceipt(entry, document) {
             writer.purchaseInfo(document)
         } else {
             writer.transactionInfo(entry, submitted: receipt)

@@ -6,7 +6,7 @@ package struct StatusTable {
         package let status: ClosedRange<Int>
         /// A description of the condition, for documentation.
         package let meaning: String
-        /// The members beside `status`, in order. A member in parentheses is present only if a value is known.
+        /// The members in addition to `status`, in order. A member in parentheses is present only if a value is known.
         package let members: [String]
         /// The value of `is_retryable` and `is-retryable`: a fixed value, the backend's value, or no such members.
         package let retryable: Retryable
@@ -44,12 +44,12 @@ package struct StatusTable {
         + [
             Row(
                 condition: .queueFull, status: 21005...21005,
-                meaning: "No room for the request: the receipt server is temporarily unavailable", members: [],
+                meaning: "The server is too busy: the receipt server is temporarily unavailable", members: [],
                 retryable: .notStated, support: .server),
             Row(
                 condition: .storeUnavailable, status: 21005...21005,
                 meaning:
-                    "The store cannot be reached, or neither it nor the spool takes the receipt: the receipt server is "
+                    "The store cannot be reached, or neither it nor the spool accepts the receipt: the receipt server is "
                     + "temporarily unavailable", members: [],
                 retryable: .notStated, support: .full),
             Row(

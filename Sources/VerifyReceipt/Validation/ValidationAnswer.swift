@@ -32,7 +32,8 @@ extension VerifyReceiptEndpoint {
 
     /// The answer when there is no room for the request.
     public static let validationUnavailable = ValidationFailure(
-        .temporary, StatusTable.row(.queueFull).meaning + ".", reason: "There is no room for the request."
+        .temporary, StatusTable.row(.queueFull).meaning + ".",
+        reason: "The server is too busy for the request. Send it again."
     ).reply()
 
     private func validation(_ body: [UInt8], _ exchange: Exchange) async throws -> ValidationReply {
@@ -47,7 +48,7 @@ extension VerifyReceiptEndpoint {
             }
         case .signedTransaction(let text):
             guard let verifier = configuration.signedTransactionVerifier else {
-                throw Refusal(.signedTransactionNotAnswered, "There is no verifier for the JWS.")
+                throw Refusal(.signedTransactionNotAnswered, "The server has no verifier for JWS.")
             }
             let payload = try await genuineTransaction(text, verifier, exchange)
             let app = try validatedApp(payload.bundleId, request)
@@ -149,7 +150,7 @@ extension VerifyReceiptEndpoint {
         let warning = exchange.fallbackWarning
         let usesLatestReceipt = warning == nil && (exchange.facts.source ?? .receipt) != .receipt
         if request.id != bundleId, var failure = purchases.failure(of: request) {
-            // What could not be read may have the purchase or its renewal.
+            // The unread data may have the purchase or its renewal.
             if let warning { throw ValidationFailure(.temporary, warning, reason: "\(failure.reason) \(warning)") }
             failure.usesLatestReceipt = usesLatestReceipt
             throw failure
@@ -190,7 +191,7 @@ extension Submission {
 }
 
 extension Exchange {
-    /// What the answer lacks because something could not be used; nil if nothing is missing.
+    /// The data that the answer lacks because a source could not be used; nil if no data is missing.
     fileprivate var fallbackWarning: String? {
         if facts.storeFailed, facts.source == .receipt {
             return "The store could not be read: only the submitted document was used."

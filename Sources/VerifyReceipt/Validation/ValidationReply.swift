@@ -6,7 +6,7 @@ public struct ValidationReply: Sendable {
     public let code: Int
     /// The JSON text.
     public let body: [UInt8]
-    /// What logs may contain.
+    /// The facts that logs may contain.
     public let facts: ReplyFacts
 
     public init(httpStatus: Int, code: Int, body: [UInt8], facts: ReplyFacts) {

@@ -28,7 +28,7 @@ final class Readiness: Sendable {
         isSpoolWritable = spooling.map { _ in
             registry.gauge(
                 "legacy_receipts_spool_writable",
-                "1 if the spool takes receipts and its disk has room, tried for each reading of the metrics.")
+                "1 if the spool accepts receipts and its disk has space, tried for each reading of the metrics.")
         }
         isWritable?.record(1)
         isSpoolWritable?.record(1)
@@ -55,7 +55,7 @@ final class Readiness: Sendable {
     func keepingProblem() async -> String? {
         guard let writer, let spooling, let writing, writer.isInTrouble else { return nil }
         guard await spooling.problem() != nil, await writing.problem() != nil else { return nil }
-        return "neither the store nor the spool takes receipts"
+        return "neither the store nor the spool accepts receipts"
     }
 
     /// The receipts that wait for the store, in words; nil if there are none.
@@ -72,17 +72,17 @@ actor StoreProbe {
     private static let validity = Duration.seconds(1)
     private static let slow = "the store does not answer in time"
 
-    private let question: @Sendable () async throws -> Void
+    private let storeCheck: @Sendable () async throws -> Void
     private var last: (instant: ContinuousClock.Instant, problem: String?)?
     private var running: Task<String?, Never>?
 
-    init(_ question: @escaping @Sendable () async throws -> Void) { self.question = question }
+    init(_ storeCheck: @escaping @Sendable () async throws -> Void) { self.storeCheck = storeCheck }
 
     /// The problem, without an address; nil if there is none.
     func problem(within timeout: Duration = StoreProbe.timeout) async -> String? {
         if let last, last.instant.duration(to: .now) < Self.validity { return last.problem }
         // One at a time, so that calls do not pile up while a store hangs.
-        let check = running ?? Task { [question] in await Self.ask(question) }
+        let check = running ?? Task { [storeCheck] in await Self.ask(storeCheck) }
         running = check
         let problem = await withTimeout(timeout, waitingFor: check) ?? Self.slow
         last = (.now, problem)
@@ -90,9 +90,9 @@ actor StoreProbe {
         return problem
     }
 
-    private static func ask(_ question: @Sendable () async throws -> Void) async -> String? {
+    private static func ask(_ storeCheck: @Sendable () async throws -> Void) async -> String? {
         do {
-            try await question()
+            try await storeCheck()
             return nil
         } catch let error as TransactionStoreError {
             return "the store is not ready: \(error.code.rawValue)"

@@ -21,7 +21,7 @@ struct ConfigurationFile {
     private(set) var problems: [ConfigurationError.Problem] = []
 
     /// Whether the file itself contains secrets.
-    var holdsSecrets: Bool {
+    var containsSecrets: Bool {
         apps.contains { !$0.secrets.isEmpty } || entries.contains { $0.setting.kind == .secrets }
     }
 
@@ -96,14 +96,14 @@ struct ConfigurationFile {
                     }
                     read(inner, prefix: key + ".")
                 } else {
-                    note(key, member.line, "there is no such key\(ConfigurationValues.suggestion(for: key))")
+                    note(key, member.line, "unknown key\(ConfigurationValues.suggestion(for: key))")
                 }
             }
         }
     }
 
     private mutating func read(_ member: YAMLNode.Member, as setting: Setting) {
-        let hasNothing = setting.holdsSecrets && member.node.elements?.isEmpty == true
+        let hasNothing = setting.containsSecrets && member.node.elements?.isEmpty == true
         guard !member.node.isNull, !hasNothing else {
             return note(setting.key, member.line, ConfigurationValues.isEmpty)
         }
@@ -209,7 +209,7 @@ extension ConfigurationFile {
         case "tls":
             listener.tls = readTLS(member, key: key)
         default:
-            note(key, member.line, "there is no such key")
+            note(key, member.line, "unknown key")
         }
     }
 
@@ -219,7 +219,7 @@ extension ConfigurationFile {
         var paths: [String: String] = [:]
         for inner in member.node.members ?? [] {
             guard inner.key == "certificate" || inner.key == "private-key" else {
-                note("\(key).\(inner.key)", inner.line, "there is no such key")
+                note("\(key).\(inner.key)", inner.line, "unknown key")
                 continue
             }
             if let text = inner.node.text { paths[inner.key] = resolved(text) }
@@ -324,7 +324,7 @@ extension ConfigurationFile {
         case "app-store-server":
             readMembers(of: member, key: key) { inner, key, file in file.read(inner, key, of: &app.appStoreServer) }
         default:
-            note(key, member.line, "there is no such key")
+            note(key, member.line, "unknown key")
         }
     }
 
@@ -347,13 +347,13 @@ extension ConfigurationFile {
                 node.word.flatMap { Double($0) }.flatMap { ages.contains($0) ? $0 : nil }
             }
         case "required": entry.isRequired = flag(of: member, key)
-        default: note(key, member.line, "there is no such key")
+        default: note(key, member.line, "unknown key")
         }
     }
 
     private mutating func read(_ member: YAMLNode.Member, _ key: String, of entry: inout AppStoreServerEntry) {
         guard ["issuer-id", "key-id", "private-key-file"].contains(member.key) else {
-            return note(key, member.line, "there is no such key")
+            return note(key, member.line, "unknown key")
         }
         guard let text = member.node.text, !text.isEmpty else {
             return note(key, member.line, "must be text")

@@ -72,11 +72,11 @@ struct ConfigurationLoader {
             }
         }
         if configuration.lookUp != nil, configuration.storeURL == nil {
-            values.note("look-up.enabled", "there is no store to look customers up in")
+            values.note("look-up.enabled", "needs a store (store.url)")
         }
         configuration.consumption = consumption()
         if configuration.consumption != nil, configuration.storeURL == nil {
-            values.note("consumption.rules", "there is no store that keeps requests")
+            values.note("consumption.rules", "needs a store (store.url)")
         }
         configuration.endings = .init(
             interval: values.duration("ledger.endings-interval"), delay: values.duration("ledger.endings-delay"))
@@ -123,8 +123,8 @@ extension ConfigurationLoader {
         case (let certificate?, let privateKey?):
             listener.tls = .init(certificate: certificate, privateKey: privateKey)
         case (nil, nil): break
-        case (nil, _): values.note("listen.tls.certificate", "is missing beside listen.tls.private-key")
-        case (_, nil): values.note("listen.tls.private-key", "is missing beside listen.tls.certificate")
+        case (nil, _): values.note("listen.tls.certificate", "is missing: listen.tls.private-key needs it")
+        case (_, nil): values.note("listen.tls.private-key", "is missing: listen.tls.certificate needs it")
         }
         return [listener]
     }
@@ -174,7 +174,7 @@ extension ConfigurationLoader {
         if retention.isOn, storeURL == nil {
             let keys = ["retention.notifications-days", "retention.receipts-days", "retention.ledger-days"]
             let days = [retention.notificationDays, retention.receiptDays, retention.ledgerDays]
-            for (key, days) in zip(keys, days) where days > 0 { values.note(key, "there is no store to remove from") }
+            for (key, days) in zip(keys, days) where days > 0 { values.note(key, "needs a store (store.url)") }
         }
         return retention
     }
@@ -294,7 +294,7 @@ extension ConfigurationLoader {
             secrets(path: $0, key: "account-secret-files", place: place)
         }
         endpoint.accountSecrets = (inline + kept).map(SharedSecret.init)
-        if let file, file.holdsSecrets, BoundedFile.isReadableByEverybody(file.path) {
+        if let file, file.containsSecrets, BoundedFile.isReadableByEverybody(file.path) {
             let path = file.path
             warnings.append("\(path) contains secrets and every user of this machine may read it")
         }
@@ -355,7 +355,7 @@ extension ConfigurationLoader {
         }
     }
 
-    /// What is wrong with the form of a secret, without any part of it; nil if nothing is.
+    /// The fault in the form of a secret, without any part of it; nil if there is none.
     private static func problem(ofForm secret: String) -> String? {
         let expected = "expected 32 hexadecimal digits, found"
         guard secret.utf8.allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }) else {

@@ -19,7 +19,7 @@ struct ConfigurationValues {
         var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, text) in flags.sorted(by: { $0.key < $1.key }) {
             guard let setting = Setting.of(key) else {
-                problems.append(.init(key: key, place: "--set", "there is no such key\(Self.suggestion(for: key))"))
+                problems.append(.init(key: key, place: "--set", "unknown key\(Self.suggestion(for: key))"))
                 continue
             }
             guard let content = Self.content(of: text, as: setting.kind) else {

@@ -72,7 +72,7 @@ package struct ConnectionTrial: Sendable {
     // MARK: Store
 
     private func store(_ url: String) async -> Finding {
-        guard let address = try? StoreURL(url) else { return Finding(subject: "store", problem: "is no address") }
+        guard let address = try? StoreURL(url) else { return Finding(subject: "store", problem: "is not an address") }
         let subject = "store \(address)"
         // Opening it would create the file, possibly as another user than the server's.
         if case .sqlite(let path) = address, !FileManager.default.fileExists(atPath: path) {

@@ -25,7 +25,7 @@ package struct Setting: Sendable {
     package let fallback: String
 
     /// Whether the key contains secrets. An empty value is then an error, because without a secret every password is accepted.
-    var holdsSecrets: Bool { kind == .secrets || key.hasSuffix("secret-files") }
+    var containsSecrets: Bool { kind == .secrets || key.hasSuffix("secret-files") }
 
     /// The environment variable of the key.
     package var variable: String {

@@ -77,9 +77,9 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The maximum number of requests that wait for their turn; a further one gets 503 with 21005.
         public var waitingRequests = 1024
         /// The maximum number of requests that wait for the store or the App Store without using a slot.
-        package var awayRequests = 256
+        package var suspendedRequests = 256
         /// The maximum bytes in memory of request bodies and of answers that clients have not read yet, of all requests
-        /// together; a further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
+        /// together. A further request gets 503 with 21005. A quarter is reserved for bodies and answers up to 128 KiB.
         public var bufferedBytes = 256 << 20
 
         public init() {}
@@ -103,8 +103,8 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         public var drain = Duration.seconds(5)
         /// The time after that for requests in progress to finish.
         public var shutdown = Duration.seconds(25)
-        /// The timeout of the store. If the store has not answered for this time, requests that need it get the result of
-        /// `EndpointConfiguration.whenStoreFails` at once, and notifications 503, until it answers again.
+        /// The timeout of the store. If the store has not answered for this time, requests that need it get the result
+        /// of `EndpointConfiguration.whenStoreFails` at once, and notifications 503. This ends when the store answers.
         public var store = Duration.seconds(1)
         /// From the start of the shutdown until requests that do not end are abandoned.
         package var untilAbandoned: Duration { drain + shutdown }
@@ -135,7 +135,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
         /// The size at which it is full, in bytes.
         public var maximumBytes = 1 << 30
 
-        /// The default spool: beside the file of a SQLite store, in the working directory for another store, none
+        /// The default spool: next to the file of a SQLite store, in the working directory for another store, none
         /// without a store.
         public init(besideStore url: String?) {
             path =
@@ -180,7 +180,7 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     public struct ConsumptionAnswers: Sendable, Hashable {
         /// The team's rules (JSON).
         public var rulesFile: String
-        /// What customers agreed to (CSV).
+        /// The consents of customers (CSV).
         public var consentFile: String
         /// The consumer of the ledger that delivers purchases, for rules with `isDelivered`.
         public var consumer: String?

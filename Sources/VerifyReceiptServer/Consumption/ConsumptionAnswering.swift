@@ -1,7 +1,7 @@
 public import AppStoreSync
 public import TransactionStore
 
-/// Answers the open requests for consumption information (CONSUMPTION_REQUEST) when the server asks for it.
+/// Answers the open requests for consumption information (CONSUMPTION_REQUEST) when the server requests it.
 public protocol ConsumptionAnswering: Sendable {
     /// Answers what can be answered now. The other requests stay open until the next round.
     /// - Parameters:
@@ -24,7 +24,7 @@ public protocol ConsumptionAnswering: Sendable {
     func countMissed(deadlineUpTo date: Int64) async throws -> MissedConsumptionTasks
 }
 
-/// What became of the open requests in one round.
+/// The outcome of the open requests in one round.
 public struct ConsumptionRound: Hashable, Sendable {
     /// Requests whose answer the App Store accepted.
     public var answered = 0

@@ -40,7 +40,7 @@ struct EndpointMaker: Sendable {
                 wallClock: { SystemClock.now() },
                 // A request that waits for the App Store uses no slot of the queue.
                 waiting: { wait in
-                    do { return try await WorkPlace.away(wait) } catch is WorkPlace.TooManyAway {
+                    do { return try await WorkPlace.suspended(wait) } catch is WorkPlace.TooManySuspended {
                         throw RefreshError.tooManyWaiting
                     }
                 },

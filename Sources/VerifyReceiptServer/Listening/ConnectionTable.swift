@@ -2,7 +2,7 @@ package import NIOCore
 import Synchronization
 
 /// The open connections of all listeners. If the table is full, a new connection replaces the one that has waited for
-/// its client for the longest time, so silent clients cannot lock out the others.
+/// its client for the longest time. So silent clients cannot lock out the others.
 ///
 /// | phase | means | closed to make room |
 /// |---|---|---|
@@ -10,8 +10,8 @@ import Synchronization
 /// | waitingForClient | the body of the only request is incomplete, or the client has not read an answer | as idle |
 /// | answering | a request is being answered | never |
 ///
-/// Idle connections are not closed before those in a body: a new connection is idle until its header arrives, so new
-/// ones would replace each other while those that send only a header stay.
+/// Idle connections are not closed before those in a body. A new connection is idle until its header arrives, so new
+/// ones would replace each other, while those that send only a header stay.
 package final class ConnectionTable: Sendable {
     package enum Phase {
         case idle, waitingForClient, answering

@@ -2,8 +2,8 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 
-/// Rules of HTTP/1 that need the original request line and header: the codec drops the version, the form of the target and the
-/// number of `Host` fields.
+/// Rules of HTTP/1 that need the original request line and header. The codec drops the version, the form of the target
+/// and the number of `Host` fields.
 ///
 /// | request | forwarded request |
 /// |---|---|

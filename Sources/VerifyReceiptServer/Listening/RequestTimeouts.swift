@@ -14,8 +14,8 @@ import NIOSSL
 /// | write | answer written to the socket | answer accepted by it |
 /// | idle | answer accepted | header of the next request |
 ///
-/// A client that has begun a request and does not finish its header or body in time gets 408 (RFC 9110, 15.5.9), unless
-/// its answer has already begun.
+/// A client that does not finish its header or body in time gets 408 (RFC 9110, 15.5.9), unless its answer has already
+/// begun.
 ///
 /// A stream registers with the ``ConnectionTimeouts`` of its connection. The state of the request is reported to the
 /// ``ConnectionPlace`` of the connection.

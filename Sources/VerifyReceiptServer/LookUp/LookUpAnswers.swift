@@ -2,9 +2,9 @@ public import AppStoreServer
 public import AppStoreSync
 public import VerifyReceipt
 
-/// What the look-up listener answers with: customers of the store, and inspected documents, as JSON and as a page for people.
+/// The answers of the look-up listener: customers of the store, and inspected documents, as JSON and as a page for people.
 ///
-/// The listener bounds the number of calls and the time that a client waits for one; a call that is given up goes on.
+/// The listener bounds the number of calls and the time that a client waits for one; a call that times out continues.
 public protocol LookUpAnswers: Sendable {
     /// Everything about the customers with an id; nil if there is none.
     /// - Parameters:
@@ -19,7 +19,7 @@ public protocol LookUpAnswers: Sendable {
     func entitlements(ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws
         -> [UInt8]?
 
-    /// What a document is, and the result of each check.
+    /// The kind of a document, and the result of each check.
     /// - Parameters:
     ///   - document: a receipt, a JWS, a notification, a request or a reply, in any form.
     ///   - endpoint: has the trust policy for receipts.
@@ -37,7 +37,7 @@ public protocol LookUpAnswers: Sendable {
     ///   - trust: the trust anchors for JWS.
     /// - Throws: `TransactionStoreError`, and what the certificates to trust throw.
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration,
+        _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration,
         signedData trust: SignedDataTrust
     ) async throws -> InspectorAnswer
 
@@ -54,8 +54,8 @@ public protocol LookUpAnswers: Sendable {
     ) async throws -> [UInt8]
 }
 
-/// What the page of the inspector shows.
-public enum InspectorQuestion: Hashable, Sendable {
+/// The content of the inspector page.
+public enum InspectorLookUp: Hashable, Sendable {
     /// The forms alone.
     case nothing
     /// A document that was pasted: what it is, every check, what it states, and the verifyReceipt reply to it. Nothing is stored.
@@ -79,7 +79,7 @@ public struct InspectorAnswer: Hashable, Sendable {
     }
 }
 
-/// What the look-up listener signs. Raw values are the last part of the path.
+/// The data that the look-up listener signs. Raw values are the last part of the path.
 public enum LookUpSignature: String, Hashable, Sendable, CaseIterable {
     case promotionalOffer = "promotional-offer"
     case introductoryEligibility = "introductory-eligibility"

@@ -25,11 +25,11 @@ import TransactionStore
 /// | `GET /`, `POST /` | the page of the inspector; the form has `document` or `id` |
 final class LookUpResponder: Sendable {
     /// How many questions that the store answers are worked on at once. A question that is given up counts until it ends.
-    static let maximumQuestions = 8
+    static let maximumLookUps = 8
     /// How many questions that the App Store may have to answer are worked on at once, in addition.
-    static let maximumAppStoreQuestions = 4
+    static let maximumAppStoreLookUps = 4
     /// How long a client waits for an answer.
-    static let patience = Duration.seconds(30)
+    static let timeLimit = Duration.seconds(30)
     static let maximumIdBytes = 1_024
 
     private let answers: any LookUpAnswers
@@ -73,7 +73,7 @@ final class LookUpResponder: Sendable {
         case entitlements(String, at: Int64)
         case inspection([UInt8])
         case signature(LookUpSignature, [UInt8])
-        case page(InspectorQuestion, at: Int64)
+        case page(InspectorLookUp, at: Int64)
 
         /// For the log. An id names a person, so its digest stands for it.
         var name: String {
@@ -87,7 +87,7 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    /// What a question may wait for. Each source has its own places, so an App Store that hangs does not block the store's.
+    /// The source that a question may wait for. Each source has its own places, so an App Store that hangs does not block the store's.
     private enum Source {
         case store
         case appStore
@@ -98,8 +98,8 @@ final class LookUpResponder: Sendable {
 
         var places: Int {
             switch self {
-            case .store: LookUpResponder.maximumQuestions
-            case .appStore: LookUpResponder.maximumAppStoreQuestions
+            case .store: LookUpResponder.maximumLookUps
+            case .appStore: LookUpResponder.maximumAppStoreLookUps
             }
         }
     }
@@ -130,7 +130,7 @@ final class LookUpResponder: Sendable {
                 throw Refusal(status: problem.status, reason: problem.detail, isOnPage: false)
             }
             try checkToken(request)
-            // If the client has gone, reading the body says so.
+            // If the client has disconnected, reading the body fails.
             if awaitsContinue(request) { try? await writer.writeInformationalHead(HTTPResponse(status: .continue)) }
             let question = try await question(request)
             name = question.name
@@ -177,8 +177,8 @@ final class LookUpResponder: Sendable {
     private static func answer(_ page: InspectorAnswer) -> Answer {
         var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
         answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
-        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page itself (Fetch, "append a request
-        // Origin header"), and over HTTP that is all they send.
+        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page (Fetch, "append a request
+        // Origin header"). Over HTTP they send nothing else.
         answer.fields[.referrerPolicy] = "same-origin"
         return answer
     }
@@ -251,7 +251,7 @@ final class LookUpResponder: Sendable {
         case "page":
             if isReading { return .page(.nothing, at: state.clock()) }
             guard request.method == .post else { throw Self.wrongMethod("GET, HEAD, POST") }
-            return .page(try Self.inspectorQuestion(try await body(request)), at: state.clock())
+            return .page(try Self.inspectorLookUp(try await body(request)), at: state.clock())
         case "customers", "entitlements":
             guard isReading else { throw Self.wrongMethod("GET, HEAD") }
             guard let id = String(Self.path(request)[2]).removingPercentEncoding, !id.isEmpty,
@@ -261,12 +261,12 @@ final class LookUpResponder: Sendable {
             }
             let date = try Self.date(request) ?? state.clock()
             return route == "customers" ? .customers(id, at: date) : .entitlements(id, at: date)
-        default: throw Refusal(status: .notFound, reason: "there is no such path")
+        default: throw Refusal(status: .notFound, reason: "unknown path")
         }
     }
 
-    /// Whether a request comes from the page itself, or from no page: browsers send the password with forms of any site, to any
-    /// path (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
+    /// Whether a request comes from the page itself, or from no page. Browsers send the password with forms of any
+    /// site, to any path (Fetch Metadata, `Sec-Fetch-Site`; RFC 6454, `Origin`).
     private static func isOfThisPage(_ request: Request) -> Bool {
         if let site = request.headers[.fetchSite] { return site == "same-origin" || site == "none" }
         guard let origin = request.headers[.origin] else { return true }
@@ -275,7 +275,7 @@ final class LookUpResponder: Sendable {
     }
 
     /// The fields of a form (URL Living Standard, application/x-www-form-urlencoded).
-    private static func inspectorQuestion(_ body: [UInt8]) throws(Refusal) -> InspectorQuestion {
+    private static func inspectorLookUp(_ body: [UInt8]) throws(Refusal) -> InspectorLookUp {
         var document: [UInt8] = []
         var id = ""
         for pair in body.split(separator: UInt8(ascii: "&")) {
@@ -363,7 +363,7 @@ final class LookUpResponder: Sendable {
             counts[source, default: 0] += 1
             return true
         }
-        guard isTaken else { throw Self.unavailable("too many questions at once") }
+        guard isTaken else { throw Self.unavailable("too many requests at once") }
         let endpoint = state.current.endpoint.configuration
         let settings = settings.withLock { $0 }
         let task = Task { [answers, self] () -> Result<Answer?, any Error> in
@@ -390,7 +390,7 @@ final class LookUpResponder: Sendable {
                 return .failure(error)
             }
         }
-        switch await withTimeout(Self.patience, waitingFor: task) {
+        switch await withTimeout(Self.timeLimit, waitingFor: task) {
         case .success(let answer?): return answer
         case .success(nil): throw Refusal(status: .notFound, reason: "no customer has the id")
         case .failure(let refusal as LookUpRefusal):
@@ -405,7 +405,8 @@ final class LookUpResponder: Sendable {
             throw Self.unavailable("the store cannot be read: \(error.code.rawValue)")
         case .failure(let error):
             logger.error("a look-up failed", metadata: ["error": "\(error)", "requestId": "\(requestId)"])
-            throw Refusal(status: .internalServerError, reason: "the question cannot be answered; the log says why")
+            throw Refusal(
+                status: .internalServerError, reason: "the request cannot be answered; the log states the reason")
         case nil: throw Self.unavailable("the answer takes too long")
         }
     }

@@ -80,7 +80,8 @@ final class ServerMetrics: Sendable {
             "Verifying a notification and what is signed inside of it.")
         storeFailures = registry.counter(prefix + "store_failures_total", "Requests for which the store failed.")
         transactionsFromStore = registry.counter(
-            prefix + "transactions_from_store_total", "Transactions in replies that the submitted receipt did not hold."
+            prefix + "transactions_from_store_total",
+            "Transactions in replies that the submitted receipt did not contain."
         )
         acceptedConnections = registry.counter(prefix + "connections_accepted_total", "Connections taken.")
         refusedConnections = registry.counters(
@@ -93,7 +94,7 @@ final class ServerMetrics: Sendable {
         timeouts = registry.counters(
             prefix + "timeouts_total", "Connections closed because the client was too slow, by phase.", labels: "phase")
         abandoned = registry.counter(
-            prefix + "requests_abandoned_total", "Requests whose client went away before the answer.")
+            prefix + "requests_abandoned_total", "Requests whose client disconnected before the answer.")
         refreshes = registry.counters(
             prefix + "app_store_refreshes_total", "App Store queries about a customer, by outcome.", labels: "outcome")
         reloads = registry.counters(
@@ -189,9 +190,9 @@ final class ServerMetrics: Sendable {
             ) { store.isHanging(kind) ? 1 : 0 }
         }
         registry.gauge(
-            prefix + "abandoned_calls", "Calls of the store that were given up and have not ended yet."
+            prefix + "abandoned_calls", "Store calls that timed out and have not ended yet."
         ) { store.abandonedCalls }
-        registry.counter(prefix + "timeouts_total", "Calls of the store that were given up.") {
+        registry.counter(prefix + "timeouts_total", "Store calls that timed out.") {
             Int(clamping: store.timeouts)
         }
     }

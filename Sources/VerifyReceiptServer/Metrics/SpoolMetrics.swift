@@ -8,8 +8,8 @@ extension ServerMetrics {
         let prefix = "legacy_receipts_"
         registry.counters(
             prefix + "spool_receipts_total",
-            "Receipts that the store did not take in time, by outcome: spooled, drained (from the spool to the store), "
-                + "refused (neither took it), set_aside (the store refuses this one).", label: "outcome"
+            "Receipts that the store did not accept in time, by outcome: spooled, drained (from the spool to the store), "
+                + "refused (neither accepted it), set_aside (the store refuses this one).", label: "outcome"
         ) {
             let counts = writer.counts
             return [
@@ -58,13 +58,14 @@ extension StoreWriter.Event {
         switch self {
         case .foundEntries(let entries):
             logger.notice(
-                "the spool holds receipts of an earlier run, which go to the store now",
+                "the spool contains receipts of an earlier run; writing them to the store",
                 metadata: ["entries": .stringConvertible(entries)])
         case .spooling(let reason):
-            logger.warning("receipts go to the spool: the store does not take them", metadata: ["reason": "\(reason)"])
+            logger.warning(
+                "receipts go to the spool: the store does not accept them", metadata: ["reason": "\(reason)"])
         case .drained(let entries):
             logger.notice(
-                "the store has taken all receipts of the spool", metadata: ["entries": .stringConvertible(entries)])
+                "all receipts of the spool are in the store", metadata: ["entries": .stringConvertible(entries)])
         case .refusing(let reason):
             logger.error("receipts are not kept", metadata: ["reason": "\(reason)"])
         case .accepting: logger.notice("receipts are kept again")

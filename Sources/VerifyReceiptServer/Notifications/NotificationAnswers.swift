@@ -38,7 +38,8 @@ enum Work: Sendable {
         switch self {
         case .verifyReceipt: .unavailable(closes: closes)
         case .validate: .validation(VerifyReceiptEndpoint.validationUnavailable, closes: closes)
-        case .notifications: .problem(.serviceUnavailable, "There is no room for the request.", closes: closes)
+        case .notifications:
+            .problem(.serviceUnavailable, "The server is too busy for the request. Send it again.", closes: closes)
         }
     }
 }

@@ -41,7 +41,7 @@ struct RequestResponder: Sendable {
             throw ConnectionMustClose()
         }
         guard let work = Work(route, current) else {
-            let answer = Answer.problem(.notFound, "There is nothing at this path.")
+            let answer = Answer.problem(.notFound, "Unknown path.")
             return try await send(answer, request, writer, channel, exchange)
         }
         if request.method == .options, case .validate = work {
@@ -71,8 +71,8 @@ struct RequestResponder: Sendable {
 
     /// The client of a request from a trusted proxy, and the address to which the request counts.
     ///
-    /// If the headers do not identify the client, the request counts to the proxy, so a client cannot avoid its limit with a
-    /// header that contradicts the proxy's.
+    /// If the headers do not identify the client, the request counts to the proxy. So a client cannot avoid its limit
+    /// with a header that contradicts the proxy's.
     private func sender(_ request: Request, _ channel: any Channel) -> (client: IPAddress?, bounded: IPAddress?) {
         guard !state.trustedProxies.isEmpty, let peer = IPAddress(channel.remoteAddress), state.isTrustedProxy(peer)
         else { return (nil, nil) }
@@ -168,9 +168,9 @@ struct RequestResponder: Sendable {
         _ answer: Answer, _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel,
         _ exchange: Exchange
     ) async throws {
-        let asksToClose = request.headers.value(of: .connection)?.lowercased() == "close"
+        let clientCloses = request.headers.value(of: .connection)?.lowercased() == "close"
         let isDraining = state.isDraining
-        let closes = (answer.closes || asksToClose || isDraining) && !exchange.isHTTP2
+        let closes = (answer.closes || clientCloses || isDraining) && !exchange.isHTTP2
         var head = HTTPResponse(status: answer.status)
         head.headerFields.reserveCapacity(7)
         head.headerFields[.contentType] = answer.contentType

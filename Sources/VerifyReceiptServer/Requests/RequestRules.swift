@@ -11,7 +11,7 @@ enum RequestRules {
         return .problem(.methodNotAllowed, "This server is not a proxy and does not support CONNECT.", closes: true)
     }
 
-    /// What is wrong with a request of HTTP/1; nil for a valid one.
+    /// The fault of an HTTP/1 request; nil for a valid one.
     static func problem(of request: Request) -> (status: HTTPResponse.Status, detail: String)? {
         if let problem = hostProblem(request) { return (status: .badRequest, detail: problem) }
         guard hasUnknownTransferCoding(request) else { return nil }

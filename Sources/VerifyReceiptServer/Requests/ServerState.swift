@@ -57,7 +57,7 @@ final class ServerState: Sendable {
         let working = limits.concurrentRequests
         queue = WorkQueue(
             working: working == 0 ? 4 * Processors.count : working, waiting: limits.waitingRequests,
-            away: limits.awayRequests)
+            suspended: limits.suspendedRequests)
         budget = BufferBudget(maximum: limits.bufferedBytes)
         trustedProxies = configuration.trustedProxies
         clients = AddressCounter(maximum: limits.connectionsPerAddress)
@@ -75,9 +75,9 @@ final class ServerState: Sendable {
         registry.gauge(prefix + "requests_in_flight", "Requests being answered.") { [queue] in queue.inFlight }
         registry.gauge(prefix + "requests_waiting", "Requests waiting for their turn.") { [queue] in queue.waiting }
         registry.gauge(
-            prefix + "requests_away",
-            "Requests being answered that wait for the store or the App Store and let others work meanwhile."
-        ) { [queue] in queue.away }
+            prefix + "requests_suspended",
+            "Requests being answered that wait for the store or the App Store without using a slot."
+        ) { [queue] in queue.suspended }
         registry.gauge(prefix + "buffered_bytes", "Bytes of request bodies and answers in memory.") { [budget] in
             budget.current
         }

@@ -11,24 +11,24 @@ final class WorkQueue: Sendable {
     private struct State {
         /// Can exceed the maximum, because requests that return do not queue.
         var working = 0
-        var away = 0
+        var suspended = 0
         var waiting = CircularBuffer<CheckedContinuation<Bool, Never>>()
     }
 
     private let maximumWorking: Int
     private let maximumWaiting: Int
-    private let maximumAway: Int
+    private let maximumSuspended: Int
     private let state = Mutex(State())
 
-    init(working: Int, waiting: Int, away: Int) {
+    init(working: Int, waiting: Int, suspended: Int) {
         maximumWorking = max(1, working)
         maximumWaiting = max(0, waiting)
-        maximumAway = max(0, away)
+        maximumSuspended = max(0, suspended)
     }
 
     var waiting: Int { state.withLock { $0.waiting.count } }
-    var away: Int { state.withLock { $0.away } }
-    var inFlight: Int { state.withLock { $0.working + $0.away } }
+    var suspended: Int { state.withLock { $0.suspended } }
+    var inFlight: Int { state.withLock { $0.working + $0.suspended } }
 
     /// Waits for a slot. After `true`, the caller must call ``leave()`` once; ``WorkPlace`` does so.
     ///
@@ -65,30 +65,30 @@ final class WorkQueue: Sendable {
         next?.resume(returning: true)
     }
 
-    /// Gives the slot to the next request during a wait. After `true`, the caller must call ``comeBack()`` or
-    /// ``stayAway()``.
+    /// Gives the slot to the next request during a wait. After `true`, the caller must call ``resumeWork()`` or
+    /// ``leaveWhileSuspended()``.
     ///
-    /// - Returns: false if too many requests are away; this one then keeps its slot.
-    func stepAway() -> Bool {
-        let isAway = state.withLock { state -> Bool in
-            guard state.away < maximumAway else { return false }
-            state.away += 1
+    /// - Returns: false if too many requests are suspended; this one then keeps its slot.
+    func suspend() -> Bool {
+        let isSuspended = state.withLock { state -> Bool in
+            guard state.suspended < maximumSuspended else { return false }
+            state.suspended += 1
             return true
         }
-        if isAway { leave() }
-        return isAway
+        if isSuspended { leave() }
+        return isSuspended
     }
 
     /// Continues after a wait, without queueing.
-    func comeBack() {
+    func resumeWork() {
         state.withLock { state in
-            state.away -= 1
+            state.suspended -= 1
             state.working += 1
         }
     }
 
     /// Ends without a slot.
-    func stayAway() { state.withLock { $0.away -= 1 } }
+    func leaveWhileSuspended() { state.withLock { $0.suspended -= 1 } }
 }
 
 /// The slot of one request in a ``WorkQueue``.
@@ -96,7 +96,7 @@ final class WorkPlace: Sendable {
     private struct State {
         /// The number of waits in progress. Work that the request started can continue, and wait, after its answer.
         var waits = 0
-        var isAway = false
+        var isSuspended = false
         var isOver = false
     }
 
@@ -115,21 +115,21 @@ final class WorkPlace: Sendable {
         self.hasClient = hasClient
     }
 
-    private var isAway: Bool { state.withLock { $0.isAway } }
+    private var isSuspended: Bool { state.withLock { $0.isSuspended } }
 
-    /// How often a request that is away checks whether its client has disconnected.
+    /// How often a request that is suspended checks whether its client has disconnected.
     private static let step = Duration.milliseconds(100)
 
-    /// Too many requests are away, so this one cannot give its slot to others.
-    struct TooManyAway: Error, CustomStringConvertible { let description = "too many requests wait" }
+    /// Too many requests are suspended, so this one cannot give its slot to others.
+    struct TooManySuspended: Error, CustomStringConvertible { let description = "too many requests wait" }
 
     /// Waits without a slot, if the current task works for a request. If the client disconnects, the wait is canceled.
-    /// - Throws: ``TooManyAway`` if it would have to keep its slot while it waits, and the errors of `wait`.
-    static func away<Value: Sendable>(_ wait: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    /// - Throws: ``TooManySuspended`` if it would have to keep its slot while it waits, and the errors of `wait`.
+    static func suspended<Value: Sendable>(_ wait: @escaping @Sendable () async throws -> Value) async throws -> Value {
         guard let place = current else { return try await wait() }
-        place.stepAway()
-        defer { place.comeBack() }
-        guard place.isAway else { throw TooManyAway() }
+        place.suspend()
+        defer { place.resumeWork() }
+        guard place.isSuspended else { throw TooManySuspended() }
         let waiting = Task { try await wait() }
         let watching = Task {
             while place.hasClient() { try await Task.sleep(for: step) }
@@ -144,21 +144,21 @@ final class WorkPlace: Sendable {
         return try outcome.get()
     }
 
-    /// Called before a wait. The caller must call ``comeBack()`` after it.
-    func stepAway() {
+    /// Called before a wait. The caller must call ``resumeWork()`` after it.
+    func suspend() {
         state.withLock { state in
             state.waits += 1
             guard state.waits == 1, !state.isOver else { return }
-            state.isAway = queue.stepAway()
+            state.isSuspended = queue.suspend()
         }
     }
 
-    func comeBack() {
+    func resumeWork() {
         state.withLock { state in
             state.waits -= 1
-            guard state.waits == 0, state.isAway else { return }
-            state.isAway = false
-            queue.comeBack()
+            guard state.waits == 0, state.isSuspended else { return }
+            state.isSuspended = false
+            queue.resumeWork()
         }
     }
 
@@ -166,9 +166,9 @@ final class WorkPlace: Sendable {
     func leave() {
         state.withLock { state in
             state.isOver = true
-            guard state.isAway else { return queue.leave() }
-            state.isAway = false
-            queue.stayAway()
+            guard state.isSuspended else { return queue.leave() }
+            state.isSuspended = false
+            queue.leaveWhileSuspended()
         }
     }
 }

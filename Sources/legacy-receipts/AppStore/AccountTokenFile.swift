@@ -15,7 +15,7 @@ struct AccountTokenRow: Sendable {
         self.token = token.lowercased()
     }
 
-    /// What is wrong with the texts; nil for nothing.
+    /// The fault of the texts; nil if there is none.
     static func problem(_ id: String, _ token: String) -> String? {
         guard id.utf8.count <= 20, id.isDecimal else {
             return "'\(id)' is not an original transaction id, which has 1 to 20 digits."
@@ -86,13 +86,13 @@ final class AccountTokenLog {
             if isFirst {
                 isFirst = false
                 guard line == header else {
-                    throw CommandFailure("\(path) is not the log of \(scope): move it away to start anew.")
+                    throw CommandFailure("\(path) is not the log of \(scope): move the file to start again.")
                 }
                 return
             }
             let fields = line.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             guard fields.count == 3, let row = AccountTokenRow(fields[0], fields[1]) else {
-                throw CommandFailure("\(path) has a line that is none of its own: '\(line)'.")
+                throw CommandFailure("\(path) has a line that this command did not write: '\(line)'.")
             }
             // Earlier versions wrote an error about the app or its key for each row. It says nothing about the row.
             guard Int64(fields[2]).map({ APIErrorCode(rawValue: $0).concernsApp }) != true else { return }
@@ -166,7 +166,7 @@ struct CheckedCSV {
         }
         guard number > 0 else { throw CommandFailure("\(path) is empty.") }
         guard mistakes.isEmpty else {
-            throw CommandFailure("Nothing was sent, correct \(path):\n" + mistakes.joined(separator: "\n"))
+            throw CommandFailure("Nothing was sent. Correct \(path):\n" + mistakes.joined(separator: "\n"))
         }
     }
 }

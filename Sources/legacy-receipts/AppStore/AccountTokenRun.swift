@@ -3,7 +3,7 @@ import AppStoreServer
 
 /// Sets the tokens of many purchases.
 struct AccountTokenRun {
-    /// What became of the rows.
+    /// The outcome of the rows.
     struct Outcome {
         var rows = 0
         /// Of this run and of earlier ones.

@@ -83,8 +83,8 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
             """
             Send Consumption Information. When a customer asks Apple for a refund, Apple sends your server a notification \
             CONSUMPTION_REQUEST and expects the answer within 12 hours. The data is about the customer: send it only if the \
-            customer agreed, and say so with --customer-consented. Without consent, do not answer. Apple takes no answer \
-            about purchases that are shared with a family or assigned by an organization.
+            customer agreed, and confirm it with --customer-consented. Without consent, do not answer. Apple accepts no answer \
+            about purchases from Family Sharing or an organization.
 
             --store names the store that keeps the request, and the answer closes it there. Without it, a request in a \
             store stays open until you dismiss it.
@@ -197,7 +197,8 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
     private static func knownValue<Value: OpenEnum>(_ text: String) throws -> Value where Value.RawValue == String {
         let value = Value(rawValue: text)
         guard value.isKnown else {
-            throw ValidationError("'\(text)' is none of \(Value.knownValues.map(\.rawValue).joined(separator: ", ")).")
+            throw ValidationError(
+                "'\(text)' is not one of \(Value.knownValues.map(\.rawValue).joined(separator: ", ")).")
         }
         return value
     }

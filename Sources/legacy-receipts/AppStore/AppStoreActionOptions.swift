@@ -3,7 +3,7 @@ import AppStoreServer
 import ArgumentParser
 import TransactionStore
 
-/// What every subcommand of `app-store` takes.
+/// The options of every subcommand of `app-store`.
 struct AppStoreActionOptions: ParsableArguments {
     @Flag(help: "Print JSON.")
     var json = false
@@ -78,7 +78,7 @@ enum AppStoreErrorText {
         if let detail = error.detail { text += " (\(detail))" }
         if error.isUnknownTransaction {
             let other = error.environment == .production ? "sandbox" : "production"
-            text += " This was \(error.environment.rawValue); --environment \(other) asks the other one."
+            text += " This was \(error.environment.rawValue); --environment \(other) queries the other one."
         } else if error.code == .generalBadRequest, let message = error.message {
             // Apple publishes no numbers for some errors: their text says more (Reference.md S3.1).
             text += " Its text: \(message)"
@@ -92,20 +92,20 @@ enum AppStoreErrorText {
     static func end(after error: AppStoreServerAPIError?) throws {
         guard let error else { return }
         Terminal.error(
-            "Stopped, run the same command to go on. \(text(error))"
-                + (error.concernsApp ? " \(whatToCheck(in: error.environment))" : ""))
+            "Stopped. Run the same command to continue. \(text(error))"
+                + (error.concernsApp ? " \(checkAdvice(in: error.environment))" : ""))
         throw ExitStatus.usageOrIO
     }
 
-    /// What to check if the App Store does not accept an app or its key.
-    static func whatToCheck(in environment: AppStoreModels.Environment) -> String {
+    /// Advice if the App Store does not accept an app or its key.
+    static func checkAdvice(in environment: AppStoreModels.Environment) -> String {
         let text = """
-            Check that --private-key is an In-App Purchase key (an App Store Connect API key is another kind), that \
+            Check that --private-key is an In-App Purchase key (not an App Store Connect API key), that \
             --key-id and --issuer-id are those that App Store Connect shows for it, that it is not revoked, that the app \
-            is of the same team and --bundle-id is spelled as there, and that this machine's clock is right.
+            belongs to the same team, that --bundle-id is correct, and that this machine's clock is correct.
             """
         guard environment == .production else { return text }
-        return text + " Production refuses an app without a release: give --environment sandbox then."
+        return text + " Production rejects an app without a release: use --environment sandbox."
     }
 
     /// One object with the member `error`.

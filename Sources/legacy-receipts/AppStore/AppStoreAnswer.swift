@@ -1,13 +1,13 @@
 import AppStoreModels
 import AppStoreServer
 
-/// What an action of `app-store` prints: one JSON object, and the same as text.
+/// The output of an action of `app-store`: one JSON object, and the same as text.
 struct AppStoreAnswer {
     private var members: [JSONObject.Member] = []
     private var lines: [String] = []
     /// Why signed data of the answer is not in it, one sentence each.
     var notGenuine: [String] = []
-    /// Whether the App Store did what was asked.
+    /// Whether the App Store did the requested action.
     var hasSucceeded = true
 
     /// The answer of a client for an environment.

@@ -6,8 +6,8 @@ struct AppStoreCommand: AsyncParsableCommand {
         abstract: "Ask the App Store about a customer, and act on the customer's purchases.",
         discussion: """
             Each subcommand is one action of the App Store Server API. It prints the answer as text, or with --json as \
-            JSON. Every JWS in an answer is verified before its content is shown. An error of Apple's is explained in one \
-            sentence, with what to do.
+            JSON. Every JWS in an answer is verified before its content is shown. One sentence explains each error from Apple \
+            and what to do.
 
             \(exitStatus)
 
@@ -29,7 +29,7 @@ struct AppStoreCommand: AsyncParsableCommand {
     static let exitStatus = """
         EXIT STATUS:
           0  the App Store answered, and everything signed in the answer is genuine
-          1  the App Store refused; standard error says why and what to do
+          1  the App Store refused; standard error states why and what to do
           2  usage, key, network or output error
           3  signed data in the answer is not genuine; it is not shown
         """

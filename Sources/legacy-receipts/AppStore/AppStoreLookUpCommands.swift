@@ -17,7 +17,7 @@ struct AppStoreTransactionCommand: AsyncParsableCommand {
         commandName: "transaction",
         abstract: "Show one transaction.",
         discussion: AppStoreCommand.discussion(
-            "Get Transaction Info. The id is a transaction id; an original transaction id is one too.",
+            "Get Transaction Info. The id is a transaction id; an original transaction id works too.",
             example: "transaction 1000000831360853"))
 
     @OptionGroup var argument: AppStoreIdArgument

@@ -19,8 +19,8 @@ struct AppStoreExtendAllCommand: AsyncParsableCommand {
         discussion: AppStoreCommand.discussion(
             """
             Extend Subscription Renewal Dates for All Active Subscribers: every subscriber gets 1 to 90 days without payment, \
-            for example after an outage. There is no way back. Apple works on it for hours to days; extend-all-status shows \
-            the progress. You name the request: Apple extends once for each name, so repeat it after an error.
+            for example after an outage. It cannot be undone. Apple works on it for hours to days; extend-all-status shows \
+            the progress. Apple extends once for each request identifier: after an error, repeat the same one.
             """,
             example: """
                 extend-all com.example.monthly --days 3 \\

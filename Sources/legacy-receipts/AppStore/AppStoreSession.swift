@@ -98,7 +98,7 @@ struct AppStoreSession: Sendable {
     }
 
     private static func present(_ jws: String?, _ name: String) throws -> String {
-        guard let jws else { throw AppStoreAnswerError(message: "There is no \(name).") }
+        guard let jws else { throw AppStoreAnswerError(message: "The answer has no \(name).") }
         return jws
     }
 }

@@ -10,7 +10,7 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
         abstract: "Set the appAccountToken of one purchase, or of all in a CSV file.",
         discussion: """
             Set App Account Token: later transactions of the purchase contain the token. The id is an original transaction id. \
-            Apple takes no tokens for purchases that are shared with a family or assigned by an organization.
+            Apple accepts no tokens for purchases from Family Sharing or an organization.
 
             --csv reads a file with the header originalTransactionId,appAccountToken. The whole file is checked before the \
             first call. Each answer is appended to FILE.production.done or FILE.sandbox.done: after an interruption, run the \
@@ -21,8 +21,8 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
 
             EXIT STATUS:
               0  every token is set
-              1  the App Store refused some; standard error and the .done file say why
-              2  usage, app, key, network, input or output error; run it again to go on
+              1  the App Store refused some; standard error and the .done file state why
+              2  usage, app, key, network, input or output error; run it again to continue
 
             EXAMPLES:
               legacy-receipts app-store set-account-token 1000000831360853 \\

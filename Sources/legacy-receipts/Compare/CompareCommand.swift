@@ -25,11 +25,11 @@ struct CompareCommand: AsyncParsableCommand {
 
               {"request": {"receipt-data": …}, "response": {…}}
               {"receipt-data": …, "password": …, "response": {…}}
-              a receipt beside a reply under any names that migrate reads
+              a receipt next to a reply, with any names that migrate reads
               a reply in NAME.json, its receipt in NAME.b64 (or .der, .txt …)
               {"file": "NAME.b64", "recorded_response": "NAME.json"}
 
-            "request_date_ms" beside them states the time of the request if the reply does not.
+            "request_date_ms" next to them states the time of the request if the reply does not.
 
             Nothing is written to the store. --learn-earlier and --learn-latest use a temporary store. With \
             --learn-earlier the endpoint stores the receipt inside each reply after the comparison, so the result \

@@ -16,13 +16,13 @@ struct CustomerCommand: AsyncParsableCommand {
 
             Prints entitlements, subscriptions with their periods, the terms of non-renewing subscriptions, transactions, the \
             app transaction, offers used and open, ids, your users and conflicts among them, what the App Store Server API \
-            could change, and the documents behind all this. Statuses are those at --at. --json has all columns, and what else the \
-            store has about the customer: the bytes of receipts, open consumption requests, entries of the ledger, notifications and \
+            could change, and the documents behind all this. Statuses are those at --at. --json has all columns, and all other data \
+            of the customer: the bytes of receipts, open consumption requests, entries of the ledger, notifications and \
             records in quarantine. Documentation/Customer.md explains them.
 
             If the id belongs to several customers, all are shown, each with the kinds of id by which it was found.
 
-            --erase says what it would remove of one customer, and with --yes removes it: statements, receipts, users, \
+            --erase prints what it would remove for one customer, and with --yes removes it: statements, receipts, users, \
             entries of the ledger. Documents that arrive later, for example a receipt that the customer's app sends, are \
             stored again, unless --leave-hashes leaves a keyed hash of each id of a purchase, of the app transaction and of \
             a receipt without purchases. --remove-hashes removes the hashes of one id. Stop servers that have a spool \
@@ -50,7 +50,7 @@ struct CustomerCommand: AsyncParsableCommand {
     @Flag(help: "Print everything as JSON.")
     var json = false
 
-    @Flag(help: "Remove everything about the customer; without --yes, only say what that would remove.")
+    @Flag(help: "Remove everything about the customer; without --yes, only print what it would remove.")
     var erase = false
 
     @Flag(help: "With --erase: really remove it.")

@@ -32,7 +32,7 @@ struct CustomerErasure {
             }
             throw CommandFailure(
                 """
-                The id belongs to several customers, and --erase removes one. Name each by an original transaction id: \
+                The id belongs to several customers, and --erase removes one. Use an original transaction id for each: \
                 \(names.joined())
                 """)
         }
@@ -44,7 +44,7 @@ struct CustomerErasure {
                 scope = about.first?.scope
                 guard about.allSatisfy({ $0.scope == scope }) else {
                     throw CommandFailure(
-                        "Documents in the spool have the id in several apps or environments. Let a server write them first."
+                        "Documents in the spool have the id in several apps or environments. Start a server to write them to the store first."
                     )
                 }
                 found = Set(about.flatMap(\.identities))
@@ -65,7 +65,7 @@ struct CustomerErasure {
         self.scope = scope ?? StoreScope(environment: .production, bundleId: "")
     }
 
-    /// What a document in a spool says about its customer.
+    /// The statement of a document in a spool about its customer.
     private struct Waiting {
         let scope: StoreScope
         let identities: Set<CustomerIdentity>
@@ -119,7 +119,9 @@ struct CustomerErasure {
     private static func read(
         _ path: String, _ take: ([SpooledFacts], SQLiteFactSpool) async throws -> Void
     ) async throws {
-        guard FileManager.default.fileExists(atPath: path) else { throw CommandFailure("There is no spool \(path).") }
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw CommandFailure("The spool \(path) does not exist.")
+        }
         let spool = try SQLiteFactSpool.open(path: path, maximumBytes: .max)
         do {
             var last: Int64 = 0
@@ -136,7 +138,7 @@ struct CustomerErasure {
         }
     }
 
-    /// What ``run(_:spools:leavingHashes:)`` would remove. Nothing is removed.
+    /// The rows that ``run(_:spools:leavingHashes:)`` would remove. Removes nothing.
     /// - Throws: `TransactionStoreError`, ``CommandFailure``.
     func plan(
         _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool

@@ -69,7 +69,7 @@ enum CustomerText {
     static func notFound(_ search: CustomerSearch) -> String {
         let kinds = CustomerSearch.IdKind.allCases.map(\.rawValue)
         let text = """
-            No customer has the id \(search.id). It was looked for as \(kinds.dropLast().joined(separator: ", ")) and \
+            No customer has the id \(search.id). Searched as \(kinds.dropLast().joined(separator: ", ")) and \
             \(kinds.last ?? "").
             """
         return [text, unknownPurchases(search)].compactMap(\.self).joined(separator: "\n")

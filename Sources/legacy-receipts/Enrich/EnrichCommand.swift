@@ -21,15 +21,15 @@ struct EnrichCommand: AsyncParsableCommand {
         commandName: "enrich",
         abstract: "Complete the customers in a store from the App Store Server API.",
         discussion: """
-            Asks the App Store about each purchase that it has not described yet, and puts the answers into the store: \
+            Queries the App Store for each purchase without an answer, and stores the answers: \
             renewals, refunds, prices and the state of each subscription. Bare transaction ids in the quarantine of \
             migrate --into become purchases, with the user that their record names. Those that the App Store does not know \
-            stay in the quarantine as unknownTransactionId. The store keeps when the App Store did not know a purchase or an \
-            id, and enrich does not ask about it again for the days of --ask-again-after.
+            stay in the quarantine as unknownTransactionId. If the App Store does not know a purchase or an id, enrich does not \
+            query it again for the days of --ask-again-after.
 
-            It first prints how much there is to ask and how long this takes at Apple's rate limits; --dry-run stops there. \
-            serve and enrich on one store share Apple's rate limits: enrich takes what serve leaves. When it runs again, it asks \
-            only about what is left. It waits while the App Store accepts no requests, and stops \
+            It first prints the number of queries and how long they take at Apple's rate limits; --dry-run stops there. \
+            serve and enrich on one store share Apple's rate limits: enrich uses the rest. When it runs again, it queries only what \
+            is missing. It waits while the App Store accepts no requests, and stops \
             at once if the App Store refuses the key. Each time the App Store answers 429, enrich halves its rate. After each \
             minute without a 429, the rate rises by a tenth of the limit.
 
@@ -70,7 +70,7 @@ struct EnrichCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Ask about the transaction ids in this file instead, one per line; - for standard input.", valueName: "file"
+            "Query the transaction ids in this file instead, one per line; - for standard input.", valueName: "file"
         ),
         completion: .file())
     var ids: String?
@@ -81,21 +81,21 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(help: "The column or member with your id of the user, if migrate had one with --user-column.")
     var userColumn: String?
 
-    @Option(help: "A column or member to keep beside the user, as for migrate. Repeatable.")
+    @Option(help: "A column or member to keep with the user, as for migrate. Repeatable.")
     var carry: [String] = []
 
-    @Flag(name: .customLong("dry-run"), help: "Print how much there is to ask, and ask nothing. Needs no key.")
+    @Flag(name: .customLong("dry-run"), help: "Print the number of queries, and send none. Needs no key.")
     var isDryRun = false
 
     @Option(
         help: ArgumentHelp(
-            "Ask again about a purchase that the App Store did not know this many days ago; 0 for at once.",
+            "Query a purchase again if the App Store did not know it this many days ago; 0 for at once.",
             valueName: "days"))
     var askAgainAfter = 30
 
     @Option(
         help: ArgumentHelp(
-            "The most of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich gets what serve leaves.",
+            "The most of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich uses what serve does not need.",
             valueName: "part"))
     var share = 1.0
 
@@ -135,12 +135,12 @@ struct EnrichCommand: AsyncParsableCommand {
         }
         guard share > 0, share <= 1 else { throw ValidationError("--share takes a number above 0, up to 1.") }
         guard environment.allSatisfy({ $0 == .production || $0 == .sandbox }) else {
-            throw ValidationError("--environment takes Production or Sandbox: the App Store knows no other.")
+            throw ValidationError("--environment takes Production or Sandbox: the App Store has no other.")
         }
         guard ids == nil || reason.isEmpty else { throw ValidationError("Give --ids or --reason, not both.") }
         guard ids == nil || column.isEmpty && userColumn == nil && carry.isEmpty else {
             throw ValidationError(
-                "--column, --user-column and --carry are about the quarantine, which --ids leaves alone.")
+                "--column, --user-column and --carry are about the quarantine, which --ids does not read.")
         }
         guard !isDryRun else { return }
         for (name, value) in [("--issuer-id", issuerId), ("--key-id", keyId), ("--private-key", privateKey)]
@@ -187,7 +187,7 @@ struct EnrichCommand: AsyncParsableCommand {
         if !outcome.isWhole { throw ExitStatus.someQuarantined }
     }
 
-    /// Nil for a dry run, which asks nothing.
+    /// Nil for a dry run, which sends no query.
     /// - Throws: `CommandFailure` for a file without a key.
     private func key() throws -> InAppPurchaseKey? {
         guard !isDryRun, let issuerId, let keyId, let privateKey else { return nil }

@@ -19,18 +19,18 @@ struct EnrichmentEstimate {
         var lines = open.map { open in
             """
             \(open.scope.bundleId), \(open.scope.environment.rawValue): \(open.customers) customers with \
-            \(open.purchases) purchases to ask about\(duration(open.purchases, open.scope.environment)).
+            \(open.purchases) purchases to query\(duration(open.purchases, open.scope.environment)).
             """
         }
         if bareIds > 0 {
-            lines.append("Bare transaction ids: \(bareIds) to ask about\(duration(bareIds, bareIdEnvironment)).")
+            lines.append("Bare transaction ids: \(bareIds) to query\(duration(bareIds, bareIdEnvironment)).")
         }
         let purchases = open.reduce(0) { $0 + $1.rememberedPurchases }
         if purchases + rememberedIds > 0 {
             lines.append(
                 """
-                Not asked again: \(purchases) purchases and \(rememberedIds) bare transaction ids, unknown to the App \
-                Store \(Self.period(days: unknownDays)). --ask-again-after 0 asks about them.
+                Not queried again: \(purchases) purchases and \(rememberedIds) bare transaction ids, unknown to the App \
+                Store \(Self.period(days: unknownDays)). --ask-again-after 0 queries them.
                 """)
         }
         return lines.joined(separator: "\n")

@@ -8,7 +8,7 @@ import Purchases
 import TransactionStore
 import VerifyReceiptServer
 
-/// Asks the App Store Server API about the customers of a store and about bare transaction ids, app by app.
+/// Queries the App Store Server API for the customers of a store and for bare transaction ids, app by app.
 struct EnrichmentRun: Sendable {
     /// Nil for a dry run.
     let key: InAppPurchaseKey?
@@ -23,7 +23,7 @@ struct EnrichmentRun: Sendable {
     let isQuiet: Bool
     let includes: @Sendable (Customer) -> Bool
 
-    /// The bare transaction ids to ask about.
+    /// The bare transaction ids to query.
     enum BareIds: Sendable {
         case list([String])
         /// Those of the store, which leave the quarantine.
@@ -94,15 +94,15 @@ struct EnrichmentRun: Sendable {
                 }
             }
         } catch let refused as AppStoreRefusal {
-            summary.stopped = CommandFailure("\(refused.advice) Run it again to go on.")
+            summary.stopped = CommandFailure("\(refused.advice) Run it again to continue.")
         } catch let unreachable as AppStoreUnreachable {
-            summary.stopped = CommandFailure("\(unreachable) Run it again to go on.")
+            summary.stopped = CommandFailure("\(unreachable) Run it again to continue.")
         } catch let error as TransactionStoreError {
             throw error
         } catch let error as CancellationError {
             throw error
         } catch {
-            throw CommandFailure("The run stopped; run it again to go on: \(error)")
+            throw CommandFailure("The run stopped; run it again to continue: \(error)")
         }
         summary.counts = customers + found
         return summary

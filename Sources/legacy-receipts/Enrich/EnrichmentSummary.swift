@@ -2,10 +2,10 @@ import AppStoreModels
 import AppStoreSync
 import Purchases
 
-/// What a run had to ask, and how it ended.
+/// The queries of a run, and its result.
 struct EnrichmentSummary: Sendable {
     let estimate: EnrichmentEstimate
-    /// Nil for a dry run, which asks nothing.
+    /// Nil for a dry run, which sends no query.
     var counts: CustomerEnrichment.Counts?
     /// Why the run stopped before its end.
     var stopped: CommandFailure?
@@ -22,7 +22,7 @@ struct EnrichmentSummary: Sendable {
             """
         if counts.remembered > 0 {
             text += """
-                \nNot asked again: \(counts.remembered), unknown to the App Store \
+                \nNot queried again: \(counts.remembered), unknown to the App Store \
                 \(EnrichmentEstimate.period(days: estimate.unknownDays)).
                 """
         }

@@ -19,12 +19,12 @@ struct ExportCommand: AsyncParsableCommand {
             Documentation/Export.md explains each column and has example queries.
 
             Statuses and entitlements are those at --at. Two exports of the same documents with the same --at and \
-            --catalog are equal byte for byte. A file or row that does not change is left alone.
+            --catalog are equal byte for byte. Unchanged files and rows are not written.
 
             --kind writes the import file of a vendor of subscription services instead: --kind revenuecat has a row for \
             each customer with an app receipt, --kind adapty one for each purchase, --kind qonversion and --kind apphud \
-            one for each purchase of a customer with an app receipt. The user ids are those of migrate --into; what has \
-            none or several is left out and counted.
+            one for each purchase of a customer with an app receipt. The user ids are those of migrate --into; customers \
+            with no user id or several are left out and counted.
 
             EXIT STATUS:
               0  the tables are complete
@@ -147,6 +147,6 @@ enum VendorArguments {
                 """)
         }
         let names = VendorExport.Vendor.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("'\(text)' is no vendor with a known import file format. Choose one of: \(names).")
+        throw ValidationError("'\(text)' is not a vendor with a known import file format. Choose one of: \(names).")
     }
 }

@@ -5,7 +5,7 @@ enum Advice {
         if text.starts(with: "eyJ".utf8), text.contains(UInt8(ascii: ".")) {
             return "This looks like a JWS that was cut or changed: it needs three parts with two periods between them."
         }
-        // A property list begins with a brace too; JSON goes on with a quoted name and a colon.
+        // A property list begins with a brace too; JSON continues with a quoted name and a colon.
         if text.starts(with: "[".utf8) || (text.first == UInt8(ascii: "{") && text.contains(UInt8(ascii: ":"))) {
             return "This looks like JSON, but nothing of the App Store was recognized in it."
         }

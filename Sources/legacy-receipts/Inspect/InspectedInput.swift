@@ -7,7 +7,7 @@ enum InspectedInput {
     /// - Throws: ``ReceiptError`` `unrecognizedInput` for other JSON too, which begins like a property list.
     static func container(_ bytes: [UInt8]) throws(ReceiptError) -> ReceiptContainer {
         guard !isOtherJSON(bytes) else {
-            throw ReceiptError(.unrecognizedInput, "it is JSON, and nothing of the App Store was recognized in it")
+            throw ReceiptError(.unrecognizedInput, "the JSON contains no document of the App Store")
         }
         return try ReceiptContainer(stored: bytes)
     }

@@ -1,5 +1,5 @@
-/// The page of the inspector, for Mustache. Values from documents stand only between tags, where Mustache escapes them;
-/// attributes hold numbers, names of tables, and the id that was asked for, which Mustache escapes too.
+/// The page of the inspector, for Mustache. Values from documents are only between tags, where Mustache escapes them.
+/// Attributes contain numbers, names of tables, and the id of the request, which Mustache escapes too.
 enum InspectorTemplate {
     static let style = #"""
         :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--faint:#5a6472;--line:#d9dee5;--panel:#f5f7f9;--paid:#1d6fd8;--upgraded:#8a6d1a;--revoked:#b8432f;--good:#1a7f4b}

@@ -15,11 +15,11 @@ struct BatchCommand: Sendable {
     ///   - input: the whole standard input. The command need not read it.
     ///   - grace: how long to wait for the command after the task is cancelled.
     ///   - deadline: when the command must end at the latest. It can move while the command runs.
-    ///   - patience: how long the command has after the deadline, until SIGKILL.
+    ///   - killDelay: how long the command has after the deadline, until SIGKILL.
     /// - Returns: the exit code, or 128 and the number of the signal that ended the command; nil if it was late.
     /// - Throws: ``CommandFailure`` if it cannot be started.
     func run(
-        _ input: [UInt8], grace: Duration, patience: Duration = .seconds(5),
+        _ input: [UInt8], grace: Duration, killDelay: Duration = .seconds(5),
         deadline: @escaping @Sendable () -> ContinuousClock.Instant
     ) async throws -> Int32? {
         let cancellation = Cancellation()
@@ -29,7 +29,9 @@ struct BatchCommand: Sendable {
                 DispatchQueue(label: "batch command").async {
                     continuation.resume(
                         with: Result {
-                            try wait(input, deadline, patience) { cancellation.date.withLock { $0 }.map { $0 + grace } }
+                            try wait(input, deadline, killDelay) {
+                                cancellation.date.withLock { $0 }.map { $0 + grace }
+                            }
                         })
                 }
             }
@@ -44,10 +46,10 @@ struct BatchCommand: Sendable {
 
     /// - Parameters:
     ///   - deadline: when the command must end.
-    ///   - patience: how long it has after that.
+    ///   - killDelay: how long it has after that.
     ///   - end: when the command must end because the task is cancelled.
     private func wait(
-        _ input: [UInt8], _ deadline: () -> ContinuousClock.Instant, _ patience: Duration,
+        _ input: [UInt8], _ deadline: () -> ContinuousClock.Instant, _ killDelay: Duration,
         _ end: () -> ContinuousClock.Instant?
     ) throws -> Int32? {
         let pipe = try InputPipe()
@@ -64,7 +66,7 @@ struct BatchCommand: Sendable {
                 if ended == process {
                     exit = status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
                 } else if ended < 0, errno != EINTR {
-                    throw CommandFailure("The command was lost: \(SystemError.text(errno)).")
+                    throw CommandFailure("The command cannot be observed: \(SystemError.text(errno)).")
                 }
             }
             // A shell can end before the processes that it started.
@@ -73,7 +75,7 @@ struct BatchCommand: Sendable {
             isLate = isLate || now >= deadline()
             if let terminated {
                 let usual = terminated + .seconds(5)
-                guard !isKilled, now >= (isLate ? min(usual, deadline() + patience) : usual) else { continue }
+                guard !isKilled, now >= (isLate ? min(usual, deadline() + killDelay) : usual) else { continue }
                 kill(-process, SIGKILL)
                 isKilled = true
             } else {

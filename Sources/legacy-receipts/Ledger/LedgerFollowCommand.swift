@@ -108,24 +108,24 @@ struct LedgerFollowCommand: AsyncParsableCommand {
     private func follow(
         _ store: any CompleteTransactionStore, leases: any CompleteTransactionStore, _ catalog: ProductCatalog?
     ) async throws {
-        let hold = ConsumerHold(consumer: consumer, seconds: leaseSeconds, isStandby: standby, in: leases)
+        let keeper = LeaseKeeper(consumer: consumer, seconds: leaseSeconds, isStandby: standby, in: leases)
         let follower = LedgerFollower(
-            store: store, hold: hold, consumer: consumer, selection: selection, catalog: catalog,
+            store: store, keeper: keeper, consumer: consumer, selection: selection, catalog: catalog,
             command: command.map(BatchCommand.init), batch: batch, attempts: attempts ?? .max, endsWhenDone: once,
             pause: .seconds(pollSeconds))
         // A position that cannot be read from is an error before the name is taken, which would keep entries for it.
         let position = try await store.acknowledgedPosition(of: consumer)
         _ = try await store.entries(after: position, limit: 1, for: consumer)
         // A task of its own: the lease is also renewed while an interrupted run waits for its command.
-        let keeping = Task { await hold.keep() }
+        let keeping = Task { await keeper.keep() }
         let result = await Result {
             // A standby takes the lease inside `run`, which waits while the store cannot be reached.
-            if !standby { try await hold.take() }
+            if !standby { try await keeper.take() }
             try await follower.run()
         }
         keeping.cancel()
         await keeping.value
-        await hold.end()
+        await keeper.end()
         try result.get()
     }
 }

@@ -5,7 +5,7 @@ import TransactionStore
 /// Delivers the entries of a ledger to a consumer, from its acknowledged position on: to standard output, or to a command.
 struct LedgerFollower {
     let store: any CompleteTransactionStore
-    let hold: ConsumerHold
+    let keeper: LeaseKeeper
     let consumer: String
     let selection: LedgerSelection
     let catalog: ProductCatalog?
@@ -29,7 +29,7 @@ struct LedgerFollower {
             let before = position
             let entries = try await retrying {
                 // A reader that has gone ends a standby too.
-                try await hold.take { if command == nil, Terminal.isOutputClosed { throw ExitCode.success } }
+                try await keeper.take { if command == nil, Terminal.isOutputClosed { throw ExitCode.success } }
                 // While this process was without the lease, another one may have gone on.
                 let start = max(before, try await store.acknowledgedPosition(of: consumer))
                 return try await store.entries(after: start, limit: batch, for: consumer)
@@ -53,7 +53,7 @@ struct LedgerFollower {
     }
 
     /// Prints entries while the lease lasts.
-    /// - Returns: the position after which to go on.
+    /// - Returns: the position after which to continue.
     private func output(_ entries: [LedgerEntry], after position: Int64, upTo last: Int64) async throws -> Int64 {
         var position = position
         let newline = UInt8(ascii: "\n")
@@ -63,8 +63,8 @@ struct LedgerFollower {
             while !Terminal.isOutputReady { try await Task.sleep(for: .milliseconds(20)) }
             try Task.checkCancellation()
             await Task.yield()
-            guard hold.isHeld else {
-                Terminal.error("\(leaseEnded) Nothing is printed until it is held again.")
+            guard keeper.isHeld else {
+                Terminal.error("\(leaseEnded) Nothing is printed until this process has the lease again.")
                 return position
             }
             // One by one, because a reader can block them for long.
@@ -91,9 +91,9 @@ struct LedgerFollower {
         let first = entries.first?.position ?? last
         if tried.batch != first { tried = (first, 0) }
         var seconds = 1
-        while hold.isHeld {
-            let result = try await command.run(bytes, grace: .seconds(10), patience: hold.patience) { [hold] in
-                hold.deadline
+        while keeper.isHeld {
+            let result = try await command.run(bytes, grace: .seconds(10), killDelay: keeper.killDelay) { [keeper] in
+                keeper.deadline
             }
             tried.runs += 1
             guard let status = result else {

@@ -98,7 +98,7 @@ extension DeliveryLedger {
             let reader = consumer.map { "The consumer \($0) cannot read on. " } ?? ""
             throw CommandFailure(
                 """
-                \(reader)\(error.message) Read the present state of the purchases with 'legacy-receipts export', \
+                \(reader)\(error.message) Read the current state of the purchases with 'legacy-receipts export', \
                 and then acknowledge the removed position.
                 """)
         }

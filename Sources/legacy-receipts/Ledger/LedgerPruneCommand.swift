@@ -7,11 +7,11 @@ struct LedgerPruneCommand: AsyncParsableCommand {
         abstract: "Remove old entries that every consumer has acknowledged.",
         discussion: """
             Removes the entries that were recorded before a date. Entries that a consumer has not acknowledged stay, \
-            and the output names the consumer. With --force they are removed too, and the consumer gets an error when \
-            it reads on. 'ledger forget' removes a consumer that no longer exists.
+            and the output names the consumer. With --force they are removed too, and the consumer gets an error at its \
+            next read. 'ledger forget' removes a consumer that no longer exists.
 
-            The purchases are not removed, and the ledger still knows what it has recorded of each transaction: no \
-            purchase is reported twice. A new consumer must begin at the present state of the purchases, which 'export' \
+            The purchases are not removed, and the ledger keeps what it has recorded of each transaction: no purchase \
+            is reported twice. A new consumer must start from the current state of the purchases, which 'export' \
             writes, and acknowledge the position that 'ledger prune' prints.
 
             EXAMPLES:
@@ -89,7 +89,7 @@ struct LedgerForgetCommand: AsyncParsableCommand {
     func run() async throws {
         try await StoreOpener.withExisting(store.url) { store in
             guard try await store.removeConsumer(consumer) else {
-                throw CommandFailure("There is no consumer \(consumer).")
+                throw CommandFailure("The consumer \(consumer) does not exist. List them with 'ledger consumers'.")
             }
             try Terminal.output("The consumer \(consumer) is removed.")
         }

@@ -9,9 +9,9 @@ struct LedgerSweepCommand: AsyncParsableCommand {
         commandName: "sweep",
         abstract: "Add the entries of subscriptions that ended without a document.",
         discussion: """
-            'serve' does this by itself. Without a server, run it as often as you want to know of such ends, such as \
-            every minute. Any number of programs may do it at once: each end has one entry. What ended before the \
-            first run on a store has none.
+            'serve' does this automatically. Without a server, run it as often as you need these entries, for example every \
+            minute. Any number of programs may do it at once: each end has one entry. Purchases that ended before \
+            the first run on a store have none.
 
             Terms of non-renewing subscriptions end only with --catalog, which states their length.
 
@@ -22,7 +22,7 @@ struct LedgerSweepCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
 
     @Option(
-        help: ArgumentHelp("How long after an end a document may still come, 0 to 86400.", valueName: "seconds"))
+        help: ArgumentHelp("How long to wait for documents after an end, 0 to 86400.", valueName: "seconds"))
     var delaySeconds = 300
 
     @OptionGroup var terms: TermCatalogOption

@@ -26,10 +26,10 @@ struct MigrateCommand: AsyncParsableCommand {
             With --into, the store is elsewhere, a PostgreSQL database for example, and --summary and --html name the \
             other files. A record may hold any number of documents; all of them are read.
 
-            Run the same command again after an interruption: it goes on where it stopped.
+            Run the same command again after an interruption: it continues where it stopped.
 
-            With --stream, migrate is a filter: it keeps nothing and writes what each record alone says, one JSON line \
-            per result.
+            With --stream, migrate is a filter: it stores nothing and writes the result of each record alone, one JSON \
+            line per result.
 
             EXIT STATUS:
               0  every record was migrated
@@ -78,7 +78,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The CSV column or JSON member that holds the receipt. Repeatable: all named ones are read, and no others.",
+            "The CSV column or JSON member with the receipt. Repeatable: all named ones are read, and no others.",
             valueName: "name"))
     var column: [String] = []
 
@@ -95,7 +95,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What separates the fields of tables: one character, or tab (default: found by itself).",
+            "What separates the fields of tables: one character, or tab (default: detected).",
             valueName: "character"
         ), transform: FormatArguments.delimiter)
     var delimiter: Unicode.Scalar?
@@ -114,12 +114,13 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The query whose rows are the records, where the input is a database. It is only read.", valueName: "sql"))
+            "The query whose rows are the records, if the input is a database. The database is only read.",
+            valueName: "sql"))
     var query: String?
 
     @Option(
         help: ArgumentHelp(
-            "With --query: a column that identifies a row. The next run goes on after the last one.",
+            "With --query: a column that identifies a row. The next run continues after the last one.",
             valueName: "column"))
     var key: String?
 
@@ -159,7 +160,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(
         name: .customLong("expect-records"),
         help: ArgumentHelp(
-            "Fail if there are more or fewer records, so that a pipe that is cut off does not look complete.",
+            "Fail if there are more or fewer records, for example because a pipe was cut off.",
             valueName: "n"))
     var expectedRecords: Int?
 
@@ -185,7 +186,7 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "name"))
     var userColumn: String?
 
-    @Option(help: ArgumentHelp("A column or member to keep beside the user. Repeatable.", valueName: "name"))
+    @Option(help: ArgumentHelp("A column or member to keep with the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
     @Option(
@@ -214,13 +215,13 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The app of unsigned documents of which nothing else states it, such as bare rows. Leaves out nothing.",
+            "The app of unsigned documents that do not state it, such as bare rows. Excludes no records.",
             valueName: "id"), transform: FormatArguments.defaultBundleId)
     var defaultBundleId: String?
 
     @Option(
         help: ArgumentHelp(
-            "Production or Sandbox: the environment of unsigned documents of which nothing else states it. Leaves out nothing.",
+            "Production or Sandbox: the environment of unsigned documents that do not state it. Excludes no records.",
             valueName: "name"), completion: .list(["Production", "Sandbox"]),
         transform: FormatArguments.defaultEnvironment)
     var defaultEnvironment: Environment?
@@ -233,7 +234,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Flag(
         help:
-            "Migrate the quarantined records of the store again, with the receipts inside migrated replies that were not verified, and nothing else."
+            "Migrate the quarantined records of the store again, with the receipts inside migrated replies that were not verified."
     )
     var retry = false
 
@@ -260,12 +261,12 @@ struct MigrateCommand: AsyncParsableCommand {
         if stream {
             guard userColumn == nil, carry.isEmpty, !retry, !startOver, html == nil else {
                 throw ValidationError(
-                    "--stream keeps nothing: without --user-column, --carry, --retry, --start-over and --html.")
+                    "--stream stores nothing: remove --user-column, --carry, --retry, --start-over and --html.")
             }
         }
         if into == nil, !stream {
             guard summary == nil, html == nil else {
-                throw ValidationError("The output folder has a summary and a report: without --summary and --html.")
+                throw ValidationError("The output folder has a summary and a report: remove --summary and --html.")
             }
         }
         guard inputs.isEmpty == retry else {
@@ -431,8 +432,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private var resumption: String {
         query != nil && key == nil
-            ? "Run the same command to read the query again; with --key, a run goes on where the last one stopped."
-            : "Run the same command to go on where it stopped."
+            ? "Run the same command to read the query again; with --key, a run continues where the last one stopped."
+            : "Run the same command to continue where it stopped."
     }
 
     private func limitText(_ summary: MigrationSummary) -> String {

@@ -53,8 +53,8 @@ enum SummaryText {
         guard summary.rowsOfOtherTables > 0 else { return [] }
         return [
             """
-            \(summary.rowsOfOtherTables) rows of other tables in SQL dumps are no records: their tables have no column for \
-            receipts, and no document is seen in them (--column names a column).
+            \(summary.rowsOfOtherTables) rows of other tables in SQL dumps are not records: their tables have no column for \
+            receipts and no known document (--column names a column).
             """
         ]
     }

@@ -68,9 +68,9 @@ struct AppStoreServerOptions: ParsableArguments {
 }
 
 extension AppStoreRefusal {
-    /// What happened, and what to check.
+    /// The failure, and what to check.
     var advice: String {
-        "\(self) The run stopped at this answer. \(AppStoreErrorText.whatToCheck(in: environment))"
+        "\(self) The run stopped at this answer. \(AppStoreErrorText.checkAdvice(in: environment))"
     }
 }
 

@@ -23,7 +23,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
             EXIT STATUS:
               0  every notification of the history is in the store
-              1  some notifications were not stored; standard error says why
+              1  some notifications were not stored; standard error states why
               2  the arguments, the App Store Server API or the store
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM
 
@@ -73,7 +73,8 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
                     let backfill = NotificationBackfill(
                         client: try server.client(sharedThrough: store), receiver: receiver, store: store,
                         clock: { now })
-                    return await backfill.run(history, onRefusal: { Self.tell($0) }, onHold: { Self.tell(hold: $0) })
+                    return await backfill.run(
+                        history, onRefusal: { Self.reportRefusal($0) }, onHold: { Self.reportPause(until: $0) })
                 }
             }
         } catch {
@@ -84,7 +85,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         if let date = outcome.refusedFrom {
             let again = commandLine(from: date)
             Terminal.error(
-                "Some notifications were not stored. Remove the cause, and read them again with:\n  \(again)")
+                "Some notifications were not stored. Fix the cause, and read them again with:\n  \(again)")
         }
         if let stop = outcome.stop {
             let command = "Continue with:\n  \(commandLine(from: stop.startDate))"
@@ -111,12 +112,12 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         }
     }
 
-    private static func tell(hold date: Int64?) {
+    private static func reportPause(until date: Int64?) {
         guard let date else { return }
         Terminal.error("The App Store accepts no requests; waiting until \(DateText.iso(date / 1_000 * 1_000))")
     }
 
-    private static func tell(_ report: NotificationReport) {
+    private static func reportRefusal(_ report: NotificationReport) {
         let name = report.notificationUUID.map { "Notification \($0)" } ?? "A notification"
         Terminal.error("\(name) was not stored (\(report.outcome.rawValue)): \(report.reason ?? "no reason")")
     }
@@ -127,7 +128,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         let erased = counts.erased > 0 ? ", of erased customers: \(counts.erased)" : ""
         return """
             Notifications in the history: \(counts.notifications); new: \(counts.accepted) (\(counts.changedFacts) facts), \
-            known: \(counts.repeated)\(erased), not taken in: \(counts.refusedInAll)\(refused)
+            known: \(counts.repeated)\(erased), not stored: \(counts.refusedInAll)\(refused)
             """
     }
 }

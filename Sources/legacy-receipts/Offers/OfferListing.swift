@@ -7,7 +7,7 @@ import TransactionStore
 /// Makes the rows of `offers` for one customer after the other.
 struct OfferListing {
     struct Row {
-        /// What is counted.
+        /// The counted values.
         let outcome: String
         let isListed: Bool
         let fields: [String]
@@ -15,7 +15,7 @@ struct OfferListing {
 
     let kind: OffersCommand.Kind
     let offers: [WinBackOffer]
-    /// The groups to ask about; nil for all that a customer has bought in.
+    /// The groups to query; nil for all that a customer has bought in.
     let groups: Set<String>?
     let catalog: ProductCatalog?
     let now: Int64

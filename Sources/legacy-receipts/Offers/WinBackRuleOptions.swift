@@ -26,7 +26,7 @@ struct WinBackRuleOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Maximum of months since the last subscription.", valueName: "n"))
     var maximumMonthsSince: Int?
 
-    @Option(help: ArgumentHelp("Minimum of months since this offer ended, when last redeemed.", valueName: "n"))
+    @Option(help: ArgumentHelp("Minimum of months since this offer was last redeemed.", valueName: "n"))
     var monthsBetweenOffers: Int?
 
     private var isGivenByFlags: Bool {

@@ -6,7 +6,7 @@ import Migration
 struct PlanCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plan",
-        abstract: "Say what migrate would do, from a sample.",
+        abstract: "Show what migrate would do, from a sample.",
         discussion: """
             Takes the arguments of migrate and writes nothing. Reads the first records of each source with the same \
             reader and verifier, and prints:

@@ -90,7 +90,7 @@ struct PlanText {
         case .readAsJWS: "JWS of the App Store"
         case .readAsStoreKit2JSON: "StoreKit 2 JSON"
         case .readAsTransactionId: "transaction id"
-        case .otherStore: "purchase of another store"
+        case .otherStore: "purchase from another store"
         case .carriedAlong: carried(column)
         case .carriedAsBase64: "\(carried(column)), in base64 because it is not UTF-8"
         case .leftOut: "a document that --column leaves out"
@@ -111,7 +111,7 @@ struct PlanText {
         }
         if !isStore { return "copied to the output" }
         if column.isUser { return "user id" }
-        return column.isKept ? "kept beside the user (--carry)" : "not kept (keep it with --carry)"
+        return column.isKept ? "kept with the user (--carry)" : "not kept (keep it with --carry)"
     }
 
     // MARK: Numbers

@@ -12,7 +12,7 @@ struct ReportCommand: AsyncParsableCommand {
             Writes one HTML file that needs nothing else: no network and no script. It has the totals; transactions by \
             type, product, year and environment; subscriptions by status and month; free trials, refunds and terms; what \
             each migration read and did not read; the quarantine by reason; conflicts; the fields that no document \
-            states, and where to get them; what the App Store Server API has answered, and what is left to ask; and the \
+            states, and where to get them; what the App Store Server API has answered, and what is left to query; and the \
             next steps as commands. The numbers are those of the tables of export.
 
             Two reports of the same store with the same --at and --catalog are equal byte for byte.

@@ -68,7 +68,7 @@ struct ReportPage {
                 counts("by year of purchase", "year", report.transactionsByYear, isByName: true),
                 counts("by environment", "environment", report.transactionsByEnvironment),
                 counts(
-                    "by evidence: whether a verified signature stands behind them", "evidence",
+                    "by evidence: with or without a verified signature", "evidence",
                     report.transactionsByEvidence),
                 counts(
                     "by kind of document; a transaction counts for each kind that states it", "document",
@@ -118,7 +118,7 @@ struct ReportPage {
             "Subscriptions",
             """
             A subscription starts with its first known period. It ended when its access ended, if it has none now; one that lapsed and \
-            came back counts as active in between.
+            resubscribed counts as active in between.
             """,
             tables: [
                 counts("by status", "status", report.subscriptionsByStatus),
@@ -160,7 +160,7 @@ struct ReportPage {
         guard report.trials > 0 else { return nil }
         return section(
             "Free trials to paid",
-            "Subscriptions with a free trial, and those of them with a later period that was neither free nor refunded.",
+            "Subscriptions with a free trial, and how many of them had a later period that was neither free nor refunded.",
             tables: [
                 counts(
                     nil, "subscriptions",
@@ -199,7 +199,7 @@ struct ReportPage {
             "Sources",
             """
             What each migration read, over all its runs; of a query without --key, only the last run. A record is migrated or in \
-            quarantine; later migrations may have taken it from there. A record that a retry leaves there counts in each retry. \
+            quarantine; later migrations may have taken it from there. A record that a retry does not migrate counts in each retry. \
             Records that enrich completed, and those of stores that merge copied, are not counted here.\(rest > 0 ? " \(Self.number(rest)) more migrations are not shown." : "")
             """, tables: report.sources.prefix(Self.maximumSources).map { table($0) })
     }
@@ -210,7 +210,7 @@ struct ReportPage {
         var rows = [
             row("records", [source.records], cells: [""]), row("migrated", [source.migrated], cells: [""]),
             row("in quarantine", [source.quarantined], cells: [""]),
-            row("documents in quarantine", [source.documentsQuarantined], cells: ["beside migrated ones"]),
+            row("documents in quarantine", [source.documentsQuarantined], cells: ["in migrated records"]),
             row("documents not read", [sum(source.documentsNotRead)], cells: [Self.columns(source.documentsNotRead)]),
             row("columns not read", [sum(columns)], cells: [Self.columns(columns)]),
         ]
@@ -218,7 +218,7 @@ struct ReportPage {
             ("documents outside of --column", sum(source.documentsLeftOut), Self.columns(source.documentsLeftOut)),
             ("replies not read", source.repliesNotRead, "they granted nothing"),
             ("rows not read", source.rowsNotRead, "beside a document, without a date that can be read"),
-            ("rows of other tables", source.rowsOfOtherTables, "of SQL dumps; they are no records"),
+            ("rows of other tables", source.rowsOfOtherTables, "of SQL dumps; they are not records"),
         ]
         rows += others.filter { $0.1 > 0 }.map { row($0.0, [$0.1], cells: [$0.2]) }
         let more = source.inputCount - source.inputs.count
@@ -248,7 +248,7 @@ struct ReportPage {
     private var uncarried: Object? {
         guard !report.uncarriedFields.isEmpty else { return nil }
         return section(
-            "What could not be carried",
+            "Missing fields",
             """
             Fields of Apple's modern transaction that no document states, and no catalog of this report. The number is how many of the \
             \(Self.number(report.transactions)) transactions lack the field.
@@ -264,8 +264,8 @@ struct ReportPage {
 
     private static func place(_ remedy: StoreReport.UncarriedField.Remedy) -> String {
         switch remedy {
-        case .appStore: "The App Store Server API has it: enrich asks."
-        case .catalog: "A product catalog (--catalog), or the App Store Server API: enrich asks."
+        case .appStore: "The App Store Server API has it: enrich queries it."
+        case .catalog: "A product catalog (--catalog), or the App Store Server API: enrich queries it."
         case .app:
             "Only your app or your server: app-store set-account-token sets it for known purchases, and the app for new ones."
         }
@@ -311,8 +311,8 @@ struct ReportPage {
         return section(
             "Conflicts",
             """
-            \(Self.number(report.conflicts)) purchases for which records name several users. Someone has to decide; the table conflicts \
-            of the export has all.
+            \(Self.number(report.conflicts)) purchases for which records name several users. Decide which user owns each; the table conflicts \
+            of the export lists them.
             """, tables: [table("Examples", "originalTransactionId", texts: ["users"], rows: rows)])
     }
 
@@ -324,7 +324,7 @@ struct ReportPage {
         return section(
             "App Store Server API",
             """
-            It has what the documents do not state. The table to_ask_apple of the export lists the purchases, in the order of what an \
+            It has the fields that the documents lack. The table to_ask_apple of the export lists the purchases, in the order of what an \
             answer could change.
             """,
             cards: [
@@ -335,19 +335,19 @@ struct ReportPage {
                 (report.unknownToAppStore, "answers that it does not know an id"),
             ],
             tables: rows.isEmpty
-                ? [] : [table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to ask"], rows: rows)],
+                ? [] : [table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to query"], rows: rows)],
             commands: enrichment)
     }
 
-    /// The command that asks about the rest; none if there is no rest.
+    /// The command that queries the rest; none if there is no rest.
     private var enrichment: [(String, String)] {
         guard report.purchases > report.purchasesAnswered || report.bareTransactionIds > 0 else { return [] }
         // Nothing names the app of a bare id.
-        let apps = report.appsToAsk.isEmpty ? ["ID"] : report.appsToAsk.map { ShellWord.quoted(Printable.text($0)) }
+        let apps = report.appsToQuery.isEmpty ? ["ID"] : report.appsToQuery.map { ShellWord.quoted(Printable.text($0)) }
         let arguments = apps.map { "--bundle-id \($0)" }.joined(separator: " ")
         return [
             (
-                "Ask the App Store about the rest. This prints how many calls it takes; with a key and without --dry-run, it asks:",
+                "Query the App Store for the rest. This prints the number of calls; with a key and without --dry-run, it sends them:",
                 "legacy-receipts enrich --store \(ShellWord.quoted(Printable.text(store))) \(arguments) --dry-run"
             )
         ]
@@ -372,7 +372,7 @@ struct ReportPage {
         if report.quarantined > 0 {
             commands.append(
                 (
-                    "Read the quarantine again, after mending what its reasons name:",
+                    "After you have fixed the reasons, read the quarantine again:",
                     "legacy-receipts migrate --retry --into \(store)"
                 ))
         }

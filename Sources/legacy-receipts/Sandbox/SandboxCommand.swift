@@ -25,7 +25,7 @@ struct SandboxCommand: AsyncParsableCommand {
             Faults try out a client of the App Store Server API: POST, GET and DELETE faults, or --fault. A fault is \
             unauthorized (401), rate-limited (429), refused, server-error, delay, hang, cut or garbage. count=N limits it to \
             the next N requests, share=0.5 to that part of them, path=/history to these; retry-after=SECONDS, code=4040003 \
-            (Apple's error of refused), status=503 and delay=MILLISECONDS say more. As JSON, the same names; retryAfter for retry-after.
+            (Apple's error of refused), status=503 and delay=MILLISECONDS add details. As JSON, the same names; retryAfter for retry-after.
 
             EXAMPLES:
               legacy-receipts sandbox --products Store.storekit --root-out roots.pem
@@ -149,7 +149,7 @@ struct SandboxCommand: AsyncParsableCommand {
 
     private func catalog() throws -> SandboxCatalog {
         guard !products.isEmpty else { throw ValidationError("--products is required.") }
-        return try CommandFailure.naming("The products cannot be sold") {
+        return try CommandFailure.naming("The products cannot be used") {
             try SandboxCatalog(try ProductCatalog.load(paths: products))
         }
     }

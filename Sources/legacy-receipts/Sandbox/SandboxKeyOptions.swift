@@ -65,7 +65,7 @@ struct SandboxKeyOptions: ParsableArguments {
         let (keyID, issuerID) = (keyID, issuerID)
         return { port in
             [
-                "To use it in tests, and only there:",
+                "For tests only:",
                 "  legacy-receipts inspect and migrate: --trust-root \(file)",
                 "  legacy-receipts serve: trust.roots and trust.signed-data-roots: [\(file)],",
                 "    app-store-server.sandbox-url: http://127.0.0.1:\(port),",

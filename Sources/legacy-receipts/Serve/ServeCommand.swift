@@ -87,7 +87,7 @@ struct ServeCommand: AsyncParsableCommand {
         try await run.run()
     }
 
-    /// What is wrong in the files that each round of answers reads, each with its key. They are not part of the configuration: a server
+    /// The faults of the files that each round of answers reads, each with its key. They are not part of the configuration: a server
     /// starts without them, and a correct file is used from the next round on.
     private static func problems(
         with consumption: VerifyReceiptServerConfiguration.ConsumptionAnswers

@@ -109,7 +109,7 @@ struct ServerRun {
 
 /// The open files of the process.
 enum FileDescriptors {
-    /// File descriptors beside connections: store, logs, event loops, listeners.
+    /// File descriptors in addition to connections: store, logs, event loops, listeners.
     private static let reserve = 192
 
     /// Raises the limit as far as the system lets us, and returns how many connections fit in.

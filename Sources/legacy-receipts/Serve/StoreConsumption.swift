@@ -16,7 +16,7 @@ final class StoreConsumption: ConsumptionAnswering {
     }
 
     /// The time for one app and environment in a round.
-    private static let patience = Duration.seconds(300)
+    private static let timeLimit = Duration.seconds(300)
 
     private let store: any CompleteTransactionStore
     private let settings: VerifyReceiptServerConfiguration.ConsumptionAnswers
@@ -74,7 +74,7 @@ final class StoreConsumption: ConsumptionAnswering {
                 problems.append("\(Self.name(scope)): \(error)")
             }
         }
-        for (run, outcome) in zip(runs, try await ConsumptionAnswers.answer(runs, within: Self.patience)) {
+        for (run, outcome) in zip(runs, try await ConsumptionAnswers.answer(runs, within: Self.timeLimit)) {
             let app = run.cases.first.map { Self.name($0.task.scope) } ?? ""
             round.answered += outcome.answered.reduce(0) { $0 + $1.notificationUUIDs.count }
             round.unanswered += outcome.unansweredRequests
@@ -83,7 +83,7 @@ final class StoreConsumption: ConsumptionAnswering {
             round.unknown += outcome.unknown
             if let stopped = outcome.stopped { problems.append("\(app): \(AppStoreErrorText.text(stopped))") }
             if outcome.isOutOfTime {
-                problems.append("\(app): The App Store was too slow; the next round goes on.")
+                problems.append("\(app): The App Store was too slow; the next round continues.")
             }
             for case .unclaimed(let error) in outcome.problems.map(\.problem) { round.failure = "\(error)" }
             if let error = outcome.storeError {

@@ -52,7 +52,7 @@ struct StoreLookUp: LookUpAnswers {
     }
 
     func page(
-        _ question: InspectorQuestion, at date: Int64, _ endpoint: EndpointConfiguration,
+        _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration,
         signedData trust: SignedDataTrust
     ) async throws -> InspectorAnswer {
         var page = InspectorPage()
@@ -133,7 +133,7 @@ struct StoreLookUp: LookUpAnswers {
         let (reply, path) = try await reply(to: content, excludes: excludes, at: date, endpoint)
         page.add(
             heading: "The verifyReceipt reply" + (name.isEmpty ? "" : " to \(Printable.text(name))"),
-            "Status \(reply.status) at \(path), with what the store knows.")
+            "Status \(reply.status) at \(path), with the data of the store.")
         page.add(folded: "The reply", json: InspectorPage.pretty(reply.body))
     }
 

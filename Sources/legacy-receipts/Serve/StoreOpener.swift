@@ -57,7 +57,7 @@ enum StoreOpener {
 
     private static func checkFile(_ address: String) throws {
         if case .sqlite(let path) = try StoreURL(address), !FileManager.default.fileExists(atPath: path) {
-            throw TransactionStoreError(.unavailable, "There is no file \(path).")
+            throw TransactionStoreError(.unavailable, "The file \(path) does not exist.")
         }
     }
 

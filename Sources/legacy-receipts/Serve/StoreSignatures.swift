@@ -96,9 +96,9 @@ struct StoreSignatures {
 
     /// Whether the customer of a request may have an introductory offer.
     ///
-    /// An offer that the customer had counts forever, so what the store knows is enough to refuse another one. For every other
-    /// answer, the App Store is asked first: a free trial that began since would be missing, and so would the end of a
-    /// subscription.
+    /// An offer that the customer had counts forever, so what the store knows is enough to refuse another one. Every
+    /// other answer queries the App Store first. Otherwise a free trial that began since would be missing, or the end
+    /// of a subscription.
     private func isIntroductoryOfferAllowed(_ request: JSONMembers, _ app: App, group: String) async throws -> Bool {
         func verdict(_ customer: Customer) -> OfferVerdict {
             let now = clock.now()
@@ -109,7 +109,7 @@ struct StoreSignatures {
         let current = verdict(try await current(stored, request, app))
         guard current.eligibility != .unknown else {
             let rules = current.obstacles.map(\.rule.rawValue).joined(separator: ", ")
-            throw LookUpRefusal.notEligible("What is known does not decide it: \(rules).")
+            throw LookUpRefusal.notEligible("The stored data does not decide it: \(rules).")
         }
         return current.eligibility == .eligible
     }
@@ -142,7 +142,7 @@ struct StoreSignatures {
         } catch let error where error is LookUpRefusal || error is CancellationError || error is TransactionStoreError {
             throw error
         } catch {
-            throw LookUpRefusal.notNow("The App Store could not be asked: \(error).")
+            throw LookUpRefusal.notNow("The App Store could not be queried: \(error).")
         }
         return current ?? stored
     }

@@ -65,7 +65,7 @@ struct StoreStatsCommand: AsyncParsableCommand {
         abstract: "Count what is in a store.",
         discussion: """
             Prints the apps with their environments, the number of customers, transactions, receipts, notifications, \
-            open consumption requests and transactions that the App Store does not know, and how far each consumer of the ledger is. A consumer with unread entries has to catch up, or no longer \
+            open consumption requests and transactions that the App Store does not know, and how far each consumer of the ledger is. A consumer with unread entries is behind, or no longer \
             exists. The store may be in use; the command writes nothing.
 
             EXIT STATUS:
@@ -98,7 +98,7 @@ struct StoreCheckCommand: AsyncParsableCommand {
 
             EXIT STATUS:
               0  everything is readable
-              1  something is damaged; standard error says what
+              1  something is damaged; standard error states what
               2  usage, input or output error
 
             EXAMPLES:

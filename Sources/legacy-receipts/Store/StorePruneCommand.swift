@@ -11,8 +11,8 @@ struct StorePruneCommand: AsyncParsableCommand {
             before a date. What they state about purchases stays. 'ledger prune' removes entries of the ledger, and \
             'customer --erase' everything about a customer.
 
-            A notification that is forgotten and arrives again gives its entry in the ledger a second time. So only those \
-            are removed that the history of the App Store has no more: the date is at least 180 days ago. Without its \
+            A removed notification that arrives again adds its ledger entry a second time. So the date must be at least 180 \
+            days ago: older notifications are no longer in the App Store's history. Without its \
             receipt, a customer has no latest_receipt in answers to signed transactions, and none in vendor exports.
 
             'serve' does the same every day with the settings retention.notifications-days, receipts-days and ledger-days.

@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 import TransactionStore
 
-/// What is in a store, in numbers.
+/// The numbers of a store.
 struct StoreStats {
     private let scopes: [StoreScope]
     private let counts: StoreCounts

@@ -2,7 +2,7 @@ import AppStoreServer
 import ArgumentParser
 import ProductCatalog
 
-/// What statuses and offers depend on, beside the documents of a store.
+/// The inputs of statuses and offers in addition to the documents of a store.
 struct ViewOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -24,7 +24,7 @@ struct AccessTests {
         }
     }
 
-    @Test("A token that has ended is refused by the wall clock, whatever the sandbox's time is")
+    @Test("An expired token is rejected by the wall clock, independent of the sandbox's time")
     func expiredToken() async throws {
         let later = ServerClock.system.now() + 3_600_000
         let setup = RunningSandbox.Setup(wallClock: { later })
@@ -79,13 +79,13 @@ struct AccessTests {
         }
     }
 
-    @Test("A step in which too much happens is stopped, and the sandbox goes on")
+    @Test("A step with too many events stops, and the sandbox continues")
     func endlessStep() async throws {
         let setup = RunningSandbox.Setup(change: { $0.sandbox.maximumRenewals = nil })
         try await RunningSandbox.run(setup) { sandbox in
             _ = try await sandbox.buy(Sold.solo)
             let refused = try await sandbox.post("clock", "{\"to\": 4000000000000}", expecting: 409)
-            #expect(refused["message"]?.string?.hasPrefix("more than 1000 things happen") == true)
+            #expect(refused["message"]?.string?.hasPrefix("more than 1000 events happen") == true)
             #expect(try await sandbox.call("GET", "clock")["nextEvent"]?.integer != nil)
         }
     }

@@ -4,7 +4,7 @@ import AppStoreServer
 import Testing
 
 struct ActionTests {
-    @Test("Consumption information is taken with 202 and decides the refund that was asked for")
+    @Test("Consumption information gets 202 and decides the requested refund")
     func consumption() async throws {
         try await RunningSandbox.run { sandbox in
             let client = try sandbox.client()
@@ -15,7 +15,7 @@ struct ActionTests {
                 consumptionPercentage: 100_000, refundPreference: .decline)
             try await client.sendConsumptionInformation(bought, request)
             try await sandbox.post("clock", "{\"advance\": 5000}")
-            #expect(try await sandbox.told() == ["ONE_TIME_CHARGE", "CONSUMPTION_REQUEST", "REFUND_DECLINED"])
+            #expect(try await sandbox.notifications() == ["ONE_TIME_CHARGE", "CONSUMPTION_REQUEST", "REFUND_DECLINED"])
             request.customerConsented = false
             #expect(
                 await apiError { try await client.sendConsumptionInformation(bought, request) }?.code
@@ -47,7 +47,9 @@ struct ActionTests {
         }
     }
 
-    @Test("A renewal date is extended at most twice in 365 days, the same request once, and told as RENEWAL_EXTENDED")
+    @Test(
+        "A renewal date is extended at most twice in 365 days, the same request once; the notification is RENEWAL_EXTENDED"
+    )
     func extending() async throws {
         let setup = RunningSandbox.Setup(change: { $0.sandbox.pace = .accelerated(by: 1) })
         try await RunningSandbox.run(setup) { sandbox in
@@ -69,7 +71,8 @@ struct ActionTests {
             _ = try await extend(5, "two")
             #expect(await apiError { _ = try await extend(5, "three") }?.code == .subscriptionMaxExtension)
             #expect(await apiError { _ = try await extend(91, "four") }?.code == .invalidExtendByDays)
-            #expect(try await sandbox.told() == ["SUBSCRIBED/INITIAL_BUY", "RENEWAL_EXTENDED", "RENEWAL_EXTENDED"])
+            #expect(
+                try await sandbox.notifications() == ["SUBSCRIBED/INITIAL_BUY", "RENEWAL_EXTENDED", "RENEWAL_EXTENDED"])
             try await sandbox.post("subscriptions/\(bought)/cancel")
             try await sandbox.post("subscriptions/\(bought)/renew")
             #expect(await apiError { _ = try await extend(5, "five") }?.code == .subscriptionExtensionIneligible)
@@ -101,7 +104,9 @@ struct ActionTests {
             let done = try await status()
             #expect(done.complete == true && done.succeededCount == 1 && done.failedCount == 1)
             #expect(
-                Set(try await sandbox.told().suffix(2)) == ["RENEWAL_EXTENSION/FAILURE", "RENEWAL_EXTENSION/SUMMARY"])
+                Set(try await sandbox.notifications().suffix(2)) == [
+                    "RENEWAL_EXTENSION/FAILURE", "RENEWAL_EXTENSION/SUMMARY",
+                ])
             #expect(
                 await apiError {
                     _ = try await client.getStatusOfRenewalDateExtensions(

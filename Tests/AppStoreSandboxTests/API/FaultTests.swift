@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FaultTests {
     /// How a client sees each kind, and that the request after it is answered.
     @Test(
-        "A fault is what a client of the App Store sees, for as many requests as it says",
+        "A fault affects the configured number of requests of an App Store client",
         arguments: [
             ("{\"kind\": \"unauthorized\", \"count\": 1}", AppStoreServerAPIError.Reason.unauthorized, 401),
             ("{\"kind\": \"rate-limited\", \"count\": 1, \"retryAfter\": 2}", .rateLimited, 429),
@@ -57,15 +57,15 @@ import Testing
                 return try await fault("met") ?? 0 > 0
             }
             try await eventually("no call hangs") { try await hanging() == 0 }
-            let patient = try sandbox.client(timeout: .seconds(100))
-            let waiting = Task { await apiError { _ = try await patient.getTransactionInfo(bought) } }
+            let slowClient = try sandbox.client(timeout: .seconds(100))
+            let waiting = Task { await apiError { _ = try await slowClient.getTransactionInfo(bought) } }
             try await eventually("a call hangs") { try await hanging() == 1 }
             try await sandbox.call("DELETE", "faults")
             #expect(await waiting.value?.reason == .interrupted)
-            #expect(await apiError { _ = try await patient.getTransactionInfo(bought) } == nil)
+            #expect(await apiError { _ = try await slowClient.getTransactionInfo(bought) } == nil)
             // The sandbox stops although this one waits.
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
-            _ = Task { await apiError { _ = try await patient.getTransactionInfo(bought) } }
+            _ = Task { await apiError { _ = try await slowClient.getTransactionInfo(bought) } }
             try await eventually("a call hangs") { try await hanging() == 1 }
         }
     }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test("A fault that cannot be is refused and names what is wrong")
+    @Test("An impossible fault is rejected with the wrong value")
     func wrongFaults() async throws {
         try await RunningSandbox.run { sandbox in
             for (fault, message) in [

@@ -123,7 +123,7 @@ struct NotificationTests {
         }
     }
 
-    @Test("A test notification is sent, and its status tells the attempts")
+    @Test("A test notification is sent, and its status lists the attempts")
     func test() async throws {
         try await sending { sandbox, receiver in
             let checking = try Checking()

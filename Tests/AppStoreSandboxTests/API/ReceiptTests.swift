@@ -24,7 +24,7 @@ struct ReceiptTests {
         return Array(try #require(Data(base64Encoded: text)))
     }
 
-    @Test("The app receipt is genuine under the printed root, and holds all but finished consumables")
+    @Test("The app receipt is genuine under the printed root, and contains all but finished consumables")
     func appReceipt() async throws {
         try await RunningSandbox.run { sandbox in
             let basic = try await sandbox.buy(Sold.basic)

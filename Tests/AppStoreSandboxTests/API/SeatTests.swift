@@ -53,7 +53,7 @@ struct SeatTests {
                 }?.message == "App transaction id not found.")
             try await sandbox.post("subscriptions/\(bought)/unclaim-seats", "{\"claims\": [\"\(second ?? "")\"]}")
             #expect(try await client.getSeatInfo(bought).assignedSeatClaimIds == [])
-            #expect(try await sandbox.told() == ["SUBSCRIBED/INITIAL_BUY", "UNCLAIM_SEATS"])
+            #expect(try await sandbox.notifications() == ["SUBSCRIBED/INITIAL_BUY", "UNCLAIM_SEATS"])
         }
     }
 
@@ -118,7 +118,7 @@ struct SeatTests {
         try shop.engine.refundSeats(1, of: bought.id, at: shop.now)
         try shop.engine.removeSeats(4, from: bought.id, at: shop.now)
         #expect(
-            shop.told() == [
+            shop.takeNotifications() == [
                 "SUBSCRIBED/INITIAL_BUY", "DID_CHANGE_RENEWAL_PREF/INCREASE_QUANTITY", "REFUND/SEATS",
                 "DID_CHANGE_RENEWAL_PREF/DECREASE_QUANTITY",
             ])

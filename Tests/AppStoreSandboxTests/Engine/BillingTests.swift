@@ -10,7 +10,7 @@ struct BillingTests {
         var shop = try Shop { $0.gracePeriodDays = grace }
         let bought = try shop.buy(Sold.basic)
         try shop.engine.failBilling(bought.id, at: shop.now)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         shop.pass(Shop.monthly)
         return (shop, bought.id)
     }
@@ -26,9 +26,9 @@ struct BillingTests {
         #expect(events.first?.renewalInfo?.isInBillingRetryPeriod == true)
         #expect(events.first?.renewalInfo?.expirationIntent == .billingError)
         shop.pass(60 * day - 1)
-        #expect(shop.told().isEmpty)
+        #expect(shop.takeNotifications().isEmpty)
         shop.pass(1)
-        #expect(shop.told() == ["EXPIRED/BILLING_RETRY"])
+        #expect(shop.takeNotifications() == ["EXPIRED/BILLING_RETRY"])
         #expect(try shop.subscription(id).phase == .expired(.billingError))
     }
 
@@ -43,17 +43,17 @@ struct BillingTests {
         let expires = try shop.subscription(id).expiresDate
         #expect(events.first?.renewalInfo?.gracePeriodExpiresDate == expires + 16 * day)
         shop.pass(16 * day)
-        #expect(shop.told() == ["GRACE_PERIOD_EXPIRED"])
+        #expect(shop.takeNotifications() == ["GRACE_PERIOD_EXPIRED"])
         #expect(try shop.subscription(id).status == .billingRetry)
         shop.pass(44 * day)
-        #expect(shop.told() == ["EXPIRED/BILLING_RETRY"])
+        #expect(shop.takeNotifications() == ["EXPIRED/BILLING_RETRY"])
     }
 
     @Test("Recovery within the grace period continues the period without a gap: DID_RENEW with BILLING_RECOVERY")
     func recoveryInGrace() throws {
         var (shop, id) = try failing(grace: 16)
         let ended = try shop.subscription(id).expiresDate
-        _ = shop.told()
+        _ = shop.takeNotifications()
         shop.pass(day)
         try shop.engine.recoverBilling(id, at: shop.now)
         let events = shop.engine.takeEvents()
@@ -66,7 +66,7 @@ struct BillingTests {
     func recoveryInRetry() throws {
         var (shop, id) = try failing(grace: nil)
         shop.pass(3 * day)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.recoverBilling(id, at: shop.now)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["DID_RENEW/BILLING_RECOVERY"])
@@ -77,16 +77,16 @@ struct BillingTests {
     @Test("Buying the same product again while it is unpaid recovers it")
     func buyingAgain() throws {
         var (shop, _) = try failing(grace: nil)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.buy(Sold.basic)
-        #expect(shop.told() == ["DID_RENEW/BILLING_RECOVERY"])
+        #expect(shop.takeNotifications() == ["DID_RENEW/BILLING_RECOVERY"])
     }
 
     @Test("Cancelling while unpaid ends the subscription at once")
     func cancelling() throws {
         var (shop, id) = try failing(grace: 16)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.cancel(id, at: shop.now)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "EXPIRED/VOLUNTARY"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "EXPIRED/VOLUNTARY"])
     }
 }

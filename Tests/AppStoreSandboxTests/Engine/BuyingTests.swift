@@ -4,7 +4,7 @@ import Testing
 
 struct BuyingTests {
     @Test(
-        "A one-time purchase of each type is told as ONE_TIME_CHARGE",
+        "A one-time purchase of each type sends ONE_TIME_CHARGE",
         arguments: [
             (Sold.coins, ProductType.consumable), (Sold.unlock, .nonConsumable),
             (Sold.season, .nonRenewingSubscription),
@@ -12,14 +12,14 @@ struct BuyingTests {
     func oneTime(product: String, type: ProductType) throws {
         var shop = try Shop()
         let bought = try shop.buy(product)
-        #expect(shop.told() == ["ONE_TIME_CHARGE"])
+        #expect(shop.takeNotifications() == ["ONE_TIME_CHARGE"])
         #expect(bought.payload.type == type)
         #expect(bought.payload.transactionId == bought.payload.originalTransactionId)
         #expect(bought.payload.transactionReason == .purchase)
         #expect(bought.payload.expiresDate == nil && bought.payload.webOrderLineItemId == nil)
     }
 
-    @Test("A first subscription is told as SUBSCRIBED with INITIAL_BUY and lasts a month of five minutes")
+    @Test("A first subscription sends SUBSCRIBED with INITIAL_BUY and lasts a month of five minutes")
     func subscription() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
@@ -56,7 +56,7 @@ struct BuyingTests {
         #expect(refusal { try shop.buy(Sold.basic) } == .alreadyOwned)
     }
 
-    @Test("What cannot be bought is refused with its reason")
+    @Test("An impossible purchase is rejected with its reason")
     func refusals() throws {
         var shop = try Shop()
         #expect(refusal { try shop.buy("com.example.app.nothing") } == .unknownProduct)
@@ -72,7 +72,7 @@ struct BuyingTests {
         for order in orders {
             #expect(refusal { _ = try shop.engine.buy(order, at: shop.now) } == .invalidRequest)
         }
-        #expect(shop.told().isEmpty)
+        #expect(shop.takeNotifications().isEmpty)
     }
 
     @Test(
@@ -111,9 +111,9 @@ struct BuyingTests {
         let bought = try shop.buy(Sold.basic)
         try shop.engine.cancel(bought.id, at: shop.now)
         shop.pass(Shop.monthly)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         let again = try shop.buy(Sold.premium)
-        #expect(shop.told() == ["SUBSCRIBED/RESUBSCRIBE"])
+        #expect(shop.takeNotifications() == ["SUBSCRIBED/RESUBSCRIBE"])
         #expect(again.originalId == bought.id && again.id != bought.id)
         #expect(again.payload.productId == Sold.premium)
         #expect(again.payload.originalPurchaseDate == bought.payload.purchaseDate)

@@ -24,7 +24,7 @@ struct OfferTests {
         let key = try DeveloperKey.known()
         var shop = try Shop { $0.key = key }
         let bought = try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         return (shop, bought)
     }
 
@@ -116,15 +116,15 @@ struct OfferTests {
     func offerCode() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic, by: "ada", .offerCode("SPRING"))
-        #expect(shop.told() == ["SUBSCRIBED/INITIAL_BUY"])
+        #expect(shop.takeNotifications() == ["SUBSCRIBED/INITIAL_BUY"])
         #expect(bought.payload.offerType == .offerCode && bought.payload.offerIdentifier == "SPRING")
         #expect(bought.payload.price == 990)
         try shop.buy(Sold.premium, .offerCode("SPRING"))
-        #expect(shop.told() == ["OFFER_REDEEMED/UPGRADE"])
+        #expect(shop.takeNotifications() == ["OFFER_REDEEMED/UPGRADE"])
         #expect(refusal { try shop.buy(Sold.premium, .offerCode("AUTUMN")) } == .unknownOffer)
     }
 
-    @Test("A win-back offer is for those whose subscription has ended, and is told as RESUBSCRIBE")
+    @Test("A win-back offer is for customers with an expired subscription, and sends RESUBSCRIBE")
     func winBack() throws {
         var (shop, bought) = try subscribed()
         #expect(refusal { try shop.buy(Sold.basic, .winBack("return")) } == .notEligible)
@@ -133,7 +133,7 @@ struct OfferTests {
         let ended = shop.engine.takeEvents().last
         #expect(ended?.renewalInfo?.eligibleWinBackOfferIds == ["return"])
         let again = try shop.buy(Sold.basic, .winBack("return"))
-        #expect(shop.told() == ["SUBSCRIBED/RESUBSCRIBE"])
+        #expect(shop.takeNotifications() == ["SUBSCRIBED/RESUBSCRIBE"])
         #expect(again.payload.offerType == .winBack && again.payload.price == 0)
     }
 

@@ -9,9 +9,9 @@ struct PlanTests {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
         shop.pass(Shop.minute)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         let upgraded = try shop.engine.changePlan(bought.id, to: Sold.premium, at: shop.now)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_PREF/UPGRADE"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_PREF/UPGRADE"])
         #expect(upgraded.payload.productId == Sold.premium && upgraded.originalId == bought.id)
         #expect(upgraded.payload.purchaseDate == shop.now)
         #expect(try shop.engine.transaction(bought.id).payload.isUpgraded == true)
@@ -22,7 +22,7 @@ struct PlanTests {
     func downgrade() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.premium)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         _ = try shop.engine.changePlan(bought.id, to: Sold.basic, at: shop.now)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"])
@@ -40,9 +40,9 @@ struct PlanTests {
         var shop = try Shop()
         let bought = try shop.buy(Sold.premium)
         _ = try shop.engine.changePlan(bought.id, to: Sold.basic, at: shop.now)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         _ = try shop.engine.changePlan(bought.id, to: Sold.premium, at: shop.now)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_PREF"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_PREF"])
         #expect(try shop.subscription(bought.id).autoRenewProductId == Sold.premium)
     }
 
@@ -50,9 +50,9 @@ struct PlanTests {
     func crossgrade() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         _ = try shop.engine.changePlan(bought.id, to: Sold.basicYear, at: shop.now)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"])
 
         let month = try #require(Sold.month)
         let twins = ["a", "b"].map {
@@ -70,9 +70,9 @@ struct PlanTests {
     func buyingIsChanging() throws {
         var shop = try Shop()
         try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.buy(Sold.premium)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_PREF/UPGRADE"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_PREF/UPGRADE"])
     }
 
     @Test("A plan of another group, or after the end, is refused")

@@ -6,7 +6,7 @@ struct PriceTests {
     private func raised(needsConsent: Bool) throws -> (Shop, String) {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.setPrice(Sold.basic, 6_990, needsConsent: needsConsent, at: shop.now)
         return (shop, bought.id)
     }
@@ -20,14 +20,14 @@ struct PriceTests {
         #expect(events.map(\.name) == ["PRICE_INCREASE/PENDING"])
         #expect(events.first?.renewalInfo?.priceIncreaseStatus == .pending)
         shop.pass(Shop.monthly)
-        #expect(shop.told() == ["EXPIRED/PRICE_INCREASE"])
+        #expect(shop.takeNotifications() == ["EXPIRED/PRICE_INCREASE"])
         #expect(try shop.subscription(id).phase == .expired(.noConsentToPriceIncrease))
     }
 
     @Test("With consent the next renewal has the new price: ACCEPTED")
     func accepted() throws {
         var (shop, id) = try raised(needsConsent: true)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.answerPriceIncrease(id, accepted: true, at: shop.now)
         shop.pass(Shop.monthly)
         let events = shop.engine.takeEvents()
@@ -39,12 +39,12 @@ struct PriceTests {
     @Test("Refusing consent switches renewal off")
     func refused() throws {
         var (shop, id) = try raised(needsConsent: true)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.answerPriceIncrease(id, accepted: false, at: shop.now)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"])
     }
 
-    @Test("An increase that needs no consent is told as ACCEPTED and applies at the next renewal")
+    @Test("A price increase without consent sends ACCEPTED and applies at the next renewal")
     func notified() throws {
         var (shop, _) = try raised(needsConsent: false)
         shop.pass(Shop.monthly)

@@ -7,7 +7,7 @@ struct RefundTests {
     func refund() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.refund(bought.id, reason: .issueWithinApp, at: shop.now)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["REFUND", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"])
@@ -16,7 +16,7 @@ struct RefundTests {
         #expect(payload.revocationType == .refundFull && payload.revocationPercentage == 100_000)
         #expect(events.first?.status == .revoked)
         shop.pass(10 * Shop.monthly)
-        #expect(shop.told().isEmpty)
+        #expect(shop.takeNotifications().isEmpty)
         #expect(refusal { try shop.engine.refund(bought.id, at: shop.now) } == .notPossible)
     }
 
@@ -25,9 +25,9 @@ struct RefundTests {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
         shop.pass(Shop.monthly)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.refund(bought.id, at: shop.now)
-        #expect(shop.told() == ["REFUND"])
+        #expect(shop.takeNotifications() == ["REFUND"])
         #expect(try shop.subscription(bought.id).status == .active)
     }
 
@@ -47,28 +47,28 @@ struct RefundTests {
     func request() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.coins)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.requestRefund(bought.id, reason: .unintendedPurchase, at: shop.now)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["CONSUMPTION_REQUEST"])
         #expect(events.first?.consumptionRequestReason == .unintendedPurchase)
         shop.pass(4_999)
-        #expect(shop.told().isEmpty)
+        #expect(shop.takeNotifications().isEmpty)
         shop.pass(1)
-        #expect(shop.told() == ["REFUND"])
+        #expect(shop.takeNotifications() == ["REFUND"])
     }
 
-    @Test("A refund that was asked for can be declined: REFUND_DECLINED")
+    @Test("A requested refund can be declined: REFUND_DECLINED")
     func declined() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.unlock)
         #expect(refusal { try shop.engine.declineRefund(bought.id, at: shop.now) } == .notPossible)
         try shop.engine.requestRefund(bought.id, reason: .other, at: shop.now)
         #expect(refusal { try shop.engine.requestRefund(bought.id, reason: .other, at: shop.now) } == .notPossible)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.declineRefund(bought.id, at: shop.now)
         shop.pass(Shop.monthly)
-        #expect(shop.told() == ["REFUND_DECLINED"])
+        #expect(shop.takeNotifications() == ["REFUND_DECLINED"])
         #expect(try shop.engine.transaction(bought.id).isRevoked == false)
     }
 
@@ -77,13 +77,13 @@ struct RefundTests {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
         try shop.engine.refund(bought.id, at: shop.now)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.reverseRefund(bought.id, at: shop.now)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["REFUND_REVERSED"])
         #expect(events.first?.transaction?.revocationDate == nil && events.first?.status == .active)
         shop.pass(Shop.monthly)
-        #expect(shop.told() == ["EXPIRED/VOLUNTARY"])
+        #expect(shop.takeNotifications() == ["EXPIRED/VOLUNTARY"])
     }
 
     @Test("A reversed refund makes its period the current one again if it ends after the periods bought since")
@@ -100,9 +100,9 @@ struct RefundTests {
         let subscription = try shop.subscription(year.id)
         #expect(subscription.status == .active && subscription.transactionId == year.id)
         #expect(subscription.productId == Sold.basicYear && subscription.expiresDate == year.payload.expiresDate)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         shop.pass(13 * Shop.monthly)
-        #expect(shop.told() == ["EXPIRED/VOLUNTARY"])
+        #expect(shop.takeNotifications() == ["EXPIRED/VOLUNTARY"])
     }
 
     @Test("A reversed refund restores a period that runs after the periods bought since have expired")
@@ -145,14 +145,14 @@ struct RefundTests {
         try shop.engine.reverseRefund(premium.id, at: shop.now)
         #expect(try shop.subscription(premium.id).productId == Sold.premium)
         #expect(try shop.subscription(premium.id).expiresDate == premium.payload.expiresDate)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         shop.pass(Shop.monthly)
         let subscription = try shop.subscription(premium.id)
         #expect(subscription.status == .active && subscription.transactionId == year.id)
         #expect(subscription.expiresDate == year.payload.expiresDate)
-        #expect(shop.told() == [])
+        #expect(shop.takeNotifications() == [])
         shop.pass(12 * Shop.monthly)
-        #expect(shop.told() == ["DID_RENEW"])
+        #expect(shop.takeNotifications() == ["DID_RENEW"])
     }
 
     @Test("A refunded non-consumable can be bought again")

@@ -8,9 +8,9 @@ struct RenewalTests {
     func renews() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         shop.pass(Shop.monthly - 1)
-        #expect(shop.told().isEmpty)
+        #expect(shop.takeNotifications().isEmpty)
         shop.pass(1)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["DID_RENEW"])
@@ -28,17 +28,19 @@ struct RenewalTests {
         let bought = try shop.buy(Sold.basic)
         shop.pass(100 * Shop.monthly)
         #expect(
-            shop.told() == ["SUBSCRIBED/INITIAL_BUY"] + Array(repeating: "DID_RENEW", count: 6) + ["EXPIRED/VOLUNTARY"])
+            shop.takeNotifications() == ["SUBSCRIBED/INITIAL_BUY"] + Array(repeating: "DID_RENEW", count: 6) + [
+                "EXPIRED/VOLUNTARY"
+            ])
         #expect(try shop.subscription(bought.id).phase == .expired(.cancelled))
         #expect(try shop.subscription(bought.id).expiresDate == Shop.opening + 7 * Shop.monthly)
     }
 
-    @Test("Without a maximum a subscription goes on")
+    @Test("Without a maximum a subscription continues")
     func noMaximum() throws {
         var shop = try Shop { $0.maximumRenewals = nil }
         try shop.buy(Sold.basic)
         shop.pass(100 * Shop.monthly)
-        #expect(shop.told().count == 101)
+        #expect(shop.takeNotifications().count == 101)
     }
 
     @Test(
@@ -68,7 +70,7 @@ struct RenewalTests {
     func cancel() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.cancel(bought.id, at: shop.now)
         let events = shop.engine.takeEvents()
         #expect(events.map(\.name) == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED"])
@@ -84,10 +86,10 @@ struct RenewalTests {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
         try shop.engine.cancel(bought.id, at: shop.now)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         try shop.engine.enableAutoRenewal(bought.id, at: shop.now)
         shop.pass(Shop.monthly)
-        #expect(shop.told() == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", "DID_RENEW"])
+        #expect(shop.takeNotifications() == ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED", "DID_RENEW"])
         #expect(refusal { try shop.engine.enableAutoRenewal(bought.id, at: shop.now) } == .notPossible)
     }
 
@@ -96,9 +98,9 @@ struct RenewalTests {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)
         try shop.engine.setForSale(Sold.basic, false, at: shop.now)
-        _ = shop.told()
+        _ = shop.takeNotifications()
         shop.pass(Shop.monthly)
-        #expect(shop.told() == ["EXPIRED/PRODUCT_NOT_FOR_SALE"])
+        #expect(shop.takeNotifications() == ["EXPIRED/PRODUCT_NOT_FOR_SALE"])
         #expect(try shop.subscription(bought.id).phase == .expired(.productUnavailable))
     }
 
@@ -110,7 +112,7 @@ struct RenewalTests {
         #expect(shop.engine.now == Shop.opening + Shop.monthly)
     }
 
-    @Test("What happens at one time of a clock that stands still is signed at different dates, in order")
+    @Test("Events at one time of a stopped clock are signed at different dates, in order")
     func signingDates() throws {
         var shop = try Shop()
         let bought = try shop.buy(Sold.basic)

@@ -9,7 +9,7 @@ struct SandboxErrorTests {
         } catch { return error as? SandboxError }
     }
 
-    @Test("Two errors are equal when their codes are, whatever their words")
+    @Test("Two errors are equal if their codes are equal")
     func equality() throws {
         var shop = try Shop()
         let unknown = try #require(error { try shop.buy("com.example.app.nothing") })

@@ -75,7 +75,7 @@ struct EnrichmentTests {
             #expect(first.seen == 1 && first.asked == 1 && first.completed == 1 && first.failed == 0)
             let open = try await CustomerEnrichment.openCustomers(of: store, in: [Self.scope])
             #expect(open.map(\.customers) == [0] && open.map(\.purchases) == [0])
-            // The newest first; the coins are ada's, of whom that answer was.
+            // The newest first; the coins belong to ada, whom that answer covered.
             #expect(transport.asked == [coins, ids[1]])
             let customer = try #require(try await store.customer([token], in: Self.scope))
             #expect(customer.transactions.count == 3)
@@ -85,7 +85,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A customer is unknown only if the App Store knows none of the ids; signed ones are asked about first")
+    @Test("A customer is unknown only if the App Store knows none of the ids; signed ids are queried first")
     func recordedIds() async throws {
         try await playing { sandbox, store in
             let bought = try await sandbox.buy(Sold.basic)
@@ -105,7 +105,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A failure after a good answer is told, and what was learned stays")
+    @Test("A failure after a good answer is reported, and the stored facts stay")
     func failureHalfWay() async throws {
         try await playing { sandbox, store in
             let ids = [try await sandbox.buy(Sold.basic), try await sandbox.buy(Sold.basic, by: "grace")]
@@ -126,7 +126,7 @@ struct EnrichmentTests {
     }
 
     @Test(
-        "A bare id that production does not know, or refuses because the app has no release, is looked for in the sandbox",
+        "A bare id that production does not know, or refuses because the app has no release, is looked up in the sandbox",
         arguments: [401, 404])
     func fallback(status: Int) async throws {
         try await playing { sandbox, store in
@@ -136,7 +136,7 @@ struct EnrichmentTests {
                 try reader(production, sandbox, .production), fallback: try reader(WatchedTransport(), sandbox))
             let counts = try await CustomerEnrichment(apps: [app], store: store).complete(ids: [bought, Self.nowhere])
             #expect(counts.seen == 2 && counts.completed == 1)
-            // Whom production refuses it may know: the sandbox cannot say that nobody does.
+            // Production may know a customer that it rejects: the sandbox cannot prove that the id is unknown.
             #expect(counts.unknown == (status == 404 ? 1 : 0) && counts.failed == (status == 401 ? 1 : 0))
             let known = try await CustomerEnrichment(apps: [app], store: store).complete(ids: [bought])
             #expect(known.known == 1 && production.asked.filter { $0 == bought }.count == 1)
@@ -172,7 +172,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("What the App Store does not know is asked about once, and again after the time that the caller sets")
+    @Test("An unknown id is queried once, and again after the period that the caller sets")
     func unknownOnce() async throws {
         let clock = SteppedClock(start: 1_800_000_000_000)
         try await playing { sandbox, store in
@@ -306,7 +306,7 @@ struct EnrichmentTests {
                 ids: [bought, Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
             #expect(counts.completed == 1 && counts.unknown == 1 && other.asked == [bought, Self.nowhere])
             #expect(found[Self.nowhere] == .unknown)
-            // In one run an id counts once; a later run says that it was not asked about.
+            // In one run an id counts once; a later run states that it was not queried.
             let later = CustomerEnrichment(apps: apps, store: store)
             let again = try await later.complete(ids: [Self.nowhere], events: .init(onBareId: { found[$0] = $1 }))
             #expect(again.asked == 0 && again.seen <= 1 && again.remembered == again.seen)
@@ -314,7 +314,7 @@ struct EnrichmentTests {
         }
     }
 
-    /// So many customers with one purchase each, of which a receipt states nothing but the id.
+    /// So many customers with one purchase each; a receipt states only the id.
     private func stocked(_ count: Int, _ sandbox: RunningSandbox, _ store: SQLiteTransactionStore) async throws
         -> [String]
     {
@@ -325,7 +325,7 @@ struct EnrichmentTests {
     }
 
     /// Sends each query once, by this clock, and leaves longer waits to the run.
-    private static func impatient(_ clock: SteppedClock, _ sandbox: RunningSandbox) -> APIClientConfiguration {
+    private static func shortTimeouts(_ clock: SteppedClock, _ sandbox: RunningSandbox) -> APIClientConfiguration {
         var limits = APIClientConfiguration(
             baseURL: sandbox.url, timeout: .seconds(300), rateBudgets: RateBudgets(maximumWait: .seconds(60)),
             retryPolicy: .never)
@@ -349,7 +349,7 @@ struct EnrichmentTests {
                 return number > 10 && clock.now < over ? .init(status: 503, body: []) : nil
             }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                apps: [.init(try reader(transport, sandbox, configuration: Self.shortTimeouts(clock, sandbox)))],
                 store: store, clock: clock.clock)
             let counts = try await enrichment.completeCustomers(of: store)
             // Those that were under way together, and one a minute.
@@ -365,7 +365,7 @@ struct EnrichmentTests {
             _ = try await stocked(40, sandbox, store)
             let transport = WatchedTransport { _ in .init(status: 503, body: []) }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                apps: [.init(try reader(transport, sandbox, configuration: Self.shortTimeouts(clock, sandbox)))],
                 store: store, clock: clock.clock)
             await #expect(throws: AppStoreUnreachable.self) {
                 try await enrichment.completeCustomers(of: store)
@@ -388,7 +388,7 @@ struct EnrichmentTests {
                 return first ? .init(status: 429, retryAfter: "1800000000000000", body: []) : nil
             }
             let enrichment = CustomerEnrichment(
-                apps: [.init(try reader(transport, sandbox, configuration: Self.impatient(clock, sandbox)))],
+                apps: [.init(try reader(transport, sandbox, configuration: Self.shortTimeouts(clock, sandbox)))],
                 store: store, clock: clock.clock)
             #expect(try await enrichment.completeCustomers(of: store).completed == 2)
             #expect(clock.now <= 1_800_000_000_000 + 86_400_000)
@@ -419,7 +419,7 @@ struct EnrichmentTests {
         }
     }
 
-    @Test("A key that is taken away meanwhile ends the run, and what was completed stays")
+    @Test("A key that is revoked meanwhile ends the run, and completed customers stay")
     func revokedKey() async throws {
         try await playing { sandbox, store in
             _ = try await stocked(100, sandbox, store)
@@ -489,7 +489,7 @@ struct EnrichmentTests {
     }
 }
 
-/// A clock that goes on where a task waits, and takes no time.
+/// A clock that advances when a task waits, and takes no time.
 private final class SteppedClock: Sendable {
     private let start: Int64
     private let passed = Mutex(Duration.zero)
@@ -508,7 +508,7 @@ private final class SteppedClock: Sendable {
     }
 }
 
-/// Remembers about which ids a history was asked for, and answers some by itself.
+/// Records the ids of requested histories, and answers some without the sandbox.
 private final class WatchedTransport: APITransport {
     private let ids = Mutex<[String]>([])
     private let next = AsyncHTTPClientTransport()

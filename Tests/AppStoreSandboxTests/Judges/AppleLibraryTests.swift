@@ -13,7 +13,7 @@ struct AppleLibraryTests {
         #expect(status == 0 && output.contains("endpoints: 17") && output.contains("notifications: "), "\(output)")
     }
 
-    @Test("The judge sees a root that is not the sandbox's, and a token of another key")
+    @Test("The check detects a root that is not the sandbox's, and a token of another key")
     func refuses() async throws {
         let root = try SandboxRoots().receipts
         let other = try await AppleLibrary.judge { $0.merging(["root": root]) { $1 } }
@@ -38,11 +38,11 @@ enum AppleLibrary {
                 $0.sandbox.gracePeriodDays = 3
             })
             return try await RunningSandbox.run(setup) { sandbox in
-                let told = change([
+                let settings = change([
                     "url": sandbox.url, "root": try SandboxRoots().signedData, "key": try DeveloperKey.pem(),
                     "keyId": DeveloperKey.keyID, "issuerId": DeveloperKey.issuerID, "bundleId": "com.example.app",
                 ])
-                return try await run("sandbox/check_sandbox.py", told)
+                return try await run("sandbox/check_sandbox.py", settings)
             }
         }
     }

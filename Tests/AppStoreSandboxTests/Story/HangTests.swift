@@ -46,7 +46,7 @@ private final class Counter: Sendable {
     }
 
     private func playing(
-        patience: Duration, _ body: @Sendable (RunningSandbox, _ endpoint: String) async throws -> Void
+        timeout: Duration, _ body: @Sendable (RunningSandbox, _ endpoint: String) async throws -> Void
     ) async throws {
         let story = StoryTests()
         let asking = try story.asking(Freshness(source: .appStore, maximumAge: 0))
@@ -55,7 +55,7 @@ private final class Counter: Sendable {
             configuration.endpoint.apps.append(
                 AppConfiguration(bundleId: "com.example.other", freshness: Freshness(source: .local)))
             configuration.limits.concurrentRequests = 2
-            configuration.timeouts.appStore = patience
+            configuration.timeouts.appStore = timeout
         }
         try await story.playing(change) { sandbox, _, endpoint in try await body(sandbox, endpoint) }
     }
@@ -63,7 +63,7 @@ private final class Counter: Sendable {
     @Test(
         "While the App Store hangs, requests that do not need it are answered, more of them wait than there are slots")
     func others() async throws {
-        try await playing(patience: .seconds(120)) { sandbox, endpoint in
+        try await playing(timeout: .seconds(120)) { sandbox, endpoint in
             let (asked, local) = try await receipts(sandbox)
             let url = "\(endpoint)/sandbox/verifyReceipt"
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
@@ -83,7 +83,7 @@ private final class Counter: Sendable {
                     #expect(status == 400)
                 }
                 #expect(answered.value == 0)
-                // Those that wait go on when it answers again.
+                // Waiting requests continue when it answers again.
                 try await sandbox.call("DELETE", "faults")
                 try await group.waitForAll()
             }
@@ -92,12 +92,12 @@ private final class Counter: Sendable {
 
     @Test("Answers that come too late open the circuit breaker, and no call is left over")
     func breaker() async throws {
-        try await playing(patience: .seconds(10)) { sandbox, endpoint in
+        try await playing(timeout: .seconds(10)) { sandbox, endpoint in
             let (asked, _) = try await receipts(sandbox)
             let url = "\(endpoint)/sandbox/verifyReceipt"
             try await sandbox.post("faults", "{\"kind\": \"hang\"}")
             // On a busy machine a call may begin so late that it is abandoned and does not count, or the pause of the breaker
-            // may be over before all have asked again. Such a round says nothing.
+            // may be over before all have retried. Such a round proves nothing.
             try await eventually("the breaker is open, and no request is sent", within: 300) {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for receipt in asked {

@@ -5,7 +5,7 @@ import TransactionStore
 import VerifyReceipt
 import VerifyReceiptServer
 
-/// The story where the endpoint asks only after a while, and hears of some things only.
+/// The story where the endpoint queries only after a while, and receives only some notifications.
 extension StoryTests {
     /// The endpoint's time, which is the sandbox's.
     private final class Hands: Sendable {
@@ -26,7 +26,7 @@ extension StoryTests {
         try asking(Freshness(source: .appStore, maximumAge: maximumAge, isRequired: true))
     }
 
-    /// What happens until the next call is told, or is not.
+    /// Whether events until the next call are notified.
     @inline(never)
     private func notify(_ isHeard: Bool, _ sandbox: RunningSandbox, _ server: String) async throws {
         try await sandbox.call(
@@ -56,7 +56,7 @@ extension StoryTests {
         }
     }
 
-    @Test("Within the maximum age the store answers with what it heard; after it, with the truth")
+    @Test("Within the maximum age the store answers from stored facts; after it, the App Store is queried")
     func lostRefund() async throws {
         let hands = Hands()
         // A month lasts five minutes.

@@ -117,7 +117,7 @@ import Testing
             })
     }
 
-    @Test("Notifications in any order, and answers of the API after lost ones, resolve to what the sandbox says")
+    @Test("Notifications in any order, and answers of the API after lost ones, resolve to the state of the sandbox")
     func documentsResolveToTheSandbox() throws {
         var generator = SeededGenerator(seed: 5)
         var compared: [SubscriptionStatus: Int] = [:]
@@ -189,7 +189,7 @@ import Testing
     ) -> Int {
         var count = 0
         for subscription in story.shop.engine.subscriptions(of: customer) where subscription.sharedFrom == nil {
-            // A customer with several own subscriptions in a group is asked for by the last one.
+            // A customer with several own subscriptions in a group is requested by the last one.
             guard customer.subscriptions[subscription.group] == subscription.originalTransactionId else { continue }
             let offers = story.shop.engine.catalog.products.values.flatMap { product in
                 product.offers.filter { $0.type == .winBack && product.group == subscription.group }.map {

@@ -47,7 +47,7 @@ struct StoryTests {
     /// A sandbox, and an endpoint with a store that believes it.
     ///
     /// - Parameters:
-    ///   - change: how the endpoint hears of what happens; it is given the address of the sandbox.
+    ///   - change: how the endpoint gets events; it has the address of the sandbox.
     ///   - clock: the endpoint's time; the machine's if nil.
     @inline(never)
     func playing(
@@ -81,7 +81,7 @@ struct StoryTests {
         try await store.close()
     }
 
-    /// The endpoint asks the sandbox's API.
+    /// The endpoint queries the sandbox's API.
     func asking(
         _ freshness: Freshness
     ) throws -> @Sendable (inout VerifyReceiptServerConfiguration, String) -> Void {
@@ -153,7 +153,7 @@ struct StoryTests {
         }
     }
 
-    @Test("Where notifications were missed, a call of the API tells that the customer cancelled")
+    @Test("If notifications were missed, an API call shows that the customer cancelled")
     func cancellationByCall() async throws {
         try await playing(asking(Freshness(source: .appStore, maximumAge: 0))) { sandbox, _, server in
             let endpoint = server + "/sandbox/verifyReceipt"
@@ -179,7 +179,7 @@ struct StoryTests {
         }
     }
 
-    @Test("Customers of a store and bare ids are completed, once, and what is unknown is counted")
+    @Test("Customers of a store and bare ids are completed, once, and unknown ids are counted")
     func enrichment() async throws {
         try await playing { sandbox, store, server in
             let bought = try await sandbox.buy(Sold.basic)

@@ -5,7 +5,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A server that takes notifications, and answers as it is told.
+/// A server that receives notifications, and returns configured answers.
 final class Receiver: Sendable {
     private struct State {
         var bodies: [[UInt8]] = []

@@ -69,7 +69,7 @@ struct RunningSandbox: Sendable {
 
     /// `TYPE` or `TYPE/SUBTYPE` of all notifications.
     @inline(never)
-    func told() async throws -> [String] {
+    func notifications() async throws -> [String] {
         let list = try await call("GET", "notifications")["notifications"]?.array ?? []
         return list.map {
             [$0["notificationType"]?.string, $0["subtype"]?.string].compactMap { $0 }.joined(separator: "/")

@@ -69,7 +69,7 @@ struct Shop {
         engine.advance(to: now)
     }
 
-    /// Buys without an offer unless told otherwise.
+    /// Buys without an offer by default.
     @discardableResult
     mutating func buy(
         _ product: String, by customer: String = "ada", _ redemption: SandboxOrder.Redemption = .withoutOffer
@@ -78,7 +78,7 @@ struct Shop {
     }
 
     /// `TYPE` or `TYPE/SUBTYPE` of what happened since the last time.
-    mutating func told() -> [String] { engine.takeEvents().map(\.name) }
+    mutating func takeNotifications() -> [String] { engine.takeEvents().map(\.name) }
 
     func subscription(_ id: String) throws -> SandboxSubscription { try engine.subscription(id) }
 }

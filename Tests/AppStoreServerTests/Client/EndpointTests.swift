@@ -136,7 +136,7 @@ import Testing
         #expect(transport.requests.first?.url == "http://127.0.0.1:8080/store/inApps/v1/transactions/1")
     }
 
-    @Test("What Apple answers comes back: one response of each kind")
+    @Test("Apple's answers are returned: one response of each kind")
     func responses() async throws {
         func client(_ value: some Encodable) throws -> AppStoreServerAPIClient {
             let body = [UInt8](try JSONEncoder().encode(value))

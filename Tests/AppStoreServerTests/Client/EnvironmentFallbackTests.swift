@@ -5,7 +5,7 @@ import Testing
 @Suite struct EnvironmentFallbackTests {
     private typealias Release = EnvironmentFallback.ProductionRelease
 
-    /// What comes of one answer from production and one from the sandbox, and how often each was asked.
+    /// The result of one answer from production and one from the sandbox, and the number of calls to each.
     private func outcome(
         _ production: APITransportResponse, _ sandbox: APITransportResponse, _ release: Release = .unknown
     ) async throws -> (found: Environment?, error: AppStoreServerAPIError?, calls: [Int]) {
@@ -22,19 +22,19 @@ import Testing
         return (found, error, [first.requests.count, second.requests.count])
     }
 
-    @Test("What production knows is not asked of the sandbox")
+    @Test("Transactions that production knows are not looked up in the sandbox")
     func production() async throws {
         let (found, error, calls) = try await outcome(.json("{}"), .json("{}"))
         #expect(found == .production && error == nil && calls == [1, 0])
     }
 
-    @Test("An unknown transaction is looked for in the sandbox", arguments: [4_040_010, 4_040_005] as [Int64])
+    @Test("An unknown transaction is looked up in the sandbox", arguments: [4_040_010, 4_040_005] as [Int64])
     func unknownTransaction(code: Int64) async throws {
         let (found, error, calls) = try await outcome(.refusal(code), .json("{}"), .released)
         #expect(found == .sandbox && error == nil && calls == [1, 1])
     }
 
-    @Test("A transaction that neither knows is unknown", arguments: [4_040_010, 4_040_005] as [Int64])
+    @Test("A transaction unknown to both is unknown", arguments: [4_040_010, 4_040_005] as [Int64])
     func nowhere(code: Int64) async throws {
         let (found, error, _) = try await outcome(.refusal(code), .refusal(code))
         #expect(found == nil && error?.code?.rawValue == code && error?.isUnknownTransaction == true)

@@ -23,7 +23,7 @@ import Testing
         #expect(error.description.contains(code.name ?? "?"))
     }
 
-    @Test("Every code has an explanation of its own, one sentence that says what is wrong and what to do")
+    @Test("Every code has its own explanation, one sentence with the fault and what to do")
     func explanations() async throws {
         var seen: Set<String> = []
         for code in APIErrorCode.knownValues {
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "An answer that is not what the API describes is an error that names the place, not the value",
+        "An answer that does not match the API is an error that names the place, not the value",
         arguments: [
             ("", "not a JSON object"), ("[]", "its top"), ("null", "not a JSON object"),
             ("{\"hasMore\":", "not a JSON object"),

@@ -9,7 +9,7 @@ import Testing
         return .json(#"{"revision":"\#(revision)","hasMore":\#(more),"signedTransactions":[\#(list)]}"#)
     }
 
-    @Test("History goes on with the revision of the page before, and repeats the filter")
+    @Test("History continues with the revision of the previous page, and repeats the filter")
     func history() async throws {
         let transport = ScriptedTransport([
             page("r+1", more: true, ["a"]), page("r/2", more: true, ["b"]), page("r3", more: false, ["c"]),
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "More pages without a new token would go on for ever: an error",
+        "More pages without a new token are an error, not an endless loop",
         arguments: [#"{"hasMore":true}"#, #"{"hasMore":true,"revision":null}"#, #"{"hasMore":true,"revision":"r1"}"#])
     func stalled(body: String) async throws {
         let client = try Sample.client(ScriptedTransport([page("r1", more: true), .json(body)]))
@@ -81,7 +81,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("After a failure the same page is asked for again")
+    @Test("After a failure the same page is requested again")
     func failure() async throws {
         let transport = ScriptedTransport([
             page("r1", more: true, ["a"]), .refusal(4_000_005), page("r2", more: false, ["b"]),
@@ -96,7 +96,7 @@ import Testing
         #expect(transport.requests.map(\.query) == ["", "revision=r1", "revision=r1"])
     }
 
-    @Test("A page is asked for only when it is wanted")
+    @Test("A page is requested only when it is needed")
     func lazily() async throws {
         let transport = ScriptedTransport([page("r1", more: true)])
         let client = try Sample.client(transport)

@@ -68,7 +68,7 @@ import Testing
         #expect(clock.sleeps.count == 1)
     }
 
-    @Test("A share of the rate, and rates that the caller knows better")
+    @Test("A share of the rate, and rates that the caller sets")
     func shares() {
         let budgets = RateBudgets(share: 0.25, overrides: [.getTransactionInfo: 8, .lookUpOrderId: 0])
         #expect(budgets.requestsPerSecond(for: .getRefundHistory, in: .production) == 2.5)
@@ -112,7 +112,7 @@ import Testing
             }
             try await sleep(time)
             guard number == 1, let other = client.withLock({ $0 }) else { return }
-            // While the first call waits, another one is told to come back in half an hour.
+            // While the first call waits, another one gets Retry-After of half an hour.
             let error = try await apiError { try await other.requestTestNotification() }
             refused.withLock { $0 = error }
         }

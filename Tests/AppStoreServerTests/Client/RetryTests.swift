@@ -168,7 +168,7 @@ import Testing
         #expect(error.retryAfter.map { $0 - start } == wait)
     }
 
-    @Test("A cancelled task is not tried again, and what it throws is CancellationError")
+    @Test("A cancelled task is not retried, and throws CancellationError")
     func cancellation() async throws {
         let transport = ScriptedTransport { _, _ in
             try await Task.sleep(for: .seconds(600))
@@ -198,7 +198,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test("The observer is told of every attempt")
+    @Test("The observer gets every attempt")
     func observer() async throws {
         let attempts = Mutex<[APIAttempt]>([])
         let client = try Sample.client(
@@ -211,7 +211,7 @@ import Testing
         #expect(seen.map(\.retryDelay) == [.milliseconds(375), nil])
     }
 
-    @Test("An error of a transport that nobody knows counts as a broken connection")
+    @Test("An unknown error of a transport counts as a broken connection")
     func unknownTransportError() async throws {
         struct Odd: Error {}
         let transport = ScriptedTransport { _, _ in throw Odd() }

@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test("An answer that trickles in for ever is given up after the timeout")
+    @Test("An answer that arrives too slowly ends at the timeout")
     func trickle() async throws {
         let start = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n{"
         try await withServer(timeout: .milliseconds(200), attempts: 1, [.trickle(start)]) { client, _ in
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    @Test("After a cut, what must not be sent twice is not sent twice")
+    @Test("After a cut connection, requests that must not be repeated are not repeated")
     func cutOnce() async throws {
         try await withServer([.sendAndClose("")]) { client, server in
             let error = try #require(try await apiError { try await client.requestTestNotification() })
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test("A transport that is let go without shutdown closes by itself")
+    @Test("A transport that is released without shutdown closes automatically")
     func letGo() async throws {
         let transaction = transaction
         let server = try await LocalServer.start([.send(transaction)])

@@ -109,7 +109,7 @@ import Testing
         let clock = TestClock()
         let budget = Budget(clock)
         let client = try Self.client(ScriptedTransport([.json("{}")]), budget, clock)
-        // The second batch has two permits, of which one is used.
+        // The second batch has two permits, and one is used.
         for _ in 0..<2 { _ = try await client.getTransactionInfo("1") }
         #expect(budget.takes == [1, 2])
         clock.advance(by: SharedRateLimit.lifetime)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test(
-        "Permits that arrive after their time are not requested again and again: the client goes on with half of the limit"
+        "Permits that arrive after their time are not requested again and again: the client continues with half of the limit"
     )
     func late() async throws {
         let clock = TestClock()
@@ -188,7 +188,7 @@ import Testing
         #expect(budget.takes.count == count)
     }
 
-    @Test("After a 429 a client takes fewer permits of the shared budget, whose limit stays the whole one")
+    @Test("After a 429 a client takes fewer permits of the shared budget, whose limit stays the same")
     func adaptiveRate() async throws {
         let clock = TestClock()
         let budget = Budget(clock)

@@ -4,7 +4,7 @@ import Foundation
 import TestTraits
 import Testing
 
-/// Apple's Python client as an outside judge of what our client sends.
+/// Apple's Python client as an independent check of the requests of our client.
 @Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleClientTests {
     /// Not in Apple's client: one is deprecated, the seat endpoints are newer than it, the others have models only.
@@ -62,7 +62,7 @@ struct AppleClientTests {
     }
 }
 
-/// Apple's Python models as an outside judge of our JSON.
+/// Apple's Python models as an independent check of our JSON.
 @Suite(.enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct AppleModelTests {
     private func model(_ name: String, _ value: some Encodable) throws -> [String: any Sendable] {
@@ -144,7 +144,7 @@ struct AppleModelTests {
         try agree([["errorCodes": codes, "retryable": retryable]])
     }
 
-    @Test("The judge sees a member that is wrong, missing or too many, and an enumeration with a value too few")
+    @Test("The check detects a wrong, missing or extra member, and a missing enumeration value")
     func refusal() throws {
         let lines: [[String: any Sendable]] = [
             ["model": "TransactionInfoResponse", "value": ["signedTransactionInfo": 1] as [String: any Sendable]],

@@ -9,7 +9,7 @@ import Testing
 enum Judge {
     static let python = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_PYTHON"]
 
-    /// Runs a judge with the lines as its input.
+    /// Runs a check with the lines as its input.
     static func run(_ script: String, _ lines: [[String: any Sendable]] = []) throws -> (status: Int32, output: String)
     {
         let input = try lines.map { try JSONSerialization.data(withJSONObject: $0) + Data("\n".utf8) }.reduce(Data(), +)

@@ -72,7 +72,7 @@ struct SignatureJudgeTests {
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
-    @Test("The judge refuses a signature of another text or key")
+    @Test("The check rejects a signature of another text or key")
     func refusal() throws {
         var forged: [[String: any Sendable]] = []
         for (name, value) in [
@@ -90,7 +90,7 @@ struct SignatureJudgeTests {
         #expect(status == 1 && output.contains("agree: 0; disagree: \(forged.count)"), "\(output)")
     }
 
-    @Test("Nothing to judge is not agreement")
+    @Test("Without payloads there is no agreement")
     func nothing() throws {
         #expect(try Judge.run("signatures/verify_signatures.py").status == 2)
         #expect(try Judge.run("api_requests/compare_models.py").status == 2)

@@ -5,10 +5,10 @@ import ReceiptForge
 import TestTraits
 import Testing
 
-/// Apple's Python library as an outside judge of both sides: of what our forge signs, and of what our verifier believes.
+/// Apple's Python library as an independent check of both sides: the data that our forge signs, and the verdicts of our verifier.
 @Suite(.computing, .enabled(if: Judge.python != nil, "LEGACY_RECEIPTS_PYTHON is not set"))
 struct SignedDataJudgeTests {
-    /// One line for the judge, with our own verdict.
+    /// One line for the check, with our own verdict.
     @inline(never)
     private func line(
         _ kind: String, _ jws: String, _ authority: TestSignedDataAuthority = Signed.authority,
@@ -61,7 +61,7 @@ struct SignedDataJudgeTests {
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
-    @Test("What we refuse as forged, expired or of another app, Apple's library refuses")
+    @Test("Apple's library rejects JWS that we reject as forged, expired or of another app")
     func refused() async throws {
         let transaction = try Signed.transaction()
         let forged = Signed.authority.signedPayload(transaction)
@@ -104,7 +104,7 @@ struct SignedDataJudgeTests {
         #expect(status == 0 && output.contains("agree: \(lines.count); disagree: 0"), "\(output)")
     }
 
-    @Test("The judge tells a wrong verdict and a wrong payload")
+    @Test("The check reports a wrong verdict and a wrong payload")
     func refusal() async throws {
         var verdict = try await line("transaction", Signed.sign(Signed.transaction()))
         verdict["accepted"] = false

@@ -15,7 +15,7 @@ import Testing
         try JSONDecoder().decode(type, from: Data(json.utf8))
     }
 
-    @Test("Members of a response that nobody knows are kept at every level and written again")
+    @Test("Unknown members of a response are kept at every level and written again")
     func unknownMembers() throws {
         let json = """
             {"environment":"Moon","newText":"x","newList":[1,-2.5,true,null,{"a":[]},"é"],"big":18446744073709551615,

@@ -25,7 +25,7 @@ final class OpenSSLResponder: APITransport {
     private let folder: TemporaryFolder
     private let asked = Mutex<[String]>([])
 
-    /// The URIs that were asked, in turn.
+    /// The queried URIs, in order.
     var requests: [String] { asked.withLock { $0 } }
 
     init(leaf: Status = .good, intermediate: Status = .good, signer: Signer = .issuer) throws {

@@ -20,7 +20,7 @@ struct RevocationTests {
         return try await Signed.refusal(of: jws, by: verifier, now: now)
     }
 
-    /// The refusal by a responder and whom it was asked about. On a busy machine OpenSSL may take longer than the ten seconds
+    /// The rejection by a responder and the certificate of the query. On a busy machine OpenSSL may take longer than the ten seconds
     /// that swift-certificates waits for two answers, which says nothing.
     @inline(never)
     private func answered(
@@ -52,7 +52,7 @@ struct RevocationTests {
         for error in [leaf, intermediate] { #expect(error?.code == .revoked && error?.isRetryable == false) }
     }
 
-    @Test("What the responder does not know is refused")
+    @Test("A certificate that the responder does not know is rejected")
     func unknown() async throws {
         let leaf = try await answered { try OpenSSLResponder(leaf: .unknown) }.error
         let intermediate = try await answered { try OpenSSLResponder(intermediate: .unknown) }.error
@@ -60,7 +60,7 @@ struct RevocationTests {
     }
 
     @Test(
-        "An answer signed by somebody else counts for nothing, whatever it says",
+        "An answer with another signer is ignored",
         arguments: [OpenSSLResponder.Signer.foreign, .delegateWithoutUsage])
     func wrongSigner(signer: OpenSSLResponder.Signer) async throws {
         for status in [OpenSSLResponder.Status.good, .revoked] {
@@ -124,8 +124,8 @@ struct RevocationTests {
         #expect(unknown.map(\.code) == [.revocationUnknown, .revocationUnknown] && unknown.map(\.requests) == [1, 2])
     }
 
-    /// The verdicts of one checker that keeps them for a minute, one after the other, and how often its responder was asked by
-    /// then. Where OpenSSL takes too long all begins anew.
+    /// The verdicts of one checker that keeps them for a minute, one after the other, and the number of queries of its responder by
+    /// then. If OpenSSL takes too long, everything starts again.
     @inline(never)
     private func verdicts(
         at dates: [Int64], by make: () throws -> OpenSSLResponder
@@ -184,7 +184,7 @@ struct RevocationTests {
         #expect(transport.requests.isEmpty)
     }
 
-    @Test("Nobody is asked about a payload that is refused anyway, nor for Xcode's, nor when the check is off")
+    @Test("No responder is queried for a rejected payload, for Xcode's, or when the check is off")
     func notAsked() async throws {
         let transport = ScriptedTransport([])
         let verifier = try SignedDataVerifier(

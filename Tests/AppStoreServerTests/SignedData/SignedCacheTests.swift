@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Chains are remembered, verdicts are not")
 struct SignedCacheTests {
-    @Test("A chain is judged once for all payloads under it")
+    @Test("A chain is verified once for all payloads under it")
     func warm() async throws {
         let verifier = try Signed.verifier()
         for count in 1...5 {
@@ -16,7 +16,7 @@ struct SignedCacheTests {
         #expect(verifier.chainLookups.misses == 1 && verifier.chainLookups.hits == 4)
     }
 
-    @Test("A remembered chain is judged at each payload's own date")
+    @Test("A cached chain is checked at each payload's own date")
     func dates() async throws {
         let verifier = try Signed.verifier()
         _ = try await verifier.verifiedTransaction(Signed.sign(Signed.transaction()), expecting: Signed.sandbox, now: 0)
@@ -40,7 +40,7 @@ struct SignedCacheTests {
                 == .environmentMismatch)
     }
 
-    @Test("A good chain over a bad signature is not kept, so nobody can fill the cache")
+    @Test("A good chain over a bad signature is not cached, so forged payloads cannot fill the cache")
     func badSignature() async throws {
         let verifier = try Signed.verifier()
         let forged = Signed.authority.signedPayload(try Signed.transaction()).with { $0.key = .foreignSignedDataLeaf }

@@ -41,7 +41,7 @@ struct SignedChainTests {
         }
     }
 
-    @Test("Nobody's root is trusted unless it is named: the test authority is not")
+    @Test("A root is trusted only if it is named: the test authority is not")
     func testAuthority() async throws {
         let jws = try Signed.sign(Signed.transaction())
         #expect(try await Signed.refusal(of: jws, by: SignedDataVerifier())?.code == .untrustedRoot)
@@ -56,7 +56,7 @@ struct SignedChainTests {
         #expect(verified.evidence.signingInput == Fingerprint(of: jws.utf8[..<end]))
     }
 
-    @Test("A pinned root is believed as the third certificate, and only there")
+    @Test("A pinned root is trusted as the third certificate, and only there")
     func pinnedRoot() async throws {
         let pinned = SignedDataTrust(roots: [Fingerprint(of: Signed.authority.rootCertificate)])
         let jws = try Signed.sign(Signed.transaction())
@@ -123,7 +123,7 @@ struct SignedChainTests {
         }
     }
 
-    @Test("A signature of a certificate that does not hold is refused, and it is told whose")
+    @Test("A certificate with an invalid signature is rejected, and the error names it")
     func brokenSignature() async throws {
         let leaf = try await refusal { leaf, _, _ in leaf.brokenSignature = true }
         #expect(leaf?.code == .certificateSignatureMismatch && leaf?.location == .certificate(0))
@@ -137,7 +137,7 @@ struct SignedChainTests {
         #expect(try await refusal(x5c: { $0[0] = leaf.der })?.code == .certificateSignatureMismatch)
     }
 
-    @Test("Bytes that are no certificate are refused, and it is told where", arguments: [0, 1])
+    @Test("Bytes that are no certificate are rejected, and the error names the position", arguments: [0, 1])
     func malformed(index: Int) async throws {
         for bytes in [[], [0x30, 0x00], [UInt8](repeating: 0x30, count: 3_000), Signed.authority.leaf.der + [0]] {
             let error = try await refusal(x5c: { $0[index] = bytes })
@@ -184,7 +184,7 @@ struct SignedChainTests {
         }
     }
 
-    @Test("Who issues is an authority, who signs is none")
+    @Test("Issuers are certificate authorities, and the signer is not")
     func basicConstraints() async throws {
         let changes: [Change] = [
             { leaf, _, _ in leaf.basicConstraints = .certificateAuthority(pathLength: nil) },
@@ -199,7 +199,7 @@ struct SignedChainTests {
         #expect(try await refusal { leaf, _, _ in leaf.basicConstraints = .absent } == nil)
     }
 
-    @Test("A key is used for what its certificate allows")
+    @Test("A key is used only as its certificate allows")
     func keyUsage() async throws {
         let changes: [Change] = [
             { leaf, _, _ in leaf.keyUsage = .keyEncipherment },

@@ -44,7 +44,7 @@ struct SignedFormTests {
         }
     }
 
-    @Test("What is marked critical is not understood")
+    @Test("Critical header parameters are not supported")
     func critical() async throws {
         let jws = try header("\"alg\":\"ES256\",\(x5c),\"crit\":[\"b64\"],\"b64\":false")
         #expect(try await Signed.refusal(of: jws)?.code == .malformedHeader)
@@ -166,7 +166,7 @@ struct SignedFormTests {
             try await Signed.refusal(of: header("\"alg\":\"ES256\",\(x5c),\"a\":\(deep)"))?.code == .malformedHeader)
     }
 
-    @Test("No error tells the JWS or a part of it")
+    @Test("No error contains the JWS or a part of it")
     func secrecy() async throws {
         let jws = try Signed.sign(Signed.transaction())
         var parts = try JWSParts(jws)

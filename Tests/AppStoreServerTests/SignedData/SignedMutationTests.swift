@@ -57,7 +57,7 @@ struct SignedMutationTests {
                     return accepted
                 }
             }
-            // Base64 is strict and ES256 signs the text itself: no other text can pass, whatever it means.
+            // Base64 is strict and ES256 signs the text itself: no other text can pass.
             for try await accepted in group { #expect(accepted == 0) }
         }
     }
@@ -110,7 +110,7 @@ struct SignedMutationTests {
         }
     }
 
-    /// The place of the number of unused bits. The signature is the last element: BIT STRING, its length, that number, the octets.
+    /// The place of the number of unused bits. The signature is the last element: BIT STRING, its length, that number, the bytes.
     private static func unusedBits(of certificate: [UInt8]) -> Int? {
         for length in 60..<128 {
             let place = certificate.count - length

@@ -59,7 +59,7 @@ struct SignedNotificationTests {
         #expect(verified.transaction == nil && verified.renewalInfo == nil)
     }
 
-    @Test("A JWS inside that is not genuine is refused, and it is told which")
+    @Test("A forged JWS inside is rejected, and the error names it")
     func forgedInside() async throws {
         let foreign = try TestSignedDataAuthority.foreign(impostor: true)
         let transaction = try await refusal {
@@ -82,7 +82,7 @@ struct SignedNotificationTests {
         #expect(appTransaction?.member == "appData.signedAppTransactionInfo")
     }
 
-    @Test("What is signed inside is of the notification's own app and environment")
+    @Test("The JWS in a notification belong to its app and environment")
     func otherInside() async throws {
         let app = try await refusal(expecting: Signed.anything) {
             $0.data?.signedTransactionInfo = try Signed.sign(Signed.transaction { $0.bundleId = "com.example.other" })

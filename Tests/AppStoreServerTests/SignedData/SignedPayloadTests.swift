@@ -5,7 +5,7 @@ import Foundation
 import ReceiptForge
 import Testing
 
-@Suite("What the App Store signs is verified")
+@Suite("Data signed by the App Store is verified")
 struct SignedPayloadTests {
     @Test("A transaction, with the evidence of its signature")
     func transaction() async throws {
@@ -35,7 +35,7 @@ struct SignedPayloadTests {
         #expect(request.payload.userLocale == "en-US")
     }
 
-    @Test("A payload without a date is judged by now")
+    @Test("A payload without a date is checked at the current time")
     func withoutDate() async throws {
         let jws = try Signed.sign(Signed.transaction { $0.signedDate = nil })
         let verified = try await Signed.verifier().verifiedTransaction(

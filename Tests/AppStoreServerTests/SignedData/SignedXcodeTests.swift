@@ -10,13 +10,13 @@ struct SignedXcodeTests {
         try TestSignedDataAuthority.xcodeSignedPayload(Signed.transaction { $0.environment = environment })
     }
 
-    @Test("It is refused unless it is asked for")
+    @Test("It is rejected unless the option is set")
     func refusedByDefault() async throws {
         #expect(try await Signed.refusal(of: xcode(.xcode).text())?.code == .certificateCount)
         #expect(try await Signed.refusal(of: xcode(.xcode).text(), by: SignedDataVerifier())?.code == .certificateCount)
     }
 
-    @Test("By option it is accepted, as Xcode's and nobody else's", arguments: [Environment.xcode, .localTesting])
+    @Test("With the option it is accepted, as Xcode's only", arguments: [Environment.xcode, .localTesting])
     func accepted(environment: Environment) async throws {
         let verified = try await Signed.verifier(xcode: true).verifiedTransaction(
             xcode(environment).text(), expecting: SignedDataExpectation(bundleId: Signed.bundleId), now: 0)
@@ -26,7 +26,7 @@ struct SignedXcodeTests {
     }
 
     @Test(
-        "It never speaks for Production, Sandbox or an environment of another name",
+        "It is never valid for Production, Sandbox or another environment",
         arguments: [Environment.production, .sandbox, Environment(rawValue: "xcode"), nil])
     func otherEnvironments(environment: Environment?) async throws {
         let code = try await Signed.refusal(of: xcode(environment).text(), by: Signed.verifier(xcode: true))?.code
@@ -52,7 +52,7 @@ struct SignedXcodeTests {
         #expect(verifier.rememberedChains == 0)
     }
 
-    @Test("Other rules hold for it too: algorithm, app, environment, dates")
+    @Test("Other rules apply to it too: algorithm, app, environment, dates")
     func otherRules() async throws {
         let verifier = try Signed.verifier(xcode: true)
         let jws = try xcode(.xcode).text()
@@ -79,7 +79,7 @@ struct SignedXcodeTests {
     }
 
     @Test(
-        "An App Store chain does not speak for Xcode unless Xcode is accepted",
+        "An App Store chain is not valid for Xcode unless Xcode is accepted",
         arguments: [Environment.xcode, .localTesting])
     func appStoreChain(environment: Environment) async throws {
         let jws = try Signed.sign(Signed.transaction { $0.environment = environment })

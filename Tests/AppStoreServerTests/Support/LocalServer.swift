@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// A server on this machine that misbehaves as told. It speaks HTTP/1.1 by the byte, so that it can break off anywhere.
+/// A server on this machine with configured faults. It writes HTTP/1.1 byte by byte, so that it can break off anywhere.
 final class LocalServer: Sendable {
     /// What to do with one request.
     enum Behavior: Sendable {
@@ -19,12 +19,12 @@ final class LocalServer: Sendable {
     }
 
     private let channel: any Channel
-    private let heard: HeardRequests
+    private let heard: ReceivedRequests
     let port: Int
 
     /// Starts on a free port; it does these in turn, and the last one from then on.
     static func start(_ behaviors: [Behavior]) async throws -> LocalServer {
-        let heard = HeardRequests()
+        let heard = ReceivedRequests()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
@@ -36,7 +36,7 @@ final class LocalServer: Sendable {
         return LocalServer(channel, heard)
     }
 
-    private init(_ channel: any Channel, _ heard: HeardRequests) {
+    private init(_ channel: any Channel, _ heard: ReceivedRequests) {
         self.channel = channel
         self.heard = heard
         port = channel.localAddress?.port ?? 0
@@ -56,7 +56,7 @@ final class LocalServer: Sendable {
     }
 }
 
-final class HeardRequests: Sendable {
+final class ReceivedRequests: Sendable {
     private let requests = Mutex<[String]>([])
 
     var all: [String] { requests.withLock { $0 } }
@@ -73,11 +73,11 @@ private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let heard: HeardRequests
+    private let heard: ReceivedRequests
     private let behaviors: [LocalServer.Behavior]
     private var received = ""
 
-    init(heard: HeardRequests, behaviors: [LocalServer.Behavior]) {
+    init(heard: ReceivedRequests, behaviors: [LocalServer.Behavior]) {
         self.heard = heard
         self.behaviors = behaviors
     }

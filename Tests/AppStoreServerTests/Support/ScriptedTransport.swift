@@ -3,7 +3,7 @@ import AppStoreServer
 import Foundation
 import Synchronization
 
-/// Answers without a network, and remembers what it was asked.
+/// Answers without a network, and records the requests.
 final class ScriptedTransport: APITransport {
     typealias Answer = @Sendable (_ number: Int, _ request: APITransportRequest) async throws -> APITransportResponse
 

@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("What is not a P-256 private key is refused with a reason")
+    @Test("Other text than a P-256 private key is rejected with a reason")
     func refusal() {
         func error(_ pem: String) -> InAppPurchaseKeyError? {
             do throws(InAppPurchaseKeyError) {

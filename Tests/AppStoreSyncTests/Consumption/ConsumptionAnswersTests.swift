@@ -111,7 +111,7 @@ import TransactionStore
 
         /// The marks of the requests that were claimed, by UUID.
         let marks = Mutex<[String: Int64]>([:])
-        /// The clock for claims, which also tells them apart.
+        /// The clock for claims, which also distinguishes them.
         let time = Mutex<Int64>(1)
 
         func claimConsumptionTasks(

@@ -32,7 +32,7 @@ final class AccountsAPI: APITransport {
         }
     }
 
-    /// The questions, without the statuses that belong to them.
+    /// The calls, without the statuses that belong to them.
     var histories: [String] {
         requests.withLock { $0 }.filter { $0.contains("/history/") }.map {
             String($0.split(separator: "/").last?.split(separator: "?").first ?? "")
@@ -66,7 +66,7 @@ final class AccountsAPI: APITransport {
         switch mode.withLock({ $0 }) {
         case .answers: return answer(request.url)
         case .refuses(let status, let code, let retryAfter):
-            let body = code.map { #"{"errorCode":\#($0),"errorMessage":"As told."}"# } ?? ""
+            let body = code.map { #"{"errorCode":\#($0),"errorMessage":"As configured."}"# } ?? ""
             return APITransportResponse(status: status, retryAfter: retryAfter, body: Array(body.utf8))
         case .hangs:
             hanging.withLock { $0 += 1 }

@@ -24,7 +24,7 @@ import TransactionStore
             clock: clock)
     }
 
-    @Test func whatTheAppStoreSaysIsInTheStoreAfterwards() async throws {
+    @Test func answersOfTheAppStoreAreStored() async throws {
         let setting = try Self.setting()
         #expect(try await setting.refresh() == [AccountsAPI.ada: Self.now])
         let identity = CustomerIdentity(.originalTransactionId, AccountsAPI.ada)
@@ -35,14 +35,14 @@ import TransactionStore
         #expect(setting.outcomes == [.refreshed])
     }
 
-    @Test func whoWasAskedAboutAMomentAgoIsNotAskedAboutAgain() async throws {
+    @Test func aRecentlyQueriedCustomerIsNotQueriedAgain() async throws {
         let setting = try Self.setting()
         _ = try await setting.refresh()
         _ = try await setting.refresh()
         #expect(setting.outcomes == [.refreshed])
     }
 
-    @Test func whoWasAskedAboutTooEarlyIsAskedAboutAgain() async throws {
+    @Test func aCustomerIsQueriedAgainAfterTheMaximumAge() async throws {
         let time = Mutex(Self.now)
         let setting = try Self.setting(clock: { time.withLock { $0 } })
         _ = try await setting.refresh()
@@ -51,7 +51,7 @@ import TransactionStore
         #expect(setting.outcomes == [.refreshed, .refreshed])
     }
 
-    @Test func oneCallIsUnderWayHoweverManyRequestsWait() async throws {
+    @Test func manyWaitingRequestsShareOneCall() async throws {
         let setting = try Self.setting()
         try await withThrowingTaskGroup(of: [String: Int64].self) { group in
             for _ in 0..<200 { group.addTask { try await setting.refresh() } }
@@ -60,7 +60,7 @@ import TransactionStore
         #expect(setting.api.requests.withLock { $0.count } == 2, "history and statuses, once each")
     }
 
-    @Test func oneCallIsUnderWayByWhateverTheCustomerIsKnown() async throws {
+    @Test func requestsWithDifferentIdsOfOneCustomerShareOneCall() async throws {
         let ids = [AccountsAPI.ada, AccountsAPI.adaToo]
         let setting = try Self.setting(accounts: [ids])
         try await withThrowingTaskGroup(of: [String: Int64].self) { group in
@@ -104,16 +104,16 @@ import TransactionStore
         #expect(setting.outcomes == [.nothingKnown])
     }
 
-    @Test func oneRequestAsksOnlySoMuchAndTheNextGoesOnFromThere() async throws {
+    @Test func aRequestHasALimitOfCallsAndTheNextRequestContinues() async throws {
         let setting = try Self.setting()
-        let ids = (1...AppStoreRefresher.maximumQuestions + 4).map { "77000000000\($0)" }
-        await #expect(throws: RefreshError.tooManyQuestions) { try await setting.refresh(ids) }
-        #expect(setting.api.histories.count == AppStoreRefresher.maximumQuestions)
+        let ids = (1...AppStoreRefresher.maximumCalls + 4).map { "77000000000\($0)" }
+        await #expect(throws: RefreshError.tooManyCalls) { try await setting.refresh(ids) }
+        #expect(setting.api.histories.count == AppStoreRefresher.maximumCalls)
         #expect(try await setting.ask(ids).filter { !$0.value.isKnown }.keys.sorted() == ids.sorted())
         #expect(setting.api.histories == ids)
     }
 
-    @Test("The App Store's word that it does not know a purchase counts for a minute, and never longer than asked for")
+    @Test("An answer that a purchase is unknown counts for a minute, and never longer than requested")
     func unknownForAWhile() async throws {
         let time = Mutex(Self.now)
         let setting = try Self.setting(clock: { time.withLock { $0 } })
@@ -142,7 +142,7 @@ import TransactionStore
         await #expect(throws: (any Error).self) { try await setting.refresh() }
     }
 
-    @Test func appsWithoutAKeyAreNeverAskedAbout() async throws {
+    @Test func appsWithoutAKeyAreNeverQueried() async throws {
         let setting = try Self.setting()
         await #expect(throws: RefreshError.notConfigured) {
             _ = try await setting.ask(["1"], bundleID: "com.example.other", notBefore: 0)
@@ -156,15 +156,15 @@ import TransactionStore
         #expect(try await setting.refresh(notBefore: now) == [AccountsAPI.ada: now])
         setting.api.mode.withLock { $0 = .refuses(status: 500, code: 5_000_000) }
         for _ in 0...CircuitBreaker.failureLimit { _ = try? await setting.refresh(["530009990000000"], notBefore: now) }
-        #expect(setting.outcomes.last == (now == .max ? .failed : .notAsked))
+        #expect(setting.outcomes.last == (now == .max ? .failed : .notQueried))
     }
 
-    @Test("A server with no room for another wait sends no request, and the outcome is not_asked")
+    @Test("A server with no room for another wait sends no request, and the outcome is not_queried")
     func noRoomToWait() async throws {
         let setting = try RefresherSetting(
             try AccountsAPI(signed: Self.now), clock: { Self.now }, waiting: { _ in throw RefreshError.tooManyWaiting })
         await #expect(throws: RefreshError.tooManyWaiting) { try await setting.ask() }
-        #expect(setting.outcomes == [.notAsked])
+        #expect(setting.outcomes == [.notQueried])
         #expect(setting.api.requests.withLock { $0.isEmpty })
     }
 
@@ -195,7 +195,7 @@ import TransactionStore
     }
 }
 
-/// Grants every permit, and remembers of which budgets.
+/// Grants every permit, and records the budgets.
 private final class GrantedBudgets: RequestBudgets {
     let taken = Mutex<[RequestBudget]>([])
 
@@ -259,7 +259,7 @@ struct RefresherSetting: Sendable {
                 issuerID: "99b16628-15e4-4668-972b-eeff55eeff55"), productionURL: url, sandboxURL: url)
     }
 
-    /// When the App Store was asked about each purchase that it knows.
+    /// The date of the App Store query for each purchase that it knows.
     func refresh(
         _ ids: [String] = [AccountsAPI.ada], identities: [CustomerIdentity] = [],
         bundleID: String = AccountsAPI.bundleID, notBefore: Int64 = AppStoreRefresherTests.now

@@ -26,7 +26,7 @@ import Testing
             try AccountsAPI(signed: AppStoreRefresherTests.now), trustsAuthority: trustsAuthority, clock: clock)
     }
 
-    /// Asks about customers of whom nobody has asked before.
+    /// Queries customers that were not queried before.
     private static func ask(_ setting: RefresherSetting, times: Int, bundleID: String = AccountsAPI.bundleID) async {
         for number in 0..<times {
             _ = try? await setting.refresh(["88000000000\(number)"], bundleID: bundleID)
@@ -44,7 +44,7 @@ import Testing
         #expect(setting.outcomes == Array(repeating: .failed, count: CircuitBreaker.failureLimit))
         let asked = api.requests.withLock { $0.count }
         await Self.ask(setting, times: 1)
-        #expect(setting.outcomes.last == .notAsked && api.requests.withLock { $0.count } == asked)
+        #expect(setting.outcomes.last == .notQueried && api.requests.withLock { $0.count } == asked)
     }
 
     @Test("After several late answers no request is sent, and no call is left over")
@@ -66,8 +66,8 @@ import Testing
         }
         let asked = api.requests.withLock { $0.count }
         await Self.ask(setting, times: 1)
-        #expect(setting.outcomes.allSatisfy { [.failed, .abandoned, .notAsked].contains($0) })
-        #expect(setting.outcomes.last == .notAsked && api.requests.withLock { $0.count } == asked)
+        #expect(setting.outcomes.allSatisfy { [.failed, .abandoned, .notQueried].contains($0) })
+        #expect(setting.outcomes.last == .notQueried && api.requests.withLock { $0.count } == asked)
         #expect(api.hanging.withLock { $0 } == 0)
     }
 
@@ -90,7 +90,7 @@ import Testing
         #expect(try await setting.refresh() == [AccountsAPI.ada: AppStoreRefresherTests.now])
     }
 
-    @Test("What is wrong with one customer's data keeps nobody else from being asked about")
+    @Test("Invalid data of one customer does not block queries about others")
     func damagedData() async throws {
         let setting = try Self.setting(trustsAuthority: false)
         for _ in 0...CircuitBreaker.failureLimit {
@@ -115,12 +115,12 @@ import Testing
             ], clock: { now })
         hosts.first.mode.withLock { $0 = .refuses(status: 401, code: nil) }
         await Self.ask(setting, times: CircuitBreaker.failureLimit + 1)
-        #expect(setting.outcomes.last == .notAsked)
+        #expect(setting.outcomes.last == .notQueried)
         await Self.ask(setting, times: 1, bundleID: Self.other)
         #expect(setting.outcomes.last == .nothingKnown)
     }
 
-    @Test("While the App Store wants no requests, nobody waits for a turn")
+    @Test("While the App Store accepts no requests, no caller waits for a turn")
     func longHold() async throws {
         let ahead = Mutex<Int64>(0)
         let clock: @Sendable () -> Int64 = { ServerClock.system.now() + ahead.withLock { $0 } }
@@ -136,11 +136,11 @@ import Testing
         // Longer than after an outage, which may be over sooner than the server says.
         ahead.withLock { $0 = CircuitBreaker.longestPause + 60_000 }
         #expect(await ask() != nil)
-        #expect(setting.outcomes == [.failed, .notAsked])
-        // The client's rate budget goes by a clock that nobody sets, and knows better.
+        #expect(setting.outcomes == [.failed, .notQueried])
+        // The client's rate budget uses a monotonic clock, and is correct.
         ahead.withLock { $0 = 2_500_000 }
         #expect((await ask() as? AppStoreServerAPIError)?.reason == .rateBudgetExhausted)
-        #expect(setting.outcomes == [.failed, .notAsked, .failed])
+        #expect(setting.outcomes == [.failed, .notQueried, .failed])
         #expect(setting.api.requests.withLock { $0.count } == 1)
     }
 }

@@ -42,31 +42,31 @@ import TransactionStore
         #expect(breaker.permit(now: 5_000) == .go)
     }
 
-    @Test func aServerThatIsWrongAboutTheTimeLocksNobodyOutForDays() {
+    @Test func aWrongServerTimeDoesNotBlockCallsForDays() {
         let breaker = CircuitBreaker()
         breaker.failed(now: 0, until: .max)
         #expect(breaker.permit(now: 10 * CircuitBreaker.pause) == .go)
     }
 
-    @Test func whoeverWantsFewerRequestsIsLeftAloneForAsLongAsRatesCount() {
+    @Test func afterARateLimitCallsPauseForTheStatedTime() {
         let breaker = CircuitBreaker()
         breaker.held(now: 0, until: 2_400_000)
         #expect(breaker.permit(now: 2_399_999) == .wait)
         #expect(breaker.permit(now: 2_400_000) == .go)
         breaker.held(now: 2_400_000, until: .max)
-        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.longestHold - 1) == .wait)
-        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.longestHold) == .go)
+        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.maximumPause - 1) == .wait)
+        #expect(breaker.permit(now: 2_400_000 + CircuitBreaker.maximumPause) == .go)
     }
 
-    @Test func whatSaysNothingEndsTheAttemptAndNoMore() {
+    @Test func anInconclusiveAttemptKeepsTheBreakerHalfOpen() {
         let breaker = Self.broken()
         #expect(breaker.permit(now: CircuitBreaker.pause) == .go)
-        breaker.learnedNothing()
+        breaker.endedInconclusively()
         #expect(breaker.permit(now: CircuitBreaker.pause) == .go)
         #expect(breaker.permit(now: CircuitBreaker.pause) == .wait)
     }
 
-    @Test func aClockThatWasSetBackLocksNobodyOut() {
+    @Test func aClockThatWasSetBackDoesNotBlockCalls() {
         let breaker = Self.broken(at: 1 << 50)
         #expect(breaker.permit(now: 0) == .go)
     }
@@ -97,7 +97,7 @@ import TransactionStore
         #expect(memory.answer("2", in: other, now: 20) == nil)
     }
 
-    @Test func whatWasNotedBeforeTheClockWasSetBackDoesNotCount() {
+    @Test func notesFromBeforeTheClockWasSetBackDoNotCount() {
         let memory = RefreshMemory()
         memory.note(["1"], in: Self.scope, Self.known(20))
         #expect(memory.answer("1", in: Self.scope, now: 19) == nil)

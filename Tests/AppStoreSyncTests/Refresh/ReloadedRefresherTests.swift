@@ -29,26 +29,26 @@ struct ReloadedRefresherTests {
         return setting
     }
 
-    @Test func itIsKnownWhatTheAppStoreWasAsked() async throws {
+    @Test func aReloadKeepsTheAnswersOfTheAppStore() async throws {
         let setting = try setting()
         _ = try await setting.refresh()
         #expect(try await setting.reloaded(credentials).refresh() == [AccountsAPI.ada: Self.now])
         #expect(setting.api.histories == [AccountsAPI.ada])
     }
 
-    @Test func anAppStoreThatIsAwayIsLeftAlone() async throws {
+    @Test func anUnreachableAppStoreIsNotQueriedAgain() async throws {
         let setting = try await failing()
         await #expect(throws: (any Error).self) { try await setting.reloaded(credentials).refresh() }
-        #expect(setting.outcomes.last == .notAsked)
+        #expect(setting.outcomes.last == .notQueried)
     }
 
-    @Test func withAnotherKeyItIsAskedAtOnce() async throws {
+    @Test func withAnotherKeyTheAppStoreIsQueriedAtOnce() async throws {
         let setting = try await failing()
         #expect(try await setting.reloaded(RefresherSetting.credentials()).refresh() == [AccountsAPI.ada: Self.now])
         #expect(setting.outcomes.last == .refreshed)
     }
 
-    @Test(arguments: [false, true]) func atAnotherPlaceItIsAskedAtOnce(answeredBefore: Bool) async throws {
+    @Test(arguments: [false, true]) func atAnotherURLTheAppStoreIsQueriedAtOnce(answeredBefore: Bool) async throws {
         let setting = answeredBefore ? try setting() : try await failing()
         if answeredBefore { _ = try await setting.refresh() }
         let elsewhere = try RefresherSetting.credentials(url: "https://elsewhere.example.com", pem: pem)
@@ -64,7 +64,7 @@ struct ReloadedRefresherTests {
         #expect(setting.outcomes == [.failed])
         setting.api.mode.withLock { $0 = .answers }
         await #expect(throws: (any Error).self) { try await setting.reloaded(RefresherSetting.credentials()).refresh() }
-        #expect(setting.outcomes == [.failed, .notAsked])
+        #expect(setting.outcomes == [.failed, .notQueried])
     }
 
     @Test func requestsUnderWayDoNotUndoIt() async throws {
@@ -72,7 +72,7 @@ struct ReloadedRefresherTests {
         let reloaded = setting.reloaded(try RefresherSetting.credentials())
         _ = try await reloaded.refresh()
         _ = try? await setting.refresh(["77000000000001"])
-        #expect(setting.outcomes.last == .notAsked, "the old one still knows what it knew")
+        #expect(setting.outcomes.last == .notQueried, "the old one still knows what it knew")
         _ = try await reloaded.refresh(["77000000000002"])
         #expect(setting.outcomes.last == .nothingKnown)
     }

@@ -13,7 +13,7 @@ struct StoreRateBudgetTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
     private static let limit = SharedRateLimit(.getTransactionHistory, requestsPerSecond: 50)
 
-    /// Answers as it is told, and remembers what it was asked.
+    /// Returns configured answers, and records the requests.
     private final class Store: RequestBudgets {
         enum Mode { case answers, fails, hangs }
 
@@ -52,7 +52,7 @@ struct StoreRateBudgetTests {
     }
 
     @Test(
-        "Background work leaves half of a burst, which is of half a second; requests that somebody waits for leave nothing"
+        "Background work leaves half of a burst, which lasts half a second; requests with a waiting caller leave nothing"
     )
     func priorities() async throws {
         let store = Store()
@@ -70,7 +70,7 @@ struct StoreRateBudgetTests {
     @Test("A store that fails is not asked for a while, and delays no request")
     func failing() async throws {
         // A round in which the machine was busy for longer than the second of the pause says nothing.
-        try await eventually("the budget is asked again within the pause") {
+        try await eventually("the budget is used again within the pause") {
             let store = Store()
             let budget = StoreRateBudget(store, scope: Self.scope, priority: .interactive, timeout: .seconds(60))
             await store.set(.fails)
@@ -81,7 +81,7 @@ struct StoreRateBudgetTests {
             guard .now < end else { return false }
             #expect(!isAnswered)
             #expect(store.asked.withLock { $0.count } == 1)
-            try await eventually("the store is asked again") { await Self.isAnswered(budget) }
+            try await eventually("the store is called again") { await Self.isAnswered(budget) }
             return true
         }
     }
@@ -94,10 +94,10 @@ struct StoreRateBudgetTests {
         for _ in 0..<5 { #expect(await !Self.isAnswered(budget)) }
         #expect(store.asked.withLock { $0.count } == 1)
         await store.set(.answers)
-        try await eventually("the store is asked again") { await Self.isAnswered(budget) }
+        try await eventually("the store is called again") { await Self.isAnswered(budget) }
     }
 
-    @Test("What one program takes from a store, another one does not get")
+    @Test("Permits that one program takes from a store are not available to another")
     func shared() async throws {
         let folder = try TemporaryFolder()
         let stores = try (0..<2).map { _ in try SQLiteTransactionStore.open(path: folder.file("store.sqlite")) }

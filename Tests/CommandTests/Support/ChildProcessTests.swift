@@ -22,7 +22,7 @@ struct ChildProcessTests {
         #expect(!process.isRunning)
     }
 
-    @Test("is ended at its limit, also while another one that was started beside it goes on")
+    @Test("is ended at its limit, also while another process runs")
     func limit() async throws {
         let other = try ChildProcess("sleep", ["600"])
         await #expect(throws: TestFailure.self) { try await ChildProcess.run("sleep", ["600"], within: 0.2) }

@@ -53,7 +53,7 @@ enum StoredPurchases {
 
     static let token = "0b1f3d5e-0000-4000-8000-00000000000a"
 
-    /// 100 paid three months; 200 had a trial and paid one; 300 paid nobody knows what; 400 subscribes for years.
+    /// 100 paid three months; 200 had a trial and paid one; 300 paid an unknown amount; 400 subscribes for years.
     static let sets: [FactSet] = [
         set(
             [

@@ -13,7 +13,7 @@ struct ForgedCaseTests {
         "impostor-root": .certificateSignatureMismatch,
         // Paths are of exactly three certificates, so a longer one is not followed as far as its constraints.
         "leaf-under-developer": .untrustedRoot, "path-too-long": .untrustedRoot,
-        // Pinning is asked before markers are.
+        // Pinning is checked before markers.
         "ios6-leaf-without-marker": .untrustedLeaf,
         // Told apart from receipts by the first bytes already.
         "bare-content": .unrecognizedInput, "certificate": .unrecognizedInput,

@@ -174,7 +174,7 @@ struct IndexTests {
         try expectPurchaseInfo(of: receipt, entry)
     }
 
-    /// The index tells an empty attribute from a missing one; for a reader both are absent.
+    /// The index distinguishes an empty attribute from a missing one; for a reader both are absent.
     private func nonEmpty(_ text: String?) -> String? { text.flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Foundation's reading of the index's dates.

@@ -22,7 +22,7 @@ struct InspectionTests {
                 let verified = try verifier.verify(container)
                 #expect(inspection.verdict == .success(verified.evidence))
                 #expect(inspection.receipt?.payload == verified.payload)
-                // A contradiction of environments is told, and does not make the signature false.
+                // A contradiction of environments is reported, and does not invalidate the signature.
                 #expect(failed.filter { $0 != .environment }.isEmpty, "\(forged.shows)")
             } catch {
                 #expect(inspection.verdict == .failure(error))

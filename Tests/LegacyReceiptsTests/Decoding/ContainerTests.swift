@@ -3,7 +3,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Which form an input has, told from its structure (issue: detected, never guessed by prefix alone).
+/// The form of an input, detected from its structure, never from a prefix only.
 @Suite("Container forms")
 struct ContainerTests {
     static let receipt = message(DERWriter.set(inOrderGiven: leastAttributes + [purchase()]))
@@ -107,7 +107,7 @@ struct ContainerTests {
     }
 
     @Test(
-        "What is neither is refused and never guessed by its first characters",
+        "Other input is rejected and never guessed by its first characters",
         arguments: [
             "MIITuAYJKoZIhvcNAQcCoIITqTCCE6UCAQExCzAJBgUrDgMC", "hello", "MII", "foobar==",
             "eyJhbGciOiJFUzI1NiJ9.e30.c2ln",
@@ -154,7 +154,7 @@ struct ContainerTests {
     }
 
     @Test(
-        "Base64 receipts begin with many prefixes; all are told apart by structure",
+        "Base64 receipts begin with many prefixes; all are distinguished by structure",
         arguments: [0, 1, 60, 200, 5000, 70_000])
     func prefixes(padding: Int) throws {
         let bytes = message(

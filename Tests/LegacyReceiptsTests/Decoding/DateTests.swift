@@ -37,7 +37,7 @@ struct DateTests {
     }
 
     @Test(
-        "What is no date is an error where a date decides what is granted",
+        "An invalid date is an error where it decides access",
         arguments: [
             "2020-07-22", "2020-07-22T17:39:08", "2020-07-22T17:39Z", "20200722T173908Z", "2020-13-01T00:00:00Z",
             "2020-00-10T00:00:00Z", "2020-02-30T00:00:00Z", "2019-02-29T00:00:00Z", "1900-02-29T00:00:00Z",

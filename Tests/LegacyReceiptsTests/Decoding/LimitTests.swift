@@ -62,7 +62,7 @@ struct LimitTests {
         #expect(try exact.verifyAppReceipt(bytes).payload.bundleId == "com.example.orchard")
         let error = expectRefusal(.tooLarge) { try less.verifyAppReceipt(bytes) }
         #expect(error?.verdict == .notAReceipt)
-        // Bytes after the message count too: nobody may make the verifier hold more than the limit.
+        // Bytes after the message count too: no input may use more memory than the limit.
         expectRefusal(.tooLarge) { try exact.verifyAppReceipt(bytes + [0]) }
     }
 
@@ -129,7 +129,7 @@ struct LimitTests {
         #expect(error?.verdict == .notAReceipt)
     }
 
-    @Test("Attributes of the receipt itself are limited too, and the error says so")
+    @Test("Attributes of the receipt itself are limited too, and the error names them")
     func appAttributes() throws {
         let attributes = leastAttributes + [integer(1, 1), integer(9, 1)]
         #expect(throws: Never.self) { try decode(attributes, limits: DecodingLimits(maximumAttributes: 5)) }

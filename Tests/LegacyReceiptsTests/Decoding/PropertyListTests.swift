@@ -127,7 +127,7 @@ struct PropertyListTests {
     }
 
     @Test(
-        "What is no flat list of texts is refused, with the place",
+        "A value that is not a flat list of texts is rejected, with the place",
         arguments: [
             "{", "{\"a\"", "{\"a\" = ", "{\"a\" = \"b", "{\"a\" = \"b\"", "{\"a\" = \"b\";", "{\"a\" \"b\";}",
             "{\"a\" = {\"b\" = \"c\";};}", "{\"a\" = (\"b\");}", "{\"a\" = \"b\" \"c\" = \"d\";}", "{= \"b\";}",

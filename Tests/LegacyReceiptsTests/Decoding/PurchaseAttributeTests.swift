@@ -69,7 +69,7 @@ struct PurchaseAttributeTests {
         #expect(try field.read(decodePurchase([text(field.type, "2020-07-22T17:39:08Z")])) == 1_595_439_548_000)
     }
 
-    @Test("1707 is the product type; a number nobody knows is kept", arguments: [0, 1, 2, 3, 4, 5, 1 << 40] as [Int64])
+    @Test("1707 is the product type; an unknown number is kept", arguments: [0, 1, 2, 3, 4, 5, 1 << 40] as [Int64])
     func productType(number: Int64) throws {
         #expect(try decodePurchase([integer(1707, number)]).productType?.rawValue == number)
     }
@@ -141,7 +141,7 @@ struct PurchaseAttributeTests {
         #expect(mixed.inAppPurchases.map(\.transactionId) == ["9", "1"])
     }
 
-    @Test("A purchase twice in the receipt is told twice")
+    @Test("A purchase twice in the receipt is returned twice")
     func repeatedPurchase() throws {
         let receipt = try decode(leastAttributes + [purchase(), purchase()])
         #expect(receipt.inAppPurchases.count == 2)

@@ -4,11 +4,11 @@ import Testing
 /// The pod rule (Reference.md V7.5): the signed transaction id against the unsigned claim.
 @Suite("Environment of transaction receipts")
 struct TransactionEnvironmentTests {
-    /// 16 digits beginning with 100 or 200 are of the sandbox, whatever is claimed.
+    /// 16 digits beginning with 100 or 200 are of the sandbox, despite any claim.
     static let ids: [(id: String, isSandbox: Bool)] = [
         ("1000000283499967", true), ("2000001092134138", true), ("1000000000000000", true), ("2009999999999999", true),
         ("20000053112933", false), ("350000535213977", false), ("160000408504141", false), ("30000181531396", false),
-        // 14, 15 and 18 digits are of production, whatever they begin with.
+        // 14, 15 and 18 digits are of production, with any beginning.
         ("10000002834999", false), ("100000028349996", false), ("100000028349996712", false),
         ("10000002834999671", false),
         ("200000109213413", false), ("3000000283499967", false), ("1010000283499967", false),
@@ -21,7 +21,8 @@ struct TransactionEnvironmentTests {
         ("production", false), ("Xcode", false), ("Anything", false),
     ]
 
-    @Test("Production needs the claim and the id; a contradiction is told and never upgrades", arguments: ids)
+    @Test(
+        "Production needs the claim and the id; a contradiction is reported and never gives Production", arguments: ids)
     func rule(row: (id: String, isSandbox: Bool)) throws {
         for (claim, claimsProduction) in Self.claims {
             let inner = innerEntries.map { $0.0 == "transaction-id" ? ($0.0, row.id) : $0 }

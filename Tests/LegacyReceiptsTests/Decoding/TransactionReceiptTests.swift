@@ -77,7 +77,7 @@ struct TransactionReceiptTests {
         }
     }
 
-    @Test("Keys nobody knows are kept, in order, and can be asked for")
+    @Test("Unknown keys are kept, in order, and can be read")
     func unknownKeys() throws {
         let receipt = try decode([("in-app-ownership-type", "PURCHASED"), ("zzz", "1")])
         #expect(receipt.purchaseInfo.suffix(2).map(\.key) == ["in-app-ownership-type", "zzz"])

@@ -124,7 +124,7 @@ struct OpenSSLAgreementTests {
         let fingerprints = try AppleRoots.fingerprints()
         let judged = try #require(Self.judge(bytes, ReceiptVerifier(), roots: [], fingerprints: fingerprints))
         expectAgreement(judged, entry.file)
-        // The Mac receipt of 2010 leads to Apple's root too; only the markers tell that it is of another authority.
+        // The Mac receipt of 2010 leads to Apple's root too; only the markers show that it is from another authority.
         #expect(judged.theirs.isGenuine == (entry.kind != "xcode"))
         #expect(((try? judged.ours.get()) != nil) == (entry.kind == "production" || entry.kind == "sandbox"))
     }
@@ -203,7 +203,7 @@ struct OpenSSLAgreementTests {
 }
 
 enum AppleRoots {
-    /// The pinned roots as bytes, for the judge.
+    /// The pinned roots as bytes, for OpenSSL.
     static func fingerprints() throws -> [[UInt8]] {
         TrustPolicy.appleRoots.map { fingerprint in
             let digits = Array(fingerprint.description)

@@ -1,7 +1,7 @@
 import LegacyReceipts
 
 /// What is signed of a receipt. The rest (bytes after the message, the outer keys of a property list) may be changed by
-/// anybody without making it less genuine.
+/// anyone without making it less genuine.
 enum SignedContent: Hashable {
     case app(AppReceiptContent)
     case transaction([UInt8], [TransactionReceipt.Entry], String, String, Int64?)

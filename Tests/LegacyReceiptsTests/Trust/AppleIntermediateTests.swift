@@ -6,7 +6,7 @@ import Testing
 struct AppleIntermediateTests {
     private static let genuine = RealReceipts.entries(of: "production", "sandbox")
 
-    /// A transaction receipt with a leaf and a signature that nobody made.
+    /// A transaction receipt with an invalid leaf and signature.
     private func receipt(leaf: [UInt8], version: UInt8, at time: Int64) -> [UInt8] {
         let length = [leaf.count >> 24, leaf.count >> 16, leaf.count >> 8, leaf.count]
             .map { UInt8(truncatingIfNeeded: $0) }

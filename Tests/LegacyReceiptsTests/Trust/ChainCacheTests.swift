@@ -52,7 +52,7 @@ struct ChainCacheTests {
             differences.withLock { $0 += found }
         }
         #expect(differences.withLock { $0 } == 0)
-        // Each good chain is held once, however many threads judged it at the same time.
+        // Each good chain is cached once, even if many threads verified it at the same time.
         let sequential = try testVerifier()
         for input in inputs { _ = Self.verdict(sequential, input) }
         #expect(shared.cachedChainCount == sequential.cachedChainCount)
@@ -91,7 +91,7 @@ struct ChainCacheTests {
     }
 
     @Test(
-        "A chain found good for one receipt is not believed at another time, for another leaf, or with other certificates"
+        "A cached chain is not reused at another time, for another leaf, or with other certificates"
     )
     func notConfused() throws {
         let authority = try TestCertificateAuthority.shared()

@@ -90,7 +90,7 @@ struct ChainRuleTests {
         #expect(throws: Never.self) { try verify(intermediate: { $0.keyUsage = nil }) }
     }
 
-    @Test("A critical extension that nobody knows is refused in leaf and intermediate")
+    @Test("An unknown critical extension is rejected in leaf and intermediate")
     func criticalExtension() throws {
         let leaf = expectRefusal(.criticalExtension) { try verify(leaf: { $0.unknownCriticalExtension = true }) }
         #expect(leaf?.location == .certificate(0))

@@ -88,12 +88,12 @@ struct HandmadeSignerTests {
         }
     }
 
-    @Test("An empty set of signed attributes vouches for nothing")
+    @Test("An empty set of signed attributes authenticates nothing")
     func empty() throws {
         expectRefusal(.signedAttributesMismatch) { try testVerifier().verifyAppReceipt(message(attributes: [])) }
     }
 
-    @Test("Attributes nobody knows are part of what is signed and change nothing")
+    @Test("Unknown attributes are part of the signed data and change nothing")
     func unknownAttribute() throws {
         let unknown = attribute(ForgedObjectIdentifier(1, 3, 6, 1, 4, 1, 32473, 9), DERWriter.null)
         #expect(throws: Never.self) {
@@ -112,7 +112,7 @@ struct HandmadeSignerTests {
         #expect(throws: Never.self) { try testVerifier().verifyAppReceipt(bytes) }
     }
 
-    @Test("A signer named by its key identifier is not supported, and says so")
+    @Test("A signer named by its key identifier is not supported, and the error states it")
     func keyIdentifier() throws {
         let bytes = message(
             DERWriter.sequence(

@@ -76,7 +76,7 @@ struct RootRuleTests {
         }
     }
 
-    @Test("A root of the same name with another key does not vouch for the intermediate, pinned or not")
+    @Test("A root of the same name with another key does not verify the intermediate, pinned or not")
     func sameNameOtherKey() throws {
         let foreign = try TestCertificateAuthority.rootDescription.with { $0.key = .foreignRootCA }.issued(by: nil)
         let intermediate = try TestCertificateAuthority.intermediateDescription(.g5).issued(by: foreign)

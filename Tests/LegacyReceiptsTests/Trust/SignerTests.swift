@@ -79,7 +79,7 @@ struct SignerTests {
         }
     }
 
-    @Test("Signed attributes are honored: the signature is over them, and they vouch for the content")
+    @Test("Signed attributes are used: the signature covers them, and they contain the digest of the content")
     func signedAttributes() throws {
         func verify(_ attributes: ForgedSignedAttributes, _ change: (inout ForgedSigner) -> Void = { _ in }) throws {
             _ = try self.verify { message in

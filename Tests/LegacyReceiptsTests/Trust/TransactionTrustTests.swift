@@ -195,7 +195,7 @@ struct TransactionTrustTests {
         }
     }
 
-    @Test("The leaf is judged at the purchase date, both edges")
+    @Test("The leaf is checked at the purchase date, both edges")
     func validity() throws {
         // The early leaf: 2009-06-15 22:05:56 to 2014-06-14 22:05:56.
         let verifier = try pinning(authority.earlyPurchaseReceiptLeaf)

@@ -2,7 +2,7 @@ import LegacyReceipts
 import ReceiptForge
 import Testing
 
-/// Certificates are judged at attribute 12, or at the purchase date (Reference.md V7.4; RFC 5280, 4.1.2.5).
+/// Certificates are checked at attribute 12, or at the purchase date (Reference.md V7.4; RFC 5280, 4.1.2.5).
 @Suite("Validity")
 struct ValidityTests {
     private let authority: TestCertificateAuthority

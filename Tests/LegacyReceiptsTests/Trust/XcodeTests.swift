@@ -3,7 +3,7 @@ import OpenSSLOracle
 import ReceiptForge
 import Testing
 
-/// Receipts of Xcode's StoreKit testing (Reference.md V7.4): anybody can make them.
+/// Receipts of Xcode's StoreKit testing (Reference.md V7.4): anyone can make them.
 @Suite("Xcode receipts")
 struct XcodeTests {
     private static let xcodeReceipt = ForgedAppReceipt.xcode(bundleId: "com.example.orchard", created: duringG5)

@@ -112,7 +112,7 @@ struct CustomerReportTests {
         }
     }
 
-    @Test("A user id with more purchases than the search follows says so")
+    @Test("A user id with more purchases than the search follows is reported")
     func many() async throws {
         try await Samples.withStore([]) { store in
             let users = (1...CustomerSearch.maximumIdentities).map { number in

@@ -34,7 +34,7 @@ struct TableExportTests {
         }
     }
 
-    @Test("are equal byte for byte, whatever the order of the documents")
+    @Test("are equal byte for byte, in any order of the documents")
     func order() async throws {
         var generator = SeededGenerator(seed: 7)
         let sets = Samples.sets + Self.randomSets(&generator)
@@ -165,7 +165,7 @@ struct TableExportTests {
         }
     }
 
-    @Test("go on after one that was killed while the files took their places")
+    @Test("continue after an export that was killed while it renamed the files")
     func killed() async throws {
         let folder = try TemporaryFolder()
         try await Samples.withStore { store in
@@ -220,7 +220,7 @@ struct TableExportTests {
                     try await Samples.export(format).run(store, to: folder.path)
                 }
                 #expect(error?.code == .outputConflict)
-                #expect(error?.message.contains("transactions.ndjson is not the file of an export") == true)
+                #expect(error?.message.contains("transactions.ndjson was not written by an export") == true)
             }
         }
         #expect(try folder.files() == ["transactions.ndjson": Array("of a migration".utf8)])

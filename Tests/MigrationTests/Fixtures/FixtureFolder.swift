@@ -55,7 +55,7 @@ struct FixtureProblem: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// The trust that fixtures are judged with, from the files in LegacyFixtures/trust.
+/// The trust policy for fixtures, from the files in LegacyFixtures/trust.
 enum FixtureTrust {
     static func certificate(_ name: String) throws -> [UInt8] { try FixtureStore.bytes("trust/\(name).der") }
 

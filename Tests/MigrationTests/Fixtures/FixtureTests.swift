@@ -76,7 +76,7 @@ struct FixtureTests {
         }
     }
 
-    @Test("The checks see a wrong value, a missing one, one too many and a key that nobody knows")
+    @Test("The checks detect a wrong, missing or extra value and an unknown key")
     func checksCanFail() throws {
         let folder = try FixtureFolder("every-product-type")
         let text = String(decoding: try FixtureStore.bytes("every-product-type/expected.json"), as: UTF8.self)

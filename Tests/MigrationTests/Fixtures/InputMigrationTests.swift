@@ -65,7 +65,7 @@ struct InputMigrationTests {
         #expect(migrated.count >= 8 && quarantined.count >= 7)
     }
 
-    @Test("What is in the inputs is recognized as what it is")
+    @Test("Each form in the inputs is recognized")
     func kinds() async throws {
         let files = try await FixtureRun.files([Self.inputs.path], jobs: 1)
         let summary = try JSONValue.parse(files["summary.json"] ?? [])

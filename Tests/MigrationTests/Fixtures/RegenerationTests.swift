@@ -83,7 +83,7 @@
             #expect(!FileManager.default.fileExists(atPath: old.path))
         }
 
-        @Test("Without a catalog, or with an unknown option, it says so and does nothing")
+        @Test("Without a catalog, or with an unknown option, it prints the error and does nothing")
         func misuse() throws {
             let folder = try TemporaryFolder()
             let (status, output) = try Self.run([folder.path])

@@ -44,7 +44,7 @@ struct StoreMergeTests {
                 shards[place].inputs.append(try folder.write("users-\(place).csv", Self.users(of: place)))
             }
             for (place, set) in try Self.sets().enumerated() { shards[place % count].sets.append(set) }
-            // What the App Store does not know: other shards asked about the same ids on other days.
+            // What the App Store does not know: other shards queried the same ids on other days.
             for number in 0..<60 {
                 let environment: AppStoreModels.Environment = number % 2 == 0 ? .production : .sandbox
                 shards[number % count].unknown.append(
@@ -517,7 +517,7 @@ struct StoreMergeTests {
             try await Content(of: sqlite, .sqlite(path: folder.file("store"))), expected, "into SQLite")
         try await sqlite.close()
         let whole = try await PostgreSQLTransactionStore.open(url: url("whole"))
-        // Two merges at once, each of which has what the other one has too.
+        // Two merges at once, with the same content.
         async let first = StoreMerge(of: sources).run(into: whole)
         async let second = StoreMerge(of: sources.reversed()).run(into: whole)
         let summaries = try await [first, second]

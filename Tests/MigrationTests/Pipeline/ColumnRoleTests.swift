@@ -61,7 +61,7 @@ struct ColumnRoleTests {
 
     // MARK: Users
 
-    @Test("The keys of an object are users if the option says so, also after a retry without options")
+    @Test("The keys of an object are users with the option, also after a retry without options")
     func userKeys() async throws {
         let receipt = try Self.receipt()
         let export = """
@@ -783,7 +783,7 @@ struct ColumnRoleTests {
         }.sorted()
     }
 
-    @Test("The defaults of the caller are the app and the environment of documents of which nothing else states them")
+    @Test("The caller's defaults are the app and the environment of documents that do not state them")
     func defaults() async throws {
         let table = """
             user_id,product_id,transaction_id,original_transaction_id,purchase_date_ms,environment
@@ -807,7 +807,7 @@ struct ColumnRoleTests {
         }
     }
 
-    @Test("What a document, a column or a receipt of the record states counts, not the default of the caller")
+    @Test("A value of a document, a column or a receipt of the record counts, not the default of the caller")
     func statedBeforeDefaults() async throws {
         let other = DocumentDefaults(bundleId: "com.example.other", environment: .production)
         let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 8, 1), isSandbox: true)
@@ -1055,7 +1055,7 @@ struct ColumnRoleTests {
         #expect(try Self.scopes(files) == ["530001 \(Self.appId) Sandbox"])
     }
 
-    @Test("Other defaults are another migration, which reads the records again; the same ones go on")
+    @Test("Other defaults are another migration, which reads the records again; the same defaults continue")
     func defaultsOfARerun() async throws {
         let folder = try TemporaryFolder()
         let input = folder.file("row.json")
@@ -1091,7 +1091,7 @@ struct ColumnRoleTests {
         #expect(rows.count == 2 && rows.contains { $0["environment"]?.string == "Sandbox" })
     }
 
-    @Test("What a document states counts, not the column; a date before its newest purchase does not count")
+    @Test("A value of a document counts, not the column; a date before its newest purchase does not count")
     func statedFirst() async throws {
         let records = """
             {"app":"com.example.other","env":"sandbox","recorded_at":1600000000,"receipt":{"environment":"Production",\

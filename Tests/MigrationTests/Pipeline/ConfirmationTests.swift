@@ -8,7 +8,7 @@ import ReceiptForge
 import TestSupport
 import Testing
 
-/// What becomes of documents that nobody signed when verified receipts stand in the same record: the receipts speak first.
+/// Unsigned documents in a record with verified receipts: the receipts decide first.
 struct ConfirmationTests {
     private static let created = ForgedInstant(2023, 9, 1)
     private static let bought = ForgedInstant(2023, 8, 1)
@@ -326,8 +326,8 @@ struct ConfirmationTests {
         #expect(result.transactions.contains { payload($0, "revocationDate") != nil })
     }
 
-    @Test("Of two receipts in one record the newer one speaks, whichever comes first")
-    func newestReceiptSpeaks() async throws {
+    @Test("Of two receipts in one record the newer one decides, in any order")
+    func theNewestReceiptOfARecordDecides() async throws {
         let cancelled = Self.coins.with { $0.cancellationDate = .seconds(Self.bought.adding(minutes: 60)) }
         let older = try Self.receipt([Self.coins], at: Self.bought.adding(minutes: 1))
         let newer = try Self.receipt([cancelled])
@@ -341,7 +341,7 @@ struct ConfirmationTests {
         #expect(result.apps.count == 1, "one line for one app in one record")
     }
 
-    @Test("Of two receipts of one second the one with a cancellation speaks of a purchase, whichever comes first")
+    @Test("Of two receipts of one second the one with a cancellation decides, in any order")
     func equalDates() async throws {
         let gems = ForgedPurchase(.consumable, product: "gems", id: "530000000000002", at: Self.bought)
         func cancelled(_ purchase: ForgedPurchase) -> ForgedPurchase {
@@ -478,7 +478,7 @@ struct ConfirmationTests {
         }
     }
 
-    @Test("What a document states about its app counts for the filters, also beside a receipt of another app")
+    @Test("The app of a document counts for the filters, also next to a receipt of another app")
     func filteredClaims() async throws {
         let own = try Self.receipt([Self.coins])
         let renewal: [String: Any] = [

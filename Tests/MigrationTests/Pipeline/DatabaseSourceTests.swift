@@ -219,7 +219,7 @@ struct DatabaseSourceTests {
     }
 
     @Test(
-        "with a key, a migration goes on after an interruption at any step to the same store",
+        "with a key, a migration continues after an interruption at any step to the same store",
         arguments: Engine.available)
     func interrupted(_ engine: Engine) async throws {
         let database = try Database(engine)
@@ -384,7 +384,7 @@ struct DatabaseSourceTests {
         try await store.close()
     }
 
-    @Test("a key that is missing, null or repeated is an error that says so", arguments: Engine.available)
+    @Test("a key that is missing, null or repeated is an error that names it", arguments: Engine.available)
     func wrongKeys(_ engine: Engine) async throws {
         let database = try Database(engine)
         try database.fill()
@@ -462,7 +462,7 @@ struct DatabaseSourceTests {
     }
 
     @Test(
-        "PostgreSQL is asked for the first hundred rows of a query, whatever the rows of the query before it were",
+        "PostgreSQL returns the first hundred rows of a query, independent of the rows of the previous query",
         .enabled(if: PostgreSQLServer.shared != nil), arguments: [nil, "SELECT 1", "SELECT repeat('x', 4000000)"])
     func firstRows(before: String?) throws {
         let query = try PostgreSQLQuery(url: try #require(PostgreSQLServer.shared).url)
@@ -471,7 +471,7 @@ struct DatabaseSourceTests {
             let hasRow = try query.next { _ in }
             #expect(hasRow)
         }
-        // The server computes a row when it is asked for it, and cannot compute the 151st one. More rows than a hundred could
+        // The server computes a row on request, and cannot compute the 151st one. More rows than a hundred could
         // be too large for the memory: nothing is known about their size.
         let names = try query.begin("SELECT id, 1 / (151 - id) AS part FROM generate_series(1, 1000) AS id")
         #expect(names == ["id", "part"])

@@ -163,7 +163,7 @@ struct EmbeddedReceiptTests {
         #expect(refused.quarantinedByReason == ["badDate": 1] && refused.documentsQuarantined == 0)
     }
 
-    @Test("are kept once for each user, whatever the records, the inputs and the encodings")
+    @Test("are kept once for each user, for all records, inputs and encodings")
     func once() async throws {
         let receipt = try Self.receipt()
         let inLines = receipt.enumerated().map { $0 > 0 && $0 % 64 == 0 ? "\r\n\($1)" : "\($1)" }.joined()

@@ -26,7 +26,7 @@ struct PatternTests {
         #expect(read == ["2019-B.txt", "2019-a.txt", "2019-b.txt", "2019-a.txt", "2020-a.txt"])
     }
 
-    @Test("a path that exists is no pattern, whatever its name")
+    @Test("a path that exists is no pattern, with any name")
     func existing() async throws {
         let folder = try TemporaryFolder()
         try folder.write("[ab].txt", "1000000000000001")

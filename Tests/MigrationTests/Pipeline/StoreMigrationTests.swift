@@ -170,7 +170,7 @@ struct StoreMigrationTests {
         #expect(missing.subtracting(quarantined).isEmpty)
     }
 
-    @Test("go on after an interruption at any step, before or after its commit, to the same store")
+    @Test("continue after an interruption at any step, before or after its commit, to the same store")
     func interrupted() async throws {
         let expected = try await Self.undisturbed.value
         for commits in [false, true] {
@@ -332,7 +332,7 @@ struct StoreMigrationTests {
     }()
 
     @Test(
-        "go on in an object that is too long for a record, whose keys are users, and a plan suggests them",
+        "continue in an object that is too long for a record, whose keys are users, and a plan suggests them",
         arguments: longObjects)
     func longObject(members: Int, size: Int, limit: Int) async throws {
         let filler = String(repeating: "x", count: size)

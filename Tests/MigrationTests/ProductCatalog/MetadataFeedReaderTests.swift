@@ -183,7 +183,7 @@ import Testing
         #expect(try read(feed(coin, head: "<?xml version=\"1.0\" encoding=\"\(name)\"?>")).count == 1)
     }
 
-    @Test func whatIsNoFeedIsRefused() {
+    @Test func otherXMLIsRefused() {
         #expect(catalogError { _ = try read("<plist/>") }?.code == .unknownFormat)
         for text in ["", "   ", "text", "<package>", "<package><software></package>", "<package/><package/>", "<?xml"] {
             #expect(catalogError { _ = try read(text) }?.code == .syntax, "\(text)")

@@ -116,11 +116,11 @@ import Testing
         #expect(catalog.productIds.count == 4 && catalog.remarks.isEmpty)
     }
 
-    @Test func anEmptyCatalogKnowsNothing() {
+    @Test func anEmptyCatalogHasNoProducts() {
         #expect(ProductCatalog().isEmpty && ProductCatalog().product("a") == nil)
     }
 
-    @Test func theKindIsToldByEndingElseByContent() throws {
+    @Test func theKindIsDetectedByFileExtensionThenByContent() throws {
         let folder = try TemporaryFolder()
         let storekit = try String(contentsOf: URL(filePath: CatalogExamples.storekit), encoding: .utf8)
         let feed = try String(contentsOf: URL(filePath: CatalogExamples.feed + "/metadata.xml"), encoding: .utf8)
@@ -139,7 +139,7 @@ import Testing
         #expect(try ProductCatalog.entries(path: folder.url.path() + "/NAME.itmsp/").count == 5)
     }
 
-    @Test func whatCannotBeReadIsNamed() throws {
+    @Test func unreadableFilesAreNamed() throws {
         let folder = try TemporaryFolder()
         let path = folder.url.path()
         #expect(catalogError { _ = try ProductCatalog.load(paths: [path + "/no"]) }?.code == .unreadable)

@@ -23,7 +23,7 @@ import Testing
         "", "P", "P1", "1M", "PM", "P0M", "P01M", "p1m", "P1m", "P1Y6M", "PT1H", "P1.5M", "P-1M", "P+1M", "P10000D",
         "P1M ", " P1M", "P99999999999999999999M", "P１M", "P1H",
     ])
-    func refusesWhatIsNoPeriod(_ text: String) {
+    func refusesInvalidPeriods(_ text: String) {
         #expect(SubscriptionPeriod(iso8601: text) == nil)
     }
 

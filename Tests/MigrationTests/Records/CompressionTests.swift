@@ -116,7 +116,7 @@ struct CompressionTests {
     }
 
     @Test(
-        "an input is decompressed, whatever its chunks and however many members follow each other",
+        "an input is decompressed, for any chunks and number of members",
         arguments: Compression.allCases)
     func decompressed(_ compression: Compression) throws {
         let content = Self.lines(30)
@@ -134,7 +134,7 @@ struct CompressionTests {
         }
     }
 
-    @Test("what the programs write is read", arguments: Compression.allCases)
+    @Test("the output of the programs is read", arguments: Compression.allCases)
     func programs(_ compression: Compression) throws {
         let digits = try #require(Data(base64Encoded: compression.digits))
         let ids = Reading([.bytes([UInt8](digits), name: "ids.txt\(compression.suffix)")])

@@ -51,7 +51,7 @@ struct FolderTests {
             reading.records.map { String($0.place.input.dropFirst(folder.path.count + 1)) } == ["a/one.b64", "file"])
     }
 
-    @Test("what cannot be read is a record that names it, and the rest is read")
+    @Test("an unreadable file is a record that names it, and the rest is read")
     func unreadable() throws {
         let folder = try TemporaryFolder()
         try folder.write("a.b64", Made.receipt(1))
@@ -127,7 +127,7 @@ struct FolderTests {
         let folder = try #require(RealRecordFiles.folder)
         let reading = Reading([.path(folder)])
         #expect(reading.errors.isEmpty)
-        // The index is an array, of which some elements name a transaction.
+        // The index is an array, and some elements name a transaction.
         let (index, files) = (
             reading.records.filter { $0.place.input.hasSuffix("/index.json") },
             reading.records.filter { !$0.place.input.hasSuffix("/index.json") }

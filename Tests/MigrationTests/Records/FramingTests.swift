@@ -190,7 +190,7 @@ struct FramingTests {
         #expect(Set(reading.kinds) == ["transactions"])
     }
 
-    @Test("an array that may be too long for a record is read element by element, whatever its first elements are")
+    @Test("an array that may be too long for a record is read element by element, for any first elements")
     func largeArrayOfOthers() {
         let other = #"{"platform":"android","packageName":"c","purchaseToken":"t"}"#
         let count = InputLimits.detectionWindow / other.utf8.count + 10
@@ -302,7 +302,7 @@ struct FramingTests {
         }
     }
 
-    @Test("an object that is too long and is damaged anywhere loses no receipt, and one that is cut off says so")
+    @Test("an object that is too long and is damaged anywhere loses no receipt, and a cut-off object is reported")
     func damagedObject() {
         let text = "{\"users\":{\((1...12).map(user).joined(separator: ", "))}}"
         let receipts = (1...12).map { Made.receipt($0) }

@@ -2,7 +2,7 @@ import AppStoreModels
 import Migration
 import Testing
 
-@Suite("What was stored is recognized")
+@Suite("Stored forms are recognized")
 struct PayloadTests {
     private func one(_ text: String, options: InputOptions = InputOptions()) throws -> InputRecord {
         let reading = Reading(text, options: options)
@@ -70,7 +70,7 @@ struct PayloadTests {
     }
 
     @Test(
-        "what is hexadecimal or base64 and begins as no document is the caller's own",
+        "hexadecimal and base64 text that does not begin like a document is the caller's own",
         arguments: [
             "0x52908400098527886E0F7030069857D2E4169EE7", "3082019f8a7b6c5d4e3f2a1b0c9d8e7f",
             "\\\\x52908400098527886e0f7030069857d2", "30820000-1d3b-4c5e-8f70-0123456789ab",
@@ -330,7 +330,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("the keys of an object are a column of the documents in their values if an option says so")
+    @Test("with an option, the keys of an object are a column of the documents in their values")
     func keysAsColumn() throws {
         func users(_ text: String, _ column: String) throws -> [CarriedColumn.Value?] {
             let record = try one(text, options: InputOptions(otherColumns: [column]))
@@ -366,7 +366,7 @@ struct PayloadTests {
         #expect(try one("-----BEGIN PKCS7-----\n\(body)-----END PKCS7-----\n").payload.receiptText == body)
     }
 
-    @Test("a JWS is told from an iOS 6 receipt that begins with the same letters")
+    @Test("a JWS is distinguished from an iOS 6 receipt that begins with the same letters")
     func jws() throws {
         #expect(try one(Made.jws).payload == .jws(Array(Made.jws.utf8)[...]))
         let plist = Made.base64(Array("{\"signature\" = \"AiOwAiOw\"; }".utf8))
@@ -400,7 +400,7 @@ struct PayloadTests {
             ])
     }
 
-    @Test("an envelope's payload is found by name, whatever the spelling")
+    @Test("an envelope's payload is found by name, in any spelling")
     func names() throws {
         for name in [
             "receipt", "receipt_data", "receiptData", "Receipt Data", "latest_receipt", "transactionReceipt", "PAYLOAD",
@@ -490,7 +490,7 @@ struct PayloadTests {
         #expect(named.errors.isEmpty && named.kinds == ["missingColumn", "receipt"])
     }
 
-    @Test("a named column that first appears after the first records is read if an option says so")
+    @Test("with an option, a named column that first appears after the first records is read")
     func columnOfLaterObjects() {
         let text =
             String(repeating: "{\"user\":1}\n", count: InputLimits.detectionRows)
@@ -682,7 +682,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("every document of an object is read, however many there are and whatever they are called")
+    @Test("every document of an object is read, for any number and names")
     func several() throws {
         let (x, y) = (Made.receipt(1), Made.receipt(2))
         let notification = #"{"notification_type":"RENEWAL","latest_receipt":"abc"}"#
@@ -767,7 +767,7 @@ struct PayloadTests {
     }
 
     @Test("a row in an array that holds a receipt is no mere row: the receipt is read, and the row travels along")
-    func rowsThatHoldReceipts() throws {
+    func rowsWithReceipts() throws {
         func row(_ id: Int, _ more: String = "") -> String {
             "{\"product_id\":\"p\",\"transaction_id\":\"\(id)\"\(more)}"
         }
@@ -834,7 +834,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("what cannot be read in a place where a reply has no document is counted, and a receipt of the reply is not")
+    @Test("an unreadable value where a reply has no document is counted, and a receipt of the reply is not")
     func tracesInsideDocuments() throws {
         func fates(_ json: String) throws -> [MemberPath] { try one(json).members }
         let log = "error while checking \(Made.receipt()): timeout"
@@ -972,7 +972,7 @@ struct PayloadTests {
     }
 
     @Test(
-        "a purchase of another store is none of Apple's, in whatever shape",
+        "a purchase of another store is not Apple's, in any shape",
         arguments: [
             #"{"store":"PLAY_STORE","product_id":"p","transaction_id":"1"}"#,
             #"{"store":"stripe","product_id":"p","transaction_id":"in_1N"}"#,
@@ -1043,7 +1043,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("what Apple signed is read whatever store is named beside it, and Apple's own stores are Apple's")
+    @Test("data signed by Apple is read beside the name of any store, and Apple's own stores are Apple's")
     func ownStore() throws {
         #expect(try one("{\"store\":\"PLAY_STORE\",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
         for store in ["APP_STORE", "app_store", "MAC_APP_STORE", "AppleAppStore", "ios"] {
@@ -1095,7 +1095,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("compressed and UTF-16 files are told apart from damage")
+    @Test("compressed and UTF-16 files are distinguished from damage")
     func foreignFiles() {
         func kind(_ bytes: [UInt8]) -> [String] { Reading([.bytes(bytes, name: "x")]).kinds }
         #expect(kind([0xFD, 0x37, 0x7A, 0x58, 0x5A, 0]) == ["compressed"])

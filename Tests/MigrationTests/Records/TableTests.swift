@@ -72,7 +72,7 @@ struct TableTests {
         #expect(both.records.allSatisfy { $0.carried("u") != nil })
     }
 
-    @Test("a row is read as the object of the same members is, whatever stands in which column")
+    @Test("a row is read like an object of the same members, in any order of the columns")
     func likeObjects() throws {
         let reply = Made.reply
         let list = "[\(Made.row)]"

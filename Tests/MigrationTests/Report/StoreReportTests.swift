@@ -102,7 +102,7 @@ struct StoreReportTests {
             StoreScope(environment: .sandbox, bundleId: "com.example.other"),
             StoreScope(environment: .xcode, bundleId: "com.example.local")
         )
-        // The App Store described one period of 10. It can be asked about 20 and 30, not about 40, which is of Xcode.
+        // The App Store described one period of 10. It can be queried for 20 and 30, not for 40, which is from Xcode.
         let sets = [
             StoreSamples.set(
                 Samples.period("10", "10", from: 0), Samples.period("11", "10", from: 30, source: .appStoreServerAPI)),
@@ -126,7 +126,7 @@ struct StoreReportTests {
         #expect(report.purchasesAnswered == 1)
         #expect(report.unknownToAppStore == 1)
         #expect(report.bareTransactionIds == 2)
-        #expect(report.appsToAsk == ["com.example.other"])
+        #expect(report.appsToQuery == ["com.example.other"])
     }
 
     @Test("Fields that no document and no catalog states are counted by the transactions that lack them")
@@ -161,7 +161,7 @@ struct StoreReportTests {
         #expect(try await fields(try catalog(Samples.products)) == expected)
     }
 
-    @Test("What each migration read is counted, each record once over all its runs")
+    @Test("The records of each migration are counted, each once over all its runs")
     func sources() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))

@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func withoutTypeAndCatalogARuleTellsSubscriptionsAndNothingElse() throws {
+    @Test func withoutTypeAndCatalogARuleFindsOnlySubscriptions() throws {
         let expiring = try Support.mapOne(InAppPurchase(productId: "p", transactionId: "1", expiresDate: 7))
         #expect(expiring.payload.type == .autoRenewableSubscription)
         #expect(expiring.provenance[.type] == .inferred(.expiresDateMeansAutoRenewable))

@@ -7,7 +7,7 @@ import Testing
 @Suite struct MappedOutputTests {
     typealias Support = MappingSupport
 
-    @Test func aLineHoldsTransactionProvenanceAndNotes() throws {
+    @Test func aLineContainsTransactionProvenanceAndNotes() throws {
         let purchase = InAppPurchase(
             quantity: 1, productId: "p", transactionId: "2", originalTransactionId: "1", productType: .nonConsumable)
         let mapped = try Support.mapOne(purchase)

@@ -183,7 +183,7 @@ struct EntitlementTests {
 
     @Test("How an older period ended says nothing of the newest one: neither grace nor billing retry")
     func staleRenewalInfo() throws {
-        // Billing failed at the end of month 2; the recovery was not heard of, but a newer receipt has its period.
+        // Billing failed at the end of month 2; no document states the recovery, but a newer receipt has its period.
         let recovered = Samples.period(2, 3) {
             $0.purchaseDate = Samples.month(2) + Samples.day
             $0.expiresDate = Samples.month(2) + 4 * Samples.day
@@ -228,7 +228,7 @@ struct EntitlementTests {
 
     @Test("Of two periods that run, the higher level decides, then the later end; access lasts as long as either")
     func reversedRefund() throws {
-        // Refunded, bought anew, the refund reversed, then upgraded.
+        // Refunded, bought again, the refund reversed, then upgraded.
         let restored = Samples.period("basic", 0, 12)
         let anew = Samples.period("basic", 2, 14) { $0.isUpgraded = true }
         let premium = Samples.period("premium", 3, 4)
@@ -362,7 +362,9 @@ struct EntitlementTests {
         #expect(try #require(history.entitlements(at: Samples.month(1)).first).isCurrent)
     }
 
-    @Test("An upgraded period ends when the next product of its own subscription begins, whatever else begins before")
+    @Test(
+        "An upgraded period ends when the next product of its own subscription begins, despite earlier products of others"
+    )
     func successorOfTheSubscription() {
         let upgraded = Samples.period("year", 0, 12, group: nil) { $0.isUpgraded = true }
         let successor = Samples.period("month", 5, 6, group: nil)

@@ -10,7 +10,7 @@ struct IntroductoryTests {
         $0.offerDiscountType = .freeTrial
     }
 
-    @Test("Who had an introductory offer in the group has no other, whatever the product, refunded or not")
+    @Test("A customer gets one introductory offer per group, for any product, refunded or not")
     func used() {
         for configure in [
             { $0.productId = "basic" }, { $0.revocationDate = Samples.month(0) + 1 },
@@ -58,7 +58,7 @@ struct IntroductoryTests {
         #expect(history.introductoryEligibility(group: "other", at: Samples.month(9)).eligibility == .eligible)
     }
 
-    @Test("Who subscribed without one may have it when the subscription has ended")
+    @Test("A customer who subscribed without an offer may have it after the subscription ended")
     func returning() {
         let history = Samples.history(Samples.monthly(0..<3))
         let during = history.introductoryEligibility(group: Samples.group, at: Samples.month(2))
@@ -70,7 +70,7 @@ struct IntroductoryTests {
         #expect(after.eligibleFrom == Samples.month(3))
     }
 
-    @Test("Who never bought may have it, if the history is known to be whole")
+    @Test("A customer who never bought may have it, if the history is known to be complete")
     func new() {
         var history = Samples.history([])
         #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(1)).eligibility == .eligible)
@@ -112,7 +112,7 @@ struct IntroductoryTests {
             history.introductoryEligibility(group: Samples.group, at: Samples.month(9)).eligibility == .notEligible)
     }
 
-    @Test("While a subscription of an unknown group goes on, it may be one of this group")
+    @Test("A current subscription of an unknown group may be one of this group")
     func openSubscriptionOfAnUnknownGroup() {
         let history = Samples.history([Samples.period("old", 0, 3, group: nil)])
         let during = history.introductoryEligibility(group: Samples.group, at: Samples.month(2))
@@ -122,7 +122,7 @@ struct IntroductoryTests {
         #expect(after.eligibility == .eligible)
     }
 
-    @Test("A trial that the family shares was somebody else's")
+    @Test("A trial from Family Sharing was another member's")
     func family() {
         var shared = trial
         shared.inAppOwnershipType = .familyShared
@@ -159,7 +159,7 @@ struct IntroductoryTests {
         }
     }
 
-    @Test("A subscription whose end is unknown may go on, so the verdict is open")
+    @Test("A subscription without known end may be current, so the verdict is open")
     func withoutEnd() {
         var undated = Samples.period(0, 1) { $0.expiresDate = nil }
         // Only subscriptions have a line item, even if no document states the type.

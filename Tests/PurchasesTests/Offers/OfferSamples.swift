@@ -47,7 +47,7 @@ enum OfferSamples {
         months.map { period($0, $0 + 1, price: price) }
     }
 
-    /// The customer turned renewal off; told after everything else.
+    /// The customer turned renewal off; stated after all other facts.
     static func cancelled(_ original: String = "original") -> JWSRenewalInfoDecodedPayload {
         var info = JWSRenewalInfoDecodedPayload()
         info.originalTransactionId = original

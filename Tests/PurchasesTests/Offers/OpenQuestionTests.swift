@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 import Testing
 
-@Suite("What the App Store could change about a customer")
+@Suite("Data that the App Store could change about a customer")
 struct OpenQuestionTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
 
@@ -34,7 +34,7 @@ struct OpenQuestionTests {
 
     private static func reasons(_ questions: [OpenQuestion]) -> [OpenQuestion.Reason] { questions.map(\.reason) }
 
-    @Test("What the App Store has signed completely and lately is not asked about")
+    @Test("Complete and recent data signed by the App Store is not queried")
     func complete() throws {
         #expect(try Self.questions([Self.fact("1", 0, 1), Self.fact("2", 1, 2)]).isEmpty)
     }
@@ -65,7 +65,7 @@ struct OpenQuestionTests {
         #expect(!Self.reasons(try Self.questions([purchase])).contains(.unexplainedCancellation))
     }
 
-    @Test("What no signed document states, once for each purchase, with the newest transaction and their number")
+    @Test("Fields that no signed document states, once for each purchase, with the newest transaction and their number")
     func unsigned() throws {
         let found = try Self.questions([
             Self.fact("1", 0, 1, source: .recordedReply), Self.fact("2", 1, 2, source: .recordedReply),
@@ -77,7 +77,7 @@ struct OpenQuestionTests {
         #expect(unsigned.map(\.transactionCount) == [1, 2])
     }
 
-    @Test("A subscription of which no document states what followed its last period")
+    @Test("A subscription without a document about the time after its last period")
     func notCurrent() throws {
         let early = [Self.fact("1", 0, 1, source: .receipt, at: Samples.month(0) + Samples.day)]
         #expect(Self.reasons(try Self.questions(early)) == [.notCurrent])

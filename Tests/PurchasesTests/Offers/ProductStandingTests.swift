@@ -65,7 +65,7 @@ struct ProductStandingTests {
         #expect(standing.isSubscriptionOver && standing.endReason == .expired)
     }
 
-    @Test("In the grace period the access goes on, in billing retry it has ended, and the subscription goes on in both")
+    @Test("Access continues in the grace period and ends in billing retry; the subscription continues in both")
     func billing() throws {
         let grace = try premium([Samples.period(0, 1)], [retry], at: Samples.month(1) + Samples.day)
         #expect(grace.hasEnded == false && grace.isBillingRetried == true)
@@ -91,7 +91,7 @@ struct ProductStandingTests {
 
     @Test("Of two products that a reversed refund leaves current, each has access until the end of its own period")
     func twoCurrentProducts() throws {
-        // "basic" was refunded and "premium" bought anew; then the refund was reversed.
+        // "basic" was refunded and "premium" bought again; then the refund was reversed.
         var history = Samples.history([Samples.period("basic", 0, 12), Samples.period("premium", 1, 2)])
         for levels in [("basic", "premium"), ("premium", "basic")] {
             history.products = [levels.0: .init(level: 1), levels.1: .init(level: 2)]
@@ -127,7 +127,7 @@ struct ProductStandingTests {
         #expect(standing.isSubscriptionOver && standing.endReason == .revoked)
     }
 
-    @Test("A product that an upgrade replaced was replaced, whatever its status, and its subscription goes on")
+    @Test("A product that an upgrade replaced was replaced in any status, and its subscription continues")
     func replaced() throws {
         let found = standings(
             [

@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 import Testing
 
-@Suite("Promotional offers: whom to keep or return")
+@Suite("Promotional offers: customers to keep or win back")
 struct PromotionalOfferTests {
     private func info(_ change: (inout JWSRenewalInfoDecodedPayload) -> Void) -> JWSRenewalInfoDecodedPayload {
         var info = JWSRenewalInfoDecodedPayload()

@@ -65,13 +65,13 @@ import Testing
 
     @Test func graceRestsOnTheRecordedRenewalInfo() throws {
         let grace = "\"is_in_billing_retry_period\":\"1\",\"grace_period_expires_date_ms\":\"\(1_010 * day)\""
-        let told = try history([period("1", 980, 1_000)], renewal: grace)
-        #expect(told.entitlements(at: 1_005 * day).first?.status == .billingGracePeriod)
-        #expect(told.entitlements(at: 1_020 * day).first?.status == .billingRetry)
+        let inGrace = try history([period("1", 980, 1_000)], renewal: grace)
+        #expect(inGrace.entitlements(at: 1_005 * day).first?.status == .billingGracePeriod)
+        #expect(inGrace.entitlements(at: 1_020 * day).first?.status == .billingRetry)
         #expect(try history([period("1", 980, 1_000)]).entitlements(at: 1_005 * day).first?.status == .expired)
     }
 
-    @Test func aRenewalInfoSaysNothingAboutEarlierPeriods() throws {
+    @Test func aRenewalInfoDoesNotAffectEarlierPeriods() throws {
         let retry = "\"is_in_billing_retry_period\":\"1\""
         let history = try history([period("1", 900, 910), period("2", 980, 1_000)], renewal: retry)
         #expect(history.entitlements(at: 915 * day).first?.status == .expired)

@@ -30,7 +30,7 @@ struct WinBackAvailabilityTests {
         return Samples.history(Samples.monthly(0..<3) + [period])
     }
 
-    @Test("The wait between offers is about this offer; about all of the group only if the rules say so")
+    @Test("The wait between offers is about this offer; about all of the group only if the rules configure it")
     func waitScope() {
         let other = redeemed("other").eligibility(for: offer(), at: Samples.month(11))
         #expect(other.eligibility == .eligible)

@@ -149,7 +149,7 @@ struct WinBackTests {
         #expect(verdict.changesAt == Samples.month(6))
     }
 
-    @Test("Who never subscribed in the group has nothing to be won back")
+    @Test("A customer who never subscribed in the group cannot be won back")
     func never() {
         #expect(verdict([], at: 9).obstacleRules == [.subscribedBefore])
         let elsewhere = verdict(Samples.monthly(0..<4).map { other($0) }, at: 9)
@@ -260,7 +260,7 @@ struct WinBackTests {
         #expect(verdict(Samples.monthly(0..<2) + [bought], at: 9).reason(.paidMonths)?.months == 1)
     }
 
-    @Test("An upgrade in the middle of a period goes on with the months")
+    @Test("An upgrade in the middle of a period continues the paid months")
     func upgrade() {
         let half = Samples.month(0) + 15 * Samples.day
         let basic = Samples.period("basic", 0, 1) { $0.isUpgraded = true }
@@ -291,14 +291,14 @@ struct WinBackTests {
         #expect(self.verdict(mixed, at: 8).reason(.paidMonths)?.months == 3)
     }
 
-    @Test("A downgrade at a renewal goes on with the months, also to another period length")
+    @Test("A downgrade at a renewal continues the paid months, also to another period length")
     func downgrade() {
         let yearly = Samples.period("premium.yearly", 0, 12, price: 59990)
         let basic = Samples.period("basic", 12, 13, price: 4990) { $0.transactionReason = .renewal }
         #expect(verdict([yearly, basic], at: 16).reason(.paidMonths)?.months == 13)
     }
 
-    @Test("What was refunded in full is not paid, what was refunded in part is until then")
+    @Test("A fully refunded period is not paid; a partly refunded one is paid until the refund")
     func refunds() {
         let refunded = Samples.period(2, 3) { $0.revocationDate = Samples.month(2) + Samples.day }
         let full = verdict(Samples.monthly(0..<2) + [refunded], at: 8)
@@ -329,7 +329,7 @@ struct WinBackTests {
         #expect(verdict(weekly.dropLast(2), at: 9).reason(.paidMonths)?.months == 2)
     }
 
-    @Test("What the family shares is neither paid nor a subscription of the customer")
+    @Test("A family-shared period is neither paid nor a subscription of the customer")
     func family() {
         let shared = Samples.monthly(0..<9).map {
             var payload = $0

@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 import Testing
 
-@Suite("Win-back offers: what is not known is said")
+@Suite("Win-back offers: missing data is reported")
 struct WinBackUnknownTests {
     @Test("Periods without a price: unknown, unless the history says how to count them")
     func unknownPrices() {
@@ -16,7 +16,7 @@ struct WinBackUnknownTests {
         let counted = history.eligibility(for: Samples.offer, at: Samples.month(8))
         #expect(counted.eligibility == .eligible)
         #expect(counted.reason(.paidMonths)?.months == 4)
-        // Too few, whatever they cost.
+        // Too few, at any price.
         history.entries = Samples.monthly(0..<2, price: nil).map { PurchaseHistory.Entry($0) }
         history.countsUnpricedPeriodsAsPaid = false
         #expect(history.eligibility(for: Samples.offer, at: Samples.month(8)).eligibility == .notEligible)
@@ -97,7 +97,7 @@ struct WinBackUnknownTests {
         #expect(after.eligibility == .eligible)
     }
 
-    @Test("Without a renewal information billing may be retried for 60 days, which is said")
+    @Test("Without renewal information billing may be retried for 60 days, and the verdict states it")
     func noRenewalInfo() {
         var offer = Samples.offer
         offer.rules.minimumMonthsSince = 1
@@ -110,7 +110,7 @@ struct WinBackUnknownTests {
         #expect(after.eligibility == .eligible)
     }
 
-    @Test("A history that ends before the subscription does cannot tell whether it was renewed")
+    @Test("A history that ends before the subscription does not show whether it was renewed")
     func staleHistory() {
         var history = Samples.history(Samples.monthly(0..<3))
         for completeThrough in [nil, Samples.month(2)] {

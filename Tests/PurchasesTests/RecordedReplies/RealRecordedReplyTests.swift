@@ -5,7 +5,7 @@ import Testing
 
 @Suite(.enabled(if: SharedReceipts.arePresent)) struct RealRecordedReplyTests {
     @Test(arguments: ["responses", "pairs", "notifications-v1"])
-    func everyRecordedDocumentMapsOrSaysWhyNot(folder: String) throws {
+    func everyRecordedDocumentMapsOrHasAReason(folder: String) throws {
         var (transactions, renewals, errors) = (0, 0, [String]())
         let files = try SharedReceipts.files(folder).filter { $0.pathExtension == "json" }
         #expect(!files.isEmpty)
@@ -31,7 +31,7 @@ import Testing
             }
         }
         print("\(folder): \(files.count) documents, \(transactions) transactions, \(renewals) renewals; \(errors)")
-        // The only two that vouch for nothing: status 21002 and 21007.
+        // The only two that grant nothing: status 21002 and 21007.
         #expect(errors.count == (folder == "responses" ? 2 : 0))
         #expect(transactions > 0)
     }

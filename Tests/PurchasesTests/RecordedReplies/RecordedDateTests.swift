@@ -32,7 +32,7 @@ import Testing
         // This hour was skipped.
         "2020-03-08 02:30:00 America/Los_Angeles",
     ])
-    func whatIsNoDateIsAnError(text: String) {
+    func otherTextInADateIsAnError(text: String) {
         let error = RecordedSupport.error("[\(RecordedSupport.row("1", "\"purchase_date\":\"\(text)\""))]")
         #expect(error?.code == .badDate && error?.keyPath == "[0].purchase_date")
     }

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: ["0", "000000000000000", nil])
-    func withoutATransactionIdTheDatesTellPurchasesApart(id: String?) throws {
+    func withoutATransactionIdTheDatesDistinguishPurchases(id: String?) throws {
         func row(_ date: Int) -> String { Support.row(id, original: "0", "\"purchase_date_ms\":\"\(date)\"") }
         let mapped = try Support.map(
             "{\"receipt\":{\"bundle_id\":\"b\",\"in_app\":[\(row(5)),\(row(6))]},\"latest_receipt_info\":[\(row(6))]}")

@@ -52,7 +52,7 @@ import Testing
         #expect(code.payload.offerType == .offerCode && code.payload.offerIdentifier == "y")
     }
 
-    @Test func anIntentNobodyKnowsIsKept() throws {
+    @Test func anUnknownExpirationIntentIsKept() throws {
         #expect(try info("\"expiration_intent\":\"9\"").payload.expirationIntent?.rawValue == 9)
     }
 

@@ -141,7 +141,7 @@ enum RecordedSupport {
         #expect(app?.payload.bundleId == "b")
     }
 
-    @Test func iOS6RepliesHoldOnePurchaseAndMilliseconds() throws {
+    @Test func iOS6RepliesContainOnePurchaseAndMilliseconds() throws {
         let receipt = """
             {"bid":"com.example","bvrs":"1","product_id":"p","transaction_id":"1000000059630000","quantity":"1",
              "original_transaction_id":"1000000059630000","expires_date":"1354436154000",
@@ -211,7 +211,7 @@ enum RecordedSupport {
         #expect(try Support.map(Support.row("1")).transactions.count == 1)
     }
 
-    @Test func aRowWithoutTransactionIdKeepsWhatItHas() throws {
+    @Test func aRowWithoutTransactionIdKeepsItsMembers() throws {
         let mapped = try Support.map("[\(Support.row(nil, "\"purchase_date_ms\":\"5\""))]").transactions[0]
         #expect(mapped.payload.transactionId == nil && mapped.payload.originalTransactionId == "1")
         #expect(mapped.notes == [.missingTransactionId] && mapped.payload.transactionReason == nil)
@@ -246,7 +246,7 @@ enum RecordedSupport {
         #expect(mapped.transactions.map(\.payload.environment) == [environment] && mapped.notes.isEmpty)
     }
 
-    @Test func anEnvironmentNobodyKnowsIsAbsentAndNoted() throws {
+    @Test func anUnknownEnvironmentIsAbsentAndNoted() throws {
         let mapped = try Support.map("{\"environment\":\"Moon\",\"latest_receipt_info\":[\(Support.row("1"))]}")
         #expect(mapped.notes == [.unknownEnvironment] && mapped.transactions[0].payload.environment == nil)
     }

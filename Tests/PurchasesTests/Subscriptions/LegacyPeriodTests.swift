@@ -14,7 +14,7 @@ struct LegacyPeriodTests {
             cancellationDate: cancelled, isUpgraded: isUpgraded, sharesPeriod: sharesPeriod)
     }
 
-    /// The id of the period that decides, whatever the order of the periods.
+    /// The id of the period that decides, in any order of the periods.
     private func deciding(_ periods: [LegacyPeriod], of subscription: String = "1", at now: Int64) -> String? {
         let place = LegacyPeriod.deciding(among: periods, of: subscription, at: now)
         let reversed = Array(periods.reversed())
@@ -23,7 +23,7 @@ struct LegacyPeriodTests {
         return place.flatMap { periods[$0].transactionId }
     }
 
-    /// The ids of the current periods, whatever the order of the periods.
+    /// The ids of the current periods, in any order of the periods.
     private func current(_ periods: [LegacyPeriod], at now: Int64) -> [String?] {
         func ids(_ periods: [LegacyPeriod]) -> [String?] {
             zip(periods, LegacyPeriod.areCurrent(periods, at: now)).filter { $0.1 }.map { $0.0.transactionId }
@@ -33,7 +33,7 @@ struct LegacyPeriodTests {
         return found
     }
 
-    @Test("A period runs until its expiry, whatever is known about a grace period")
+    @Test("A period runs until its expiry, independent of a grace period")
     func expiry() {
         #expect(period("1", 0, 30).state(at: 29) == .running)
         #expect(period("1", 0, 30).state(at: 30) == .expired)

@@ -21,7 +21,7 @@ import Testing
             cancellationDate: cancelled.map(date), statement: statement)
     }
 
-    /// The upgrades as `index@day`, whatever the order of the periods.
+    /// The upgrades as `index@day`, in any order of the periods.
     private func upgrades(_ periods: [Period]) -> [String] {
         let found = UpgradeRule.upgrades(among: periods)
         let reversed = UpgradeRule.upgrades(among: Array(periods.reversed()))
@@ -42,7 +42,7 @@ import Testing
         #expect(found.map(\.rule) == [.replacedWhileRunning])
     }
 
-    @Test func whatBeginsAtTheEndOrLaterIsNoUpgrade() {
+    @Test func aPeriodAtOrAfterTheEndIsNoUpgrade() {
         for start in [30, 30.5, 99] {
             #expect(upgrades([Self.period("month", 0, 30), Self.period("year", start, 400)]).isEmpty)
         }
@@ -95,7 +95,7 @@ import Testing
             ]) == ["0@100.0"])
     }
 
-    @Test func whatNobodySignedDoesNotEndASignedPeriod() {
+    @Test func unsignedDataDoesNotEndASignedPeriod() {
         let unsigned = Statement(isSigned: false)
         #expect(upgrades([Self.period("year", 0, 365), Self.period("month", 100, 130, unsigned)]).isEmpty)
         #expect(upgrades([Self.period("year", 0, 365, unsigned), Self.period("month", 100, 130)]) == ["0@100.0"])
@@ -104,7 +104,7 @@ import Testing
                 == ["0@100.0"])
     }
 
-    @Test func whatNobodySignedDoesNotMoveTheBeginningOfASignedPeriod() {
+    @Test func unsignedDataDoesNotMoveTheBeginningOfASignedPeriod() {
         let unsigned = Statement(isSigned: false)
         // A downgrade at renewal. The unsigned row of the same order line begins in the middle of the signed year.
         let year = Self.period("year", 0, 365)
@@ -116,7 +116,7 @@ import Testing
         #expect(upgrades([unsignedYear, month, row]) == ["0@150.0"])
     }
 
-    @Test func whatNobodySignedDoesNotMakeARenewalOfASignedPeriod() {
+    @Test func anUnsignedPeriodDoesNotMakeASignedPeriodARenewal() {
         let unsigned = Statement(isSigned: false)
         let month = Self.period("month", 100, 130)
         let earlier = Self.period("month", 70, 100, unsigned)
@@ -124,14 +124,14 @@ import Testing
         #expect(upgrades([Self.period("year", 70, 435, unsigned), month, earlier]).isEmpty)
     }
 
-    @Test func whatNobodySignedDoesNotExplainASignedCancellation() {
+    @Test func unsignedDataDoesNotExplainASignedCancellation() {
         let unsigned = Statement(isSigned: false)
         let month = Self.period("month", 50, 80, unsigned)
         #expect(upgrades([Self.period("year", 0, 365, cancelled: 50), month]).isEmpty)
         #expect(upgrades([Self.period("year", 0, 365, cancelled: 50, unsigned), month]) == ["0@50.0"])
     }
 
-    @Test func whatTheAppStoreStatedLaterStands() {
+    @Test func aLaterStatementOfTheAppStoreDecides() {
         func year(_ days: Int64) -> Period {
             Self.period("year", 0, 365, Statement(isSigned: true, notUpgradedAsOf: days * Self.day))
         }
@@ -163,7 +163,7 @@ import Testing
                 == ["0@100.0", "2@100.0"])
     }
 
-    @Test func whatTheAppStoreSignedAboutOneCopyHoldsForAllCopies() {
+    @Test func aSignedStatementAboutOneCopyAppliesToAllCopies() {
         func year(order: String, isUpgraded: Bool = false, notUpgradedAsOf day: Int64? = nil) -> Period {
             Self.period(
                 "year", 0, 365, order: order, isUpgraded: isUpgraded,

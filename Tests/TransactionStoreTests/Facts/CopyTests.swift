@@ -29,7 +29,7 @@ struct CopyTests {
         }
     }
 
-    /// The revoked transactions, ascending, whatever the order of the facts.
+    /// The revoked transactions, ascending, in any order of the facts.
     private func revoked(_ facts: TransactionFact...) throws -> [String] {
         let customer = try unwrap(Customer(resolving: facts.map { Samples.set($0) }))
         let reversed = try unwrap(Customer(resolving: facts.reversed().map { Samples.set($0) }))
@@ -421,7 +421,7 @@ struct CopyTests {
         #expect(transactions.count { $0.payload.revocationDate != nil } == 2)
     }
 
-    @Test("Periods are no copies of each other if a catalog contradicts their expiry, whatever else was refunded")
+    @Test("Periods are no copies of each other if a catalog contradicts their expiry, despite other refunds")
     func catalogContradictsExpiry() throws {
         let periods = (0..<2).map { (number: Int64) in
             untyped("\(number + 1)", .recordedReply, at: 2, revoked: number == 0 ? Self.refund : nil) {
@@ -442,7 +442,7 @@ struct CopyTests {
         }
     }
 
-    @Test("What only an unsigned document states about the type does not keep a copy of a refunded purchase granted")
+    @Test("An unsigned type does not keep a copy of a refunded purchase granted")
     func recordedType() throws {
         let refunded = untyped("1", .receipt, at: 2, revoked: Self.refund)
         let copy = untyped("2", .receipt, at: 9)

@@ -26,7 +26,7 @@ import TransactionStoreConformance
         #expect(joined.source(of: .productId) == stated(.receipt, Samples.june))
     }
 
-    @Test func whatASignedTransactionLacksComesFromTheReceipt() throws {
+    @Test func fieldsMissingFromASignedTransactionComeFromTheReceipt() throws {
         let joined = try unwrap(
             FactSupport.join(
                 Samples.fact("1") { $0.quantity = 2 },

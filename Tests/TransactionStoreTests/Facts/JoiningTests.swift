@@ -52,7 +52,7 @@ struct JoiningTests {
         #expect(joined.isSigned)
     }
 
-    @Test func theNewestSignedFactDecidesWhatBothCanState() throws {
+    @Test func theNewestSignedFactDecidesSharedFields() throws {
         let old = Samples.fact("2", original: "1", at: 1) { $0.expiresDate = 5000 }
         let new = signed(at: 2) { $0.expiresDate = 9000 }
         #expect(try FactSupport.join(old, new)?.payload.expiresDate == 9000)
@@ -62,7 +62,7 @@ struct JoiningTests {
         #expect(try FactSupport.join(without, new)?.payload.expiresDate == nil)
     }
 
-    @Test func whatAReceiptCannotStateStaysFromAnOlderSignedTransaction() throws {
+    @Test func fieldsThatAReceiptLacksStayFromAnOlderSignedTransaction() throws {
         let old = signed(at: 1) {
             $0.subscriptionGroupIdentifier = "g"
             $0.appAccountToken = "t"
@@ -133,7 +133,7 @@ struct JoiningTests {
         #expect(joined.payload.revocationDate == nil && joined.legacy.cancellationDate == nil)
     }
 
-    @Test func aRecordedCancellationThatIsNewerThanEverythingSignedIsToldBeside() throws {
+    @Test func aRecordedCancellationNewerThanSignedDataIsReportedSeparately() throws {
         let news = recorded(at: 9, cancelled(5000, reason: 1))
         let joined = try #require(try FactSupport.join(receipt(at: 1), signed(at: 2), news))
         #expect(
@@ -166,8 +166,8 @@ struct JoiningTests {
         }
         let stored = Samples.fact(
             "2", original: "1", source: .recordedNotificationV1, at: 9, legacy: cancelled(5000, reason: 1))
-        let untold = try #require(try FactSupport.join(receipt(at: 1), stored))
-        #expect(untold.payload.revocationDate == nil && untold.recordedCancellation?.date == 5000)
+        let unchanged = try #require(try FactSupport.join(receipt(at: 1), stored))
+        #expect(unchanged.payload.revocationDate == nil && unchanged.recordedCancellation?.date == 5000)
         for newer in [signed(at: 9), signed(at: 10)] {
             #expect(try FactSupport.join(newer, news())?.payload.revocationDate == nil)
         }
@@ -263,7 +263,7 @@ struct JoiningTests {
         #expect(bySigned.payload.revocationDate == nil)
     }
 
-    @Test func recordedFactsFillWhatReceiptsCannotState() throws {
+    @Test func recordedFactsFillFieldsThatReceiptsLack() throws {
         let reply = recorded(
             at: 9,
             legacy {
@@ -417,7 +417,7 @@ struct JoiningTests {
     }
 
     /// StoreKit 2 cannot state it, and an unsigned document counts only without a receipt.
-    @Test func aVolumePurchaseIsKnownWhateverOtherDocumentsState() throws {
+    @Test func aVolumePurchaseIsKnownDespiteOtherDocuments() throws {
         func fields(_ type: String) -> LegacyAppTransactionFields {
             var fields = LegacyAppTransactionFields()
             fields.receiptType = type

@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import TransactionStoreConformance
 
-@Suite("What a store learns from a verified receipt")
+@Suite("Facts of a verified receipt")
 struct ReceiptFactTests {
     private let bytes: [UInt8] = [1, 2, 3]
 
@@ -135,7 +135,7 @@ struct ReceiptFactTests {
         #expect(LegacyAppTransactionFields.stored(of: bytes, ofAppTransaction: row.payload).isEmpty)
     }
 
-    @Test func theLegacyFieldsOfAStoredReceiptAreReadWhateverItsSize() throws {
+    @Test func theLegacyFieldsOfAStoredReceiptAreReadAtAnySize() throws {
         let set = try VolumePurchase.set(size: DecodingLimits.defaultMaximumSize)
         let row = FactRow(try #require(set.appTransaction))
         let receipt = try #require(set.receipt).bytes

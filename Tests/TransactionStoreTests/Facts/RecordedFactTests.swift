@@ -5,7 +5,7 @@ import Testing
 import TransactionStore
 import TransactionStoreConformance
 
-@Suite("What a store learns from a recorded document")
+@Suite("Facts of a recorded document")
 struct RecordedFactTests {
     private static let reply = """
         {"status": 0, "environment": "Production",
@@ -28,7 +28,7 @@ struct RecordedFactTests {
         let set = try #require(sets.first)
         #expect(sets.count == 1)
         #expect(set.scope == StoreSamples.scope)
-        // Nobody signed the account token: it joins nobody.
+        // The account token is unsigned: it joins no customers.
         #expect(set.identities == [StoreSamples.original("1")])
         #expect(set.receipt == nil)
         let fact = try #require(set.transactions.first)
@@ -44,7 +44,7 @@ struct RecordedFactTests {
         #expect(set.appTransaction?.payload.applicationVersion == "3")
     }
 
-    @Test func aDocumentThatNobodySignedJoinsNothing() throws {
+    @Test func anUnsignedDocumentJoinsNoCustomers() throws {
         let rows = """
             [{"product_id": "a", "transaction_id": "5", "original_transaction_id": "5", "bid": "com.example.one",
               "purchase_date_ms": "1000", "environment": "Production", "receipt_type": "Production"},
@@ -141,7 +141,7 @@ struct RecordedFactTests {
         let dates = Self.dates
         let first = identities(try Self.download(dates + #", "request_date_ms": "1600000000000""#))
         #expect(first.count == 1)
-        // Apple was asked about one receipt twice.
+        // Apple received one receipt twice.
         #expect(identities(try Self.download(dates + #", "request_date_ms": "1610000000000""#), "u2") == first)
         #expect(identities(try Self.download(#""receipt_creation_date_ms": "1590000001000""#)) != first)
         // Many customers have this version.

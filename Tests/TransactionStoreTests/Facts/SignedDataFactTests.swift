@@ -91,7 +91,7 @@ import TransactionStoreConformance
     }
 
     /// The scope is all that is stored of them: a foreign one would be taken for one of this app.
-    @Test func whatIsOfAnotherAppOrEnvironmentIsLeftOut() {
+    @Test func dataOfAnotherAppOrEnvironmentIsLeftOut() {
         let foreign = AppTransaction {
             $0.receiptType = .sandbox
             $0.bundleId = "com.example.app"
@@ -128,7 +128,7 @@ import TransactionStoreConformance
             ).unclaimedSeatIds
         }
         #expect(try claims(Self.transaction()) == ["a", "b"])
-        // Nothing tells whose seats they are.
+        // No field states the owner of the seats.
         #expect(try claims(nil) == [])
         content.unclaimInfo = nil
         #expect(try claims(Self.transaction()) == [])

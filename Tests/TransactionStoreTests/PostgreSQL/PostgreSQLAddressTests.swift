@@ -15,7 +15,7 @@ struct PostgreSQLAddressTests {
     }
 
     @Test(
-        "What is not a PostgreSQL URL is refused as that, and its password is not repeated",
+        "An invalid PostgreSQL URL is rejected as such, and its password is not repeated",
         arguments: [
             "", "mysql://u:hunter2@h/d", "postgresql//u:hunter2@h", "postgresql://u:hunter2@h:port/d",
             "postgresql://u:hunter2@[::1/d", "postgresql://u:hunter2@h/d?nonsense=1", "postgresql://u:hunter2 @h/%",

@@ -15,7 +15,7 @@ struct PostgreSQLCrashTests {
             let check = CrashCheck(
                 url: schema.server.url + "&application_name=\(schema.name)", schema: schema.name,
                 open: {
-                    // The server finishes what the killed program had asked for; only then is the outcome settled.
+                    // The server finishes the last statement of the killed program; only then is the outcome final.
                     let sessions = "SELECT count(*) FROM pg_stat_activity WHERE application_name = '\(schema.name)'"
                     try await eventually("the sessions are gone") { try schema.server.sql(sessions) == "0" }
                     return try await schema.open()

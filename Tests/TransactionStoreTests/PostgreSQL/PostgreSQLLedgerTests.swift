@@ -12,7 +12,7 @@ import TransactionStoreConformance
 @Suite("PostgreSQL ledger", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLLedgerTests {
     /// The commit of the first writer is held up after it has its position, while a second one writes.
-    @Test("A position is not seen before those below it, however long their commit takes")
+    @Test("A position is not visible before lower positions, even if their commit is slow")
     func slowCommit() async throws {
         try await eventually("the commit is seen to be held up") {
             try await TestSchema.with { schema in try await Self.isHeldUp(schema) }
@@ -105,7 +105,7 @@ struct PostgreSQLLedgerTests {
         }
     }
 
-    @Test("A database made by schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
+    @Test("A database made by schema 1 is upgraded: its content is in the ledger, once and in its current state")
     func upgrade() async throws {
         try await TestSchema.with { schema in
             let old = try await schema.open()
@@ -132,7 +132,7 @@ struct PostgreSQLLedgerTests {
         }
     }
 
-    @Test("A database of schema 2 is upgraded: a refund moves the terms after it, and the upgrade tells nothing")
+    @Test("A database of schema 2 is upgraded: a refund moves the terms after it, and the upgrade adds no entry")
     func upgradeOfTerms() async throws {
         try await TestSchema.with { schema in
             func season(_ id: Int, day: Int64, refunded: Bool = false) -> TransactionFact {

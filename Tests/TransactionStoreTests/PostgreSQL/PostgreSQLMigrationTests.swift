@@ -65,7 +65,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("An upgraded database knows the type of the receipts that it holds, and which were volume purchases")
+    @Test("An upgraded database has the type of its receipts, and the volume purchases")
     func receiptTypes() async throws {
         try await TestSchema.with { schema in
             let set = try VolumePurchase.set()
@@ -84,7 +84,7 @@ struct PostgreSQLMigrationTests {
     }
 
     @Test(
-        "A database of a version 12 from before the first release is upgraded, whatever it has of version 13",
+        "A database of a version 12 from before the first release is upgraded, with any part of version 13",
         arguments: [
             """
             DROP TRIGGER remove_legacy ON app_transactions; DROP FUNCTION remove_legacy();
@@ -198,7 +198,7 @@ struct PostgreSQLMigrationTests {
         try schema.server.sql("SELECT count(*) FROM \(schema.name).app_transactions WHERE legacy <> ''")
     }
 
-    @Test("An upgrade that was interrupted while it decoded receipts leaves a database to work with, and goes on later")
+    @Test("An upgrade that was interrupted while it decoded receipts leaves a usable database, and continues later")
     func interruptedFill() async throws {
         try await TestSchema.with { schema in
             try await Self.makeOlder(
@@ -257,7 +257,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("An upgrade that the server rejects in the background goes on by itself")
+    @Test("An upgrade that the server rejects in the background continues automatically")
     func refusedFill() async throws {
         try await TestSchema.with { schema in
             let counting = Self.rejecting.replacing("RAISE", with: "PERFORM nextval('attempts'); RAISE")
@@ -277,7 +277,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("What an older program that is still connected writes has no legacy fields of an earlier receipt")
+    @Test("Rows of an older program that is still connected have no legacy fields of an earlier receipt")
     func writtenByOlderProgram() async throws {
         try await TestSchema.with { schema in
             var single = LegacyAppTransactionFields()
@@ -324,7 +324,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("An upgraded database knows when what it holds ends, and does not look at what ended long ago")
+    @Test("An upgraded database has the end dates of its purchases, and does not look at old ones")
     func endings() async throws {
         try await TestSchema.with { schema in
             let now = Int64(Date().timeIntervalSince1970 * 1_000)

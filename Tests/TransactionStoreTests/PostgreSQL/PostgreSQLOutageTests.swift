@@ -11,7 +11,7 @@ import TransactionStoreConformance
     "PostgreSQL outages", .serialized,
     .enabled(if: PostgreSQLServer.canStartOthers, PostgreSQLServer.isMissing))
 struct PostgreSQLOutageTests {
-    /// Writes numbered documents until told to stop, each repeated until the store takes it.
+    /// Writes numbered documents until it is stopped, each repeated until the store accepts it.
     private actor Load {
         private(set) var acknowledged = 0
         private(set) var codes: [TransactionStoreError.Code: Int] = [:]
@@ -48,7 +48,7 @@ struct PostgreSQLOutageTests {
         arguments: ["stop", "crash"])
     func midLoad(command: String) async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .longTimeouts)
             let load = Load()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { await load.run(on: store) } }
@@ -76,10 +76,10 @@ struct PostgreSQLOutageTests {
         }
     }
 
-    @Test("After a restart while nothing was asked, the next call succeeds at once")
+    @Test("After a restart between calls, the next call succeeds at once")
     func restartedWhileIdle() async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .longTimeouts)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try await server.control("stop")
             try await server.control("resume")
@@ -107,7 +107,7 @@ struct PostgreSQLOutageTests {
     @Test("A session that an administrator ends is replaced")
     func terminated() async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .longTimeouts)
             for number in 1...3 {
                 _ = try await store.apply([StoreSamples.set(StoreSamples.fact("\(number)"))])
                 try server.sql(
@@ -139,7 +139,7 @@ struct PostgreSQLOutageTests {
     @Test("A standby is not writable and can be read")
     func standby() async throws {
         try await PostgreSQLServer.with { server in
-            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
+            let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .longTimeouts)
             _ = try await store.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try await server.control("stop")
             try Data().write(to: URL(fileURLWithPath: server.directory + "/data/standby.signal"))
@@ -157,7 +157,7 @@ struct PostgreSQLOutageTests {
     @Test("A server that is silent makes a call fail at the answer timeout, and its connection is not used again")
     func silent() async throws {
         try await PostgreSQLServer.with { server in
-            let other = try await PostgreSQLTransactionStore.open(url: server.url, options: .patient)
+            let other = try await PostgreSQLTransactionStore.open(url: server.url, options: .longTimeouts)
             _ = try await other.apply([StoreSamples.set(StoreSamples.fact("1"))])
             try await other.close()
             let options = PostgreSQLTransactionStore.Options(

@@ -10,7 +10,7 @@ import TransactionStoreConformance
 
 @Suite("PostgreSQL replicas", .enabled(if: PostgreSQLServer.shared != nil, PostgreSQLServer.isMissing))
 struct PostgreSQLReplicaTests {
-    /// Documents that speak of few purchases, so that they meet often: joins, ties, several scopes, notifications.
+    /// Documents about few purchases, so that they often overlap: joins, ties, several scopes, notifications.
     private static func randomSet(_ generator: inout SeededGenerator) -> FactSet {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &generator) }
         let facts = (0..<number(1...3)).map { _ in
@@ -64,7 +64,7 @@ struct PostgreSQLReplicaTests {
         }
     }
 
-    /// Every fact hangs on a purchase, every receipt on a customer that somebody has.
+    /// Every fact belongs to a purchase, every receipt to a customer with identities.
     private static func checkNothingIsLoose(_ schema: TestSchema) throws {
         let name = schema.name
         for table in ["transactions", "renewal_infos"] {

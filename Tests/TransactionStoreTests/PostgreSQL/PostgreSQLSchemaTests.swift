@@ -35,7 +35,7 @@ struct PostgreSQLSchemaTests {
         }
     }
 
-    @Test("The schema named in the URL comes first, whatever its name is made of")
+    @Test("The schema named in the URL comes first, with any characters in its name")
     func named() async throws {
         let server = try #require(PostgreSQLServer.shared)
         let store = try await PostgreSQLTransactionStore.open(
@@ -48,7 +48,7 @@ struct PostgreSQLSchemaTests {
         try server.sql("SET client_min_messages TO error; DROP SCHEMA \(name) CASCADE")
     }
 
-    @Test("Who may only read is told that the store is not writable, and reads")
+    @Test("A read-only user can read, and writes report that the store is not writable")
     func readOnlyRole() async throws {
         try await TestSchema.with { schema in
             let role = "reader_" + schema.name

@@ -20,7 +20,7 @@ struct TestSchema: Sendable {
     let name: String
 
     func options() -> PostgreSQLTransactionStore.Options {
-        var options = PostgreSQLTransactionStore.Options.patient
+        var options = PostgreSQLTransactionStore.Options.longTimeouts
         options.schema = name
         options.maximumConnections = 4
         return options
@@ -82,7 +82,7 @@ struct TestSchema: Sendable {
 
 extension PostgreSQLTransactionStore.Options {
     /// All tests share the cores: only what never ends is too slow.
-    static let patient = PostgreSQLTransactionStore.Options(
+    static let longTimeouts = PostgreSQLTransactionStore.Options(
         statementTimeout: 120, lockTimeout: 120, connectionTimeout: 120)
 }
 

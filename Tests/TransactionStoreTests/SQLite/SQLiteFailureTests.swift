@@ -111,7 +111,7 @@ struct SQLiteFailureTests {
     }
 
     /// What something else has noticed is known to look-ups at once.
-    @Test func lookUpsKnowOfARemovedFileThatAWriteNoticed() async throws {
+    @Test func lookUpsDetectARemovedFileAfterAWriteDid() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
         let store = try SQLiteTransactionStore.open(path: path)
@@ -208,7 +208,7 @@ struct SQLiteFailureTests {
         try await store.close()
     }
 
-    @Test func whatIsAppliedIsFlushedToTheDisk() async throws {
+    @Test func appliedFactsAreFlushedToTheDisk() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         // 2 is FULL (SQLite, PRAGMA synchronous).

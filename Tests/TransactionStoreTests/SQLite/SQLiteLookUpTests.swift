@@ -49,7 +49,7 @@ struct SQLiteLookUpTests {
         try await store.close()
     }
 
-    @Test func whatWasWrittenBeforeIsSeen() async throws {
+    @Test func aLookUpSeesEarlierWrites() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -83,7 +83,7 @@ struct SQLiteLookUpTests {
     }
 
     /// Whatever becomes of the connection of a look-up that fails: the next look-up sees what was written since.
-    @Test func afterOneThatFailsInTheMiddleTheNextSeesWhatIsWritten() async throws {
+    @Test func afterALookUpFailsTheNextOneSeesNewWrites() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
         try await damageTransaction7(in: folder)
@@ -111,7 +111,7 @@ struct SQLiteLookUpTests {
         #expect(error?.code == .corrupt)
     }
 
-    @Test func whoIsCancelledGetsAnAnswerToo() async throws {
+    @Test func aCancelledCallerGetsAnAnswerToo() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
         await withTaskGroup(of: Bool.self) { group in
@@ -138,7 +138,7 @@ struct SQLiteLookUpTests {
         try await store.close()
     }
 
-    @Test func aStoreThatIsClosedAnswersAllWhoWait() async throws {
+    @Test func aClosedStoreAnswersAllWaitingCallers() async throws {
         let folder = try TemporaryFolder()
         let store = try await store(in: folder, readers: 1)
         await withTaskGroup(of: TransactionStoreError.Code?.self) { group in

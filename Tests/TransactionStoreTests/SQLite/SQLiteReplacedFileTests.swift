@@ -106,7 +106,7 @@ struct SQLiteReplacedFileTests {
         try await store.close()
     }
 
-    /// The ordinary restore: a backup is moved over the file, and the program is started anew.
+    /// The ordinary restore: a backup is moved over the file, and the program is started again.
     @Test func theOldLogIsGoneWhenAProgramStopsThatHasNotNoticed() async throws {
         let store = try await opened()
         replace()
@@ -216,7 +216,7 @@ struct SQLiteReplacedFileTests {
     }
 
     /// What is applied stands in the log first, and without its name it would be lost.
-    @Test func aRemovedLogIsUnavailableAndClosingKeepsWhatItHeld() async throws {
+    @Test func aRemovedLogIsUnavailableAndClosingKeepsItsContent() async throws {
         let store = try await opened()
         #expect(unlink(path + "-wal") == 0)
         #expect(try await code { _ = try await store.apply(sets(1, from: 4)) } == .unavailable)

@@ -293,7 +293,7 @@ struct SQLiteUpgradeTests {
         try queue.close()
     }
 
-    @Test("A file of schema 1 is upgraded: what it holds is in the ledger, once and in its present state")
+    @Test("A file of schema 1 is upgraded: its content is in the ledger, once and in its current state")
     func schema1() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -311,7 +311,7 @@ struct SQLiteUpgradeTests {
         try await again.close()
     }
 
-    @Test("An upgraded file knows what terms rest on: a refund moves those after it, and the upgrade tells nothing")
+    @Test("An upgraded file contains the basis of terms: a refund moves later terms, and the upgrade adds no entry")
     func terms() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -441,7 +441,7 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
-    @Test("An upgraded file knows the type of the receipts that it holds, and which were volume purchases")
+    @Test("An upgraded file has the type of its receipts, and the volume purchases")
     func receiptTypes() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")
@@ -484,7 +484,7 @@ struct SQLiteUpgradeTests {
         try upgraded.close()
     }
 
-    @Test("A file of schema 1 is upgraded: what it holds is found by transaction id and web order line item id")
+    @Test("A file of schema 1 is upgraded: its content is found by transaction id and web order line item id")
     func references() async throws {
         let folder = try TemporaryFolder()
         let path = folder.file("store.sqlite")

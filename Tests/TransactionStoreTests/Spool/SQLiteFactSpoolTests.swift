@@ -9,7 +9,7 @@ import TransactionStore
 import TransactionStoreConformance
 
 /// What a spool keeps, and what it refuses.
-@Suite("SQLite: the spool keeps what the store cannot take")
+@Suite("SQLite: the spool keeps receipts that the store cannot accept")
 struct SQLiteFactSpoolTests {
     private func open(_ folder: TemporaryFolder, maximumBytes: Int64 = 1 << 20) throws -> SQLiteFactSpool {
         try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: maximumBytes, lockTimeout: 0.05)
@@ -123,7 +123,7 @@ struct SQLiteFactSpoolTests {
     }
 
     /// Clients send the receipts again that wait already.
-    @Test func aFullSpoolAcceptsWhatItHoldsAlready() async throws {
+    @Test func aFullSpoolAcceptsEntriesThatItContains() async throws {
         let folder = try TemporaryFolder()
         let spool = try open(folder, maximumBytes: 4_096)
         var kept = 0
@@ -180,16 +180,17 @@ struct SQLiteFactSpoolTests {
         bytes.replaceSubrange(0..<4_096, with: Data(repeating: 0x55, count: 4_096))
         try bytes.write(to: URL(fileURLWithPath: file))
         #expect(await code { _ = try open(folder) } == .corrupt)
-        var told: [String] = []
+        var reports: [String] = []
         let next = try SQLiteFactSpool.open(path: folder.file("spool"), maximumBytes: 1 << 20) {
-            told.append($0 + "\($1)")
+            reports.append($0 + "\($1)")
         }
         #expect(next.state.entries == 0)
         try await next.append(set("2"))
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
         let kept = try #require(names.first { $0.contains(".damaged-") })
         #expect(try Data(contentsOf: URL(fileURLWithPath: folder.file(kept))) == bytes)
-        #expect(told.count == 1 && told.first?.contains(kept) == true && told.first?.contains("corrupt") == true)
+        #expect(
+            reports.count == 1 && reports.first?.contains(kept) == true && reports.first?.contains("corrupt") == true)
         try await next.close()
         #expect(try open(folder).state.entries == 1)
     }
@@ -221,7 +222,7 @@ struct SQLiteFactSpoolTests {
         try await next.close()
     }
 
-    @Test func whatIsSetAsideBlocksNothingAndWaitsAgainAfterTheNextStart() async throws {
+    @Test func anEntrySetAsideBlocksNothingAndWaitsAgainAfterTheNextStart() async throws {
         let folder = try TemporaryFolder()
         var spool = try open(folder)
         for id in 1...3 { try await spool.append(set("\(id)")) }

@@ -7,7 +7,7 @@ import VerifyReceiptServer
 
 extension ServerTests {
     @Suite(.serialized) struct ReloadedFreshness {
-        @Test func theServerStillKnowsWhatTheAppStoreWasAsked() async throws {
+        @Test func aReloadedServerKeepsTheAnswersOfTheAppStore() async throws {
             let appStore = try await LiveServiceStub(
                 .answer(#"{"errorCode":4040010,"errorMessage":"Transaction id not found."}"#, status: 404))
             let credentials = try AppStoreCredentials.testing(url: appStore.url)

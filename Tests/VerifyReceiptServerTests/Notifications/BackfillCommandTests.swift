@@ -57,7 +57,7 @@ import TransactionStore
         let folder = try TemporaryFolder()
         let first = try await Self.run(folder, server.url, ["--only-failures", "--since", since])
         #expect(first.status == 0, "\(first.errors)")
-        #expect(first.output.contains("history: 3; new: 3 (") && first.output.contains("known: 0, not taken in: 0"))
+        #expect(first.output.contains("history: 3; new: 3 (") && first.output.contains("known: 0, not stored: 0"))
         let count = server.received.count
         let second = try await Self.run(folder, server.url)
         #expect(second.status == 0 && second.output.contains("new: 0 (0 facts), known: 3"), "\(second.errors)")
@@ -127,7 +127,7 @@ import TransactionStore
         let count = server.received.count
         let again = try await ChildProcess.run(
             "/bin/sh", ["-c", "'\(Self.command)'\(command.dropFirst("legacy-receipts".count))"])
-        #expect(again.status == 1 && again.output.contains("not taken in: 1, notGenuine: 1"), "\(again.errors)")
+        #expect(again.status == 1 && again.output.contains("not stored: 1, notGenuine: 1"), "\(again.errors)")
         let first = try #require(server.received.dropFirst(count).compactMap(BackfillTests.Query.init).first)
         #expect(first.startDate <= forged.date && forged.date < first.endDate)
         try await server.stop()
@@ -174,13 +174,13 @@ import TransactionStore
         try await server.stop()
     }
 
-    @Test func exitCodesSayWhatHappened() async throws {
+    @Test func exitCodesStateTheOutcome() async throws {
         let good = try BackfillTests.history([now - 60_000])
         let folder = try TemporaryFolder()
         let forged = BackfillTests.Entry(jws: "a.b.c", uuid: "", date: now - 60_000)
         let partly = try await BackfillTests.server(good + [forged])
         let refused = try await Self.run(folder, partly.url, ["--since", since])
-        #expect(refused.status == 1 && refused.output.contains("not taken in: 1, notGenuine: 1"))
+        #expect(refused.status == 1 && refused.output.contains("not stored: 1, notGenuine: 1"))
         #expect(refused.errors.contains("was not stored (notGenuine)"))
         try await partly.stop()
         let closed = try await BackfillTests.server(good) { _ in ("", 401) }

@@ -182,15 +182,17 @@ import VerifyReceiptServer
         try await server.stop()
     }
 
-    @Test func whatIsNotGenuineIsCountedAndTheRestTakenIn() async throws {
+    @Test func forgedNotificationsAreCountedAndTheRestStored() async throws {
         var history = try Self.history(3)
         history[1] = Entry(jws: String(history[1].jws.dropLast(8)) + "AAAAAAAA", uuid: "", date: 1)
         let server = try await Self.server(history)
         try await ServerTests.Notifications.withStore { store in
-            nonisolated(unsafe) var told: [NotificationReport] = []
-            let counts = try await Self.backfill(server, store).run(Self.request, onRefusal: { told.append($0) }).counts
+            nonisolated(unsafe) var refusedReports: [NotificationReport] = []
+            let counts = try await Self.backfill(server, store).run(
+                Self.request, onRefusal: { refusedReports.append($0) }
+            ).counts
             #expect(counts.accepted == 2 && counts.refused == [.notGenuine: 1])
-            #expect(told.map(\.outcome) == [.notGenuine])
+            #expect(refusedReports.map(\.outcome) == [.notGenuine])
         }
         try await server.stop()
     }
@@ -345,7 +347,7 @@ import VerifyReceiptServer
         try await server.stop()
     }
 
-    /// A token that expired (4000017) begins the day anew, a few times.
+    /// A token that expired (4000017) restarts the day, a few times.
     @Test func expiredPageTokenBeginsAnewAndGivesUpInTheEnd() async throws {
         let server = try await Self.server(Self.history(4)) { query in
             query.page == 1 ? (#"{"errorCode":4000017,"errorMessage":"x"}"#, 400) : nil

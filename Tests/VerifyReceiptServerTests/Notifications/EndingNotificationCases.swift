@@ -144,7 +144,7 @@ extension NotificationCase {
         NotificationCase("ONE_TIME_CHARGE", changes: ["latest/90 new: tree"], { $0.buy("tree", .nonConsumable) }),
         NotificationCase(
             "ONE_TIME_CHARGE", changes: ["latest/90 new: pass"], { $0.buy("pass", .nonRenewingSubscription) }),
-        // Whether it is finished nobody states, and finished consumables are not in replies.
+        // No document states whether it is finished, and finished consumables are not in replies.
         NotificationCase("ONE_TIME_CHARGE", nil, { $0.buy("apples", .consumable) }),
     ]
 

@@ -6,14 +6,14 @@ import Testing
 struct NotificationCase: Sendable, CustomTestStringConvertible {
     let type: String
     let subtype: String?
-    /// What happened before, after the first purchase, each with the notification that told it.
+    /// What happened before, after the first purchase, each with its notification.
     var before: [@Sendable (inout Subscription) throws -> NotificationDraft] = []
     /// What happens, with its notification.
     let event: @Sendable (inout Subscription) throws -> NotificationDraft
     /// The changes to the reply, sorted; `O` stands for the original transaction id, `1` and `2` in a path for the
     /// transactions that follow.
     let changes: [String]
-    /// Whether the first purchase was told before, so that the store knows it as the App Store signs it.
+    /// Whether the first purchase was notified before, so that the store has it as the App Store signs it.
     var followsPurchase = true
 
     var testDescription: String { "\(type)\(subtype.map { "/" + $0 } ?? "")" }

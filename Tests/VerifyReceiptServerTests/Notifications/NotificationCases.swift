@@ -2,7 +2,7 @@ import AppStoreModels
 import AppStoreServer
 
 /// Every notificationType and subtype of Reference.md S5.4. Where nothing is known to change, nothing is
-/// listed, and the test says so.
+/// listed, and the test states it.
 extension NotificationCase {
     static let all: [NotificationCase] = subscribed + renewed + changed + failed + ended + refunds + others
 

@@ -72,7 +72,7 @@ extension ServerTests {
             try await TestServer.run(Self.configuration(), store: store) { server in
                 let wire = try Wire(port: server.port)
                 wire.send(try Self.post(Self.draft()))
-                try await eventually("the store is asked") { store.calls == 1 }
+                try await eventually("the store is called") { store.calls == 1 }
                 #expect(!wire.hasSomething)
                 store.become(.works)
                 let box = UncheckedBox(wire)
@@ -81,7 +81,7 @@ extension ServerTests {
         }
 
         @Test(arguments: [TransactionStoreError.Code.unavailable, .busy, .notWritable, .corrupt, .closed, .engine])
-        func storeThatFailsAsksForAnotherAttempt(code: TransactionStoreError.Code) async throws {
+        func aFailingStoreRequestsARetry(code: TransactionStoreError.Code) async throws {
             let store = PuppetStore()
             try await TestServer.run(Self.configuration(), store: store) { server in
                 store.become(.fails(code))
@@ -93,18 +93,18 @@ extension ServerTests {
             }
         }
 
-        @Test func fullQueueAsksForAnotherAttempt() async throws {
+        @Test func aFullQueueRequestsARetry() async throws {
             let store = PuppetStore()
             store.become(.waits)
             let configuration = Self.configuration {
                 $0.limits.concurrentRequests = 1
                 $0.limits.waitingRequests = 0
-                $0.limits.awayRequests = 0
+                $0.limits.suspendedRequests = 0
             }
             try await TestServer.run(configuration, store: store) { server in
                 let wire = try Wire(port: server.port)
                 wire.send(try Self.post(Self.draft()))
-                try await eventually("the store is asked") { store.calls == 1 }
+                try await eventually("the store is called") { store.calls == 1 }
                 let answer = try await Wire.ask(server.port, Self.post(Self.draft()))
                 #expect(answer.status == 503 && answer.headers["retry-after"] == "1")
                 store.become(.works)
@@ -126,7 +126,7 @@ extension ServerTests {
             }
         }
 
-        @Test func whatIsNotGenuineGets403AndIsNotStored() async throws {
+        @Test func aForgedNotificationGets403AndIsNotStored() async throws {
             let jws = try Self.draft().signed()
             let parts = jws.split(separator: ".").map(String.init)
             let other = try Self.draft("REFUND").signed().split(separator: ".").map(String.init)
@@ -180,7 +180,7 @@ extension ServerTests {
             }
         }
 
-        @Test func signatureOfNobodyWeTrustGets403() async throws {
+        @Test func aSignatureWithoutTrustAnchorGets403() async throws {
             let store = PuppetStore()
             let configuration = Self.configuration { $0.signedDataTrust = .apple }
             try await TestServer.run(configuration, store: store) { server in
@@ -221,7 +221,7 @@ extension ServerTests {
         }
 
         @Test(arguments: ["TEST", "FROM_THE_FUTURE"])
-        func notificationAboutNobodyIsKept(type: String) async throws {
+        func aNotificationWithoutCustomerIsKept(type: String) async throws {
             try await Self.withStore { store in
                 try await TestServer.run(Self.configuration(), store: store) { server in
                     var draft = NotificationDraft(bare: type, at: 1_717_243_200_000)

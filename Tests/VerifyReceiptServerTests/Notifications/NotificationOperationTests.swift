@@ -45,7 +45,7 @@ extension ServerTests.Notifications {
         }
     }
 
-    @Test func eachNotificationIsOneLineWithoutWhatWasSigned() async throws {
+    @Test func eachNotificationIsOneLogLineWithoutSignedData() async throws {
         let draft = try Self.draft("DID_FAIL_TO_RENEW", "GRACE_PERIOD")
         let jws = try draft.signed()
         let log = try await TestServer.run(Self.configuration(), store: PuppetStore(), logLevel: .trace) { server in

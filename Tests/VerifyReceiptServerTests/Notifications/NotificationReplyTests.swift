@@ -42,10 +42,10 @@ import VerifyReceiptServer
     }
 
     @Test(arguments: NotificationCase.all)
-    func notificationChangesTheReplyAsItSays(_ example: NotificationCase) async throws {
+    func aNotificationChangesTheReply(_ example: NotificationCase) async throws {
         let bench = try Bench()
         var subscription = Subscription(Self.original)
-        // The old client has asked before, so that the store knows its receipt.
+        // The old client has sent a request before, so that the store has its receipt.
         _ = try await bench.reply()
         if example.followsPurchase {
             #expect(try await bench.receive(NotificationDraft("SUBSCRIBED", "INITIAL_BUY", subscription)).isStored)

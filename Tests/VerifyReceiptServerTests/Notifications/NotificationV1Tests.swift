@@ -64,7 +64,7 @@ extension ServerTests {
             return object?["pending_renewal_info"] as? [[String: String]] ?? []
         }
 
-        @Test func renewalIsLearnedAndRepeatsDoNoHarm() async throws {
+        @Test func aRenewalIsStoredAndRepeatsChangeNothing() async throws {
             try await Notifications.withStore { store in
                 try await TestServer.run(Self.configuration(), store: store) { server in
                     let receipt = try Signed.receipt(Self.original)
@@ -101,7 +101,7 @@ extension ServerTests {
             }
         }
 
-        /// What the notification says nobody signed, but the receipt inside of it Apple did.
+        /// The notification is unsigned, but Apple signed the receipt inside of it.
         @Test func embeddedReceiptCountsAsSigned() async throws {
             let renewed = try ForgedAppReceipt.production(
                 bundleId: Signed.bundleId, created: Signed.bought.adding(months: 2)
@@ -152,7 +152,7 @@ extension ServerTests {
             }
         }
 
-        @Test func secretOfOneAppVouchesForNoOther() async throws {
+        @Test func theSecretOfOneAppAuthenticatesNoOther() async throws {
             let foreign = try Self.notification().replacing(
                 #""product_id":"#, with: #""bid":"com.example.other","product_id":"#)
             let store = PuppetStore()
@@ -186,7 +186,7 @@ extension ServerTests {
             }
         }
 
-        @Test func secretOfOneAppVouchesForNoRowsOfAnotherConfiguredOne() async throws {
+        @Test func theSecretOfOneAppAuthenticatesNoRowsOfAnotherApp() async throws {
             for (password, row, status) in [
                 ("new-secret", Self.otherBundleId, 403), ("other-secret", Self.otherBundleId, 403),
                 ("new-secret", Signed.bundleId, 200),

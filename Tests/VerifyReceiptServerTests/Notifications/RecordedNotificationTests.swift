@@ -54,7 +54,7 @@ extension ServerTests {
             }
         }
 
-        @Test func whatTheyNameIsInTheStoreAfterwards() async throws {
+        @Test func purchasesInRecordedNotificationsAreStored() async throws {
             let files = try SharedReceipts.files("notifications-v1").filter { $0.pathExtension == "json" }
             let outcomes = try await Notifications.withStore { store in
                 try await TestServer.run(configuration(), store: store) { server in

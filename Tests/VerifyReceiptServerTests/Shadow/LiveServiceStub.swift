@@ -8,7 +8,7 @@ import TestSupport
 final class LiveServiceStub: Sendable {
     enum Behavior: Sendable {
         case answer(String, status: Int = 200)
-        /// What the request asks for: body and status.
+        /// The configured answer: body and status.
         case compute(@Sendable (Received) -> (String, Int))
         /// Takes the request and says nothing.
         case silence

@@ -27,7 +27,7 @@ import VerifyReceiptServer
     }
 
     @Test(
-        "What is no address, says too much, or would show secrets to the network is refused",
+        "An invalid address, one with a user or query, or one that would expose secrets is rejected",
         arguments: [
             ("", ShadowConfigurationError.Code.notAnAddress), ("example.com", .notAnAddress),
             ("ftp://example.com", .notAnAddress), ("https://", .notAnAddress), ("https:///a", .notAnAddress),

@@ -139,18 +139,18 @@ private struct DeafPort {
         try await live.stop()
     }
 
-    @Test("A difference is counted, told to metrics and written as one line")
+    @Test("A difference is counted, reported to metrics and written as one line")
     func records() async throws {
         let apples = #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"b","in_app":[]}}"#
         let live = try await LiveServiceStub(.answer(apples))
-        let told = Mutex<[ComparisonSummary]>([])
-        let tell: @Sendable (ComparisonSummary) -> Void = { summary in told.withLock { $0.append(summary) } }
-        let counters = try await with(configuration(live.url), onComparison: tell) { forwarder in
+        let summaries = Mutex<[ComparisonSummary]>([])
+        let collect: @Sendable (ComparisonSummary) -> Void = { summary in summaries.withLock { $0.append(summary) } }
+        let counters = try await with(configuration(live.url), onComparison: collect) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
             try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.recorded == 1 && counters.recordFailures == 0)
-        let summary = try #require(told.withLock { $0 }.first)
+        let summary = try #require(summaries.withLock { $0 }.first)
         #expect(summary.counts.mismatch == 1 && summary.appleStatus == 0 && summary.ourStatus == 0)
         let lines = record().split(separator: "\n")
         let first = try #require(lines.first)
@@ -164,17 +164,17 @@ private struct DeafPort {
         try await live.stop()
     }
 
-    @Test("What only our answer grants is told to metrics and written")
+    @Test("A purchase that only our answer grants is reported to metrics and written")
     func entitlement() async throws {
         let live = try await LiveServiceStub(.answer(#"{"status":21010,"environment":"Production"}"#))
-        let told = Mutex<[ComparisonSummary]>([])
-        let tell: @Sendable (ComparisonSummary) -> Void = { summary in told.withLock { $0.append(summary) } }
-        let counters = try await with(configuration(live.url), onComparison: tell) { forwarder in
+        let summaries = Mutex<[ComparisonSummary]>([])
+        let collect: @Sendable (ComparisonSummary) -> Void = { summary in summaries.withLock { $0.append(summary) } }
+        let counters = try await with(configuration(live.url), onComparison: collect) { forwarder in
             forwarder.submit(request: Self.request, environment: .production, reply: reply())
             try await eventually("it is counted") { forwarder.counters.compared == 1 }
         }
         #expect(counters.incomparable == 0)
-        let summary = try #require(told.withLock { $0 }.first)
+        let summary = try #require(summaries.withLock { $0 }.first)
         #expect(summary.entitlement.grantedByOursOnly == 1 && summary.entitlement.grantedByAppleOnly == 0)
         #expect(summary.counts.mismatch == 0)
         let object = try JSONSerialization.jsonObject(with: Data(record().utf8))
@@ -199,7 +199,7 @@ private struct DeafPort {
         try await live.stop()
     }
 
-    @Test("Metrics tell who grants")
+    @Test("Metrics state which side grants")
     func metrics() async throws {
         let live = try await LiveServiceStub(.answer(#"{"status":21010,"environment":"Production"}"#))
         var shadow = try ShadowConfiguration(base: live.url)
@@ -215,7 +215,7 @@ private struct DeafPort {
         try await live.stop()
     }
 
-    @Test("What differs at every request is counted and not written")
+    @Test("Fields that differ at every request are counted and not written")
     func expectedDifferences() async throws {
         let apples =
             #"{"status":0,"environment":"Production","latest_receipt":"QUE=","receipt":{"bundle_id":"b","in_app":[],"request_date_ms":"2"}}"#

@@ -6,7 +6,7 @@ import VerifyReceiptServer
 extension ServerTests {
     /// Which requests shadow mode sends on.
     @Suite(.serialized) struct ShadowMarking {
-        /// A header that anybody can send keeps no request from being compared.
+        /// A header from any sender does not prevent a comparison.
         @Test(arguments: ["1", foreign, foreign + ", 1", Array(repeating: foreign, count: 40).joined(separator: ",")])
         func aClientCannotEscape(header: String) async throws {
             try await withShadowing { server, live in
@@ -15,13 +15,13 @@ extension ServerTests {
                 try await live.waitForRequests(1)
                 let marks = try Self.marks(live.received[0])
                 #expect(marks.count <= 16 && marks.last != foreign)
-                // The way that it came is told to the next, nothing else is.
+                // The next server gets the path of the request, and nothing else.
                 #expect(marks.dropLast().allSatisfy { $0 == foreign })
             }
         }
 
         /// Two servers that shadow each other, or one that shadows itself, would ask for ever.
-        @Test func whatCameFromHereIsNotSentOnAndCounted() async throws {
+        @Test func aRequestWithOurOwnMarkIsNotForwardedAndCounted() async throws {
             try await withShadowing { server, live in
                 _ = try await Wire.ask(server.port, Sent.post(Sent.body()))
                 try await live.waitForRequests(1)

@@ -37,7 +37,7 @@ struct SpoolCrashTests {
             await sending.value
             if round % 2 == 0 { try holder.release() }
             spooled += server.logText.components(separatedBy: "\"spooled\":true").count - 1
-            isSpoolSlow = isSpoolSlow || SpoolLog.saysTooSlow(server.logText)
+            isSpoolSlow = isSpoolSlow || SpoolLog.logsTooSlow(server.logText)
         }
         #expect(spooled > 0, "the spool was not used")
         #expect(clients.others.isEmpty || isSpoolSlow, "\(clients.others)")
@@ -59,7 +59,7 @@ struct SpoolCrashTests {
 
     // MARK: Start and stop
 
-    @Test func aStopSaysThatReceiptsRemainInTheSpool() async throws {
+    @Test func aStopLogsThatReceiptsRemainInTheSpool() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         let arguments = ["--store", "sqlite:\(path)", "--set", "timeouts.drain=0"]
@@ -71,7 +71,7 @@ struct SpoolCrashTests {
         try holder.release()
         let line = server.logText.split(separator: "\n").first { $0.contains("receipts remain in the spool") }
         let areThree = clients.answered.count == 3 && line?.contains("\"entries\":\"3\"") == true
-        #expect(areThree || SpoolLog.saysTooSlow(server.logText), "\(server.logText)")
+        #expect(areThree || SpoolLog.logsTooSlow(server.logText), "\(server.logText)")
         #expect(line?.contains("store.sqlite.spool") == true)
     }
 
@@ -88,7 +88,7 @@ struct SpoolCrashTests {
         try await server.end(by: SIGKILL)
     }
 
-    @Test func aSpoolThatCannotBeMadeAtItsDefaultPathSaysWhichKeyToSet() async throws {
+    @Test func aDefaultSpoolPathThatFailsNamesTheKeyToSet() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/store.sqlite"
         try FileManager.default.createDirectory(atPath: path + ".spool", withIntermediateDirectories: true)
@@ -143,9 +143,9 @@ struct SpoolCrashTests {
         try await eventually("the store can be written to") {
             try await metric("legacy_receipts_store_writable") == "1"
         }
-        // The disk is the server's alone: what is in the store is asked for by clients.
+        // Only the server uses the disk: clients request the content of the store.
         let refused = try await metric("legacy_receipts_spool_receipts_total{outcome=\"refused\"}")
-        #expect(clients.others.isEmpty && refused == "0" || SpoolLog.saysTooSlow(server.logText), "\(clients.others)")
+        #expect(clients.others.isEmpty && refused == "0" || SpoolLog.logsTooSlow(server.logText), "\(clients.others)")
         #expect(try await metric("legacy_receipts_spool_receipts_total{outcome=\"set_aside\"}") == "0")
         let spooled = try await metric("legacy_receipts_spool_receipts_total{outcome=\"spooled\"}")
         #expect(spooled != "0")

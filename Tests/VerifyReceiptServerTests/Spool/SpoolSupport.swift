@@ -29,7 +29,7 @@ final class StoreHolder: Sendable {
 enum SpoolLog {
     /// Whether the spool took longer than the server waits for it, on a disk that other tests keep busy. Then receipts that it
     /// would have kept are refused, which says nothing.
-    static func saysTooSlow(_ log: String) -> Bool { log.contains("Neither did the spool: it took longer than") }
+    static func logsTooSlow(_ log: String) -> Bool { log.contains("Neither did the spool: it took longer than") }
 }
 
 /// Different genuine receipts by number.

@@ -11,7 +11,7 @@ import VerifyReceiptServer
 @Suite("The spool seen through the server", .timeLimit(.minutes(10)))
 struct SpoolTests {
     /// A bulk load, a backup, a second program: it writes and does not end.
-    @Test func aStoreThatAnotherProgramHoldsLosesNothing() async throws {
+    @Test func aStoreLockedByAnotherProgramLosesNothing() async throws {
         try await eventually("the spool takes everything in time") { try await Self.spoolKeepsUp() }
     }
 
@@ -29,7 +29,7 @@ struct SpoolTests {
             let clients = NumberedClients()
             let holder = try StoreHolder(path)
             await clients.send(to: server.port, count: 120)
-            if SpoolLog.saysTooSlow(server.log.text) {
+            if SpoolLog.logsTooSlow(server.log.text) {
                 try holder.release()
                 return false
             }
@@ -59,7 +59,9 @@ struct SpoolTests {
             try await eventually("all are counted") {
                 try await server.metric("legacy_receipts_spool_receipts_total{outcome=\"drained\"}") == "120"
             }
-            try await eventually("it is logged") { server.log.text.contains("taken all receipts of the spool") }
+            try await eventually("it is logged") {
+                server.log.text.contains("all receipts of the spool are in the store")
+            }
             #expect(server.log.text.contains("receipts go to the spool"))
             try await eventually("it is ready") {
                 try await Wire.ask(server.adminPort, Sent.get("/readyz")).body == "ok\n"
@@ -72,7 +74,7 @@ struct SpoolTests {
     }
 
     /// An operator who tidies up, or a volume that is mounted over it.
-    @Test func aSpoolWhoseFileIsGoneAnswersNothingThatItWouldLose() async throws {
+    @Test func aSpoolWithoutItsFileAcceptsNoReceipt() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/spool"
         let store = PuppetStore()
@@ -112,7 +114,7 @@ struct SpoolTests {
                 #expect(isWritable == "0")
                 return true
             }
-            #expect(clients.others.isEmpty || SpoolLog.saysTooSlow(server.log.text))
+            #expect(clients.others.isEmpty || SpoolLog.logsTooSlow(server.log.text))
         }
         try await store.close()
         // With room again, everything that was answered is there.
@@ -196,7 +198,7 @@ struct SpoolTests {
         return try ConfigurationSources(file: folder.write("serve.yaml", text)).load()
     }
 
-    @Test func theSpoolIsBesideTheStoreUnlessItIsSaid() throws {
+    @Test func theSpoolIsBesideTheStoreByDefault() throws {
         #expect(try Self.spool("#").spool.path == "legacy-receipts.sqlite.spool")
         #expect(try Self.spool("store: {url: 'sqlite:/var/x.sqlite'}").spool.path == "/var/x.sqlite.spool")
         #expect(try Self.spool("store: {url: 'postgres://db/receipts'}").spool.path == "legacy-receipts.spool")

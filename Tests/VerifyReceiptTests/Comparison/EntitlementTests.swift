@@ -105,7 +105,7 @@ import VerifyReceipt
         ),
     ]
 
-    @Test("What neither or both grant is no difference", arguments: EntitlementTests.alike.indices)
+    @Test("A purchase that neither or both grant is not a difference", arguments: EntitlementTests.alike.indices)
     func unchanged(index: Int) throws {
         let (name, apples, ours) = Self.alike[index]
         for (one, other) in [(apples, ours), (ours, apples)] {
@@ -115,7 +115,7 @@ import VerifyReceipt
     }
 
     @Test(
-        "Of Apple's temporary failures nothing can be said", arguments: [21005, 21009, 21100, 21104, 21199, 500, 503])
+        "Apple's temporary failures give no verdict", arguments: [21005, 21009, 21100, 21104, 21199, 500, 503])
     func temporary(status: Int) throws {
         for ours in [Granting.active, .transaction, Granting.status(21003), Granting.status(status)] {
             for apples in [Granting.status(status), Granting.status(status).with("is_retryable", true)] {
@@ -151,7 +151,7 @@ import VerifyReceipt
         ),
     ]
 
-    @Test("What an unreadable reply grants is unknown, and its fields are compared", arguments: unreadable.indices)
+    @Test("The grants of an unreadable reply are unknown, and its fields are compared", arguments: unreadable.indices)
     func unreadableReplies(index: Int) throws {
         let (name, reply) = Self.unreadable[index]
         for (apples, ours) in [(reply, Granting.expired), (Granting.expired, reply), (reply, reply)] {
@@ -188,7 +188,8 @@ import VerifyReceipt
         #expect(try !compared(then, Granting.expired, Self.context).entitlement.isDifferent)
     }
 
-    @Test("What only ours grants comes first, all is counted, and not more than wanted is kept") func bounded() throws {
+    @Test("Purchases that only ours grants come first; all are counted, and only the requested number is kept")
+    func bounded() throws {
         let mine = (0..<30).map { Granting.owned("5\($0)") }
         let theirs = (0..<20).map { Granting.owned("6\($0)") }
         let entitlement = try compared(
@@ -244,7 +245,7 @@ import VerifyReceipt
         #expect(try rules(apples, ours, "latest_receipt_info") == [.purchaseNotListed])
     }
 
-    @Test("What is over, refunded, without an end or shown by the receipt is judged as before")
+    @Test("Purchases that are over, refunded, without an end or in the receipt are compared as before")
     func others() throws {
         for entry in [
             Granting.period("2001", until: Granting.past, of: "2000"),

@@ -13,7 +13,7 @@ import VerifyReceipt
         }
     }
 
-    @Test("What is no JSON object cannot be compared")
+    @Test("Only JSON objects can be compared")
     func unreadable() {
         for text in ["", "<html>", "[]", "0", "null", "{", "{\"status\":0", "{\"a\":\"\u{1}\"}"] {
             #expect(error(Array(text.utf8)) == .appleReplyUnreadable, "\(text)")

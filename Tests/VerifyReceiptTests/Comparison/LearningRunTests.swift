@@ -114,7 +114,7 @@ import VerifyReceipt
         #expect(both.table().contains("entitlement not comparable, a temporary failure at Apple: 1"))
     }
 
-    @Test("What cannot be compared, and what is wrong, stands against parity") func parity() throws {
+    @Test("Pairs that cannot be compared, and mismatches, count against parity") func parity() throws {
         var report = try report([(Granting.active, Granting.active)])
         #expect(report.hasParity)
         report.addSkipped(place: "record 1", reason: "no reply")
@@ -126,7 +126,7 @@ import VerifyReceipt
         #expect(!ParityReport().hasParity)
     }
 
-    @Test("Table and JSON tell both directions, with receipt, product, direction and reason") func output() throws {
+    @Test("Table and JSON list both directions, with receipt, product, direction and reason") func output() throws {
         let both = Granting.listing([Granting.owned("3000")])
         let report = try report([
             (Granting.expired, Granting.active), (both, Granting.active), (Granting.expired, Granting.expired),

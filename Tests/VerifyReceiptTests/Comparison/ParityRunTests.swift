@@ -76,7 +76,7 @@ import VerifyReceipt
         #expect(report.entitlement.pairsCompared == 6 && unexplained(report, Self.namesReplaced) == [])
     }
 
-    /// Replies of which only the answer was kept, with the receipt that Apple issued with it: that one is submitted.
+    /// Replies without their request. The test submits the receipt that Apple issued in the reply.
     @Test("Reissued receipts grant what their replies granted")
     func reissued() async throws {
         let endpoint = try VerifyReceiptEndpoint(configuration: EndpointConfiguration(), store: nil)

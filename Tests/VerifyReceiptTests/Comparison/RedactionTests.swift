@@ -4,7 +4,7 @@ import ReplyComparison
 import Testing
 import VerifyReceipt
 
-@Suite("What is written down of a difference") struct RedactionTests {
+@Suite("The recorded values of a difference") struct RedactionTests {
     private func written(_ comparison: ReplyComparison) -> String {
         var writer = JSONWriter()
         for difference in comparison.differences {
@@ -37,7 +37,7 @@ import VerifyReceipt
         #expect(text.contains("sha256:ba7816bf8f01\""))
     }
 
-    @Test("What Reference.md does not know is not quoted, and its name only if it is a plain one")
+    @Test("A member missing from Reference.md is not quoted, and its name only if it is plain")
     func unknown() throws {
         let text = written(try compared(Reply.app.with("receipt.my_secret", "hush"), .app))
         #expect(!text.contains("hush") && text.contains("receipt.my_secret"))
@@ -48,7 +48,7 @@ import VerifyReceipt
         #expect(!numbers.contains("4111111111111111"))
     }
 
-    @Test("What people need to act is quoted: ids, products, dates")
+    @Test("Values that people need to act are quoted: ids, products, dates")
     func quoted() throws {
         let ours = Reply.app.with("receipt.in_app.0.purchase_date_ms", "1710498031000")
         let text = written(try compared(.app, ours))

@@ -275,7 +275,7 @@ struct GeneratedCustomer {
                 isRenewal = false
                 let left = date + length - middle
                 if !isShared, !isLast, left > 1, generator.chance(25) {
-                    // Bought anew at once, before a reversal.
+                    // Bought again at once, before a reversal.
                     date = middle + Int64.random(in: 1..<min(left, Self.day), using: &generator)
                     if generator.chance(50) { plan = another(&generator) }
                     isEnding = period.reversed != nil

@@ -21,7 +21,7 @@ enum StoreKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A store in memory: it keeps every set of facts and joins those that share an identity when it is asked.
+/// A store in memory: it keeps every set of facts and joins those that share an identity on request.
 actor MemoryStore: TransactionStore {
     private var sets: [FactSet] = []
     private(set) var lookUps = 0
@@ -101,7 +101,7 @@ actor MemoryStore: TransactionStore {
     func close() async throws {}
 }
 
-/// A store that fails as told, and otherwise knows nobody.
+/// A store with configured failures, and otherwise without customers.
 struct FailingStore: TransactionStore {
     var applying: (any Error & Sendable)?
     var reading: (any Error & Sendable)?

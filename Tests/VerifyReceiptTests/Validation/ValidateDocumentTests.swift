@@ -76,7 +76,7 @@ import VerifyReceipt
         #expect(answer.purchase(monthly)?.text("discountId") == "spring")
     }
 
-    @Test func whatTheVerifierRefusesIs6777017() async throws {
+    @Test func aDocumentThatTheVerifierRefusesIs6777017() async throws {
         for text in ["eyJhbGciOiJFUzI1NiJ9.eyJhIjoxfQ.AAAA", "x", "eyJ..", base64([1, 2, 3])] {
             let answer = try await endpoint().ask(validation: validation(ofSigned: text))
             #expect(answer.code == 6_777_017 && answer.reply.httpStatus == 200)

@@ -11,7 +11,7 @@ import VerifyReceipt
 @Suite struct ValidateFailureTests {
     // MARK: Verdicts
 
-    @Test func whatIsNotGenuineIs6777017() async throws {
+    @Test func aForgedDocumentIs6777017() async throws {
         let receipt = try appReceipt([month(0)])
         let forged = try await validatingEndpoint().ask(validation: validation(of: damaged(receipt)))
         #expect(forged.code == 6_777_017 && forged.reply.httpStatus == 200)
@@ -29,7 +29,7 @@ import VerifyReceipt
         #expect(answer.code == 6_777_017)
     }
 
-    @Test func theEnvironmentIsAVerdictThatSaysSo() async throws {
+    @Test func receiptsOfTheOtherEnvironmentGet6777017() async throws {
         let sandbox = try await validatingEndpoint().ask(validation: validation(of: sandboxReceipt()))
         #expect(sandbox.code == 6_777_017 && sandbox.message.contains("sandbox"))
         let production = try await validatingEndpoint().ask(validation: validation(of: appReceipt()), at: .sandbox)
@@ -92,7 +92,7 @@ import VerifyReceipt
     @Test(arguments: [
         "android-playstore", "windows-store-transaction", "braintree", "iaptic", "test", "amazon-appstore",
     ])
-    func transactionsOfOtherStoresGetAnErrorThatSaysSo(_ type: String) async throws {
+    func transactionsOfOtherStoresGetANamedError(_ type: String) async throws {
         let transaction = #"{"type":"\#(type)","id":"GPA.1","purchaseToken":"t","appStoreReceipt":"Zm9v"}"#
         let answer = try await validatingEndpoint().ask(validation: validation(transaction: transaction))
         #expect(answer.code == 6_777_010 && answer.reply.httpStatus == 200)
@@ -141,17 +141,17 @@ import VerifyReceipt
         let receipt = try appReceipt([month(0)])
         let over = validation(of: receipt, id: monthly, type: "paid subscription")
         let missing = validation(of: receipt, id: tree, type: "non consumable")
-        let storeAway = try validatingEndpoint(
+        let unreachableStore = try validatingEndpoint(
             store: FailingStore(reading: TransactionStoreError(.unavailable, "on purpose"))
         ) { $0.whenStoreFails = .receiptOnly }
-        let appStoreAway = try validatingEndpoint(store: MemoryStore()) {
+        let unreachableAppStore = try validatingEndpoint(store: MemoryStore()) {
             $0.freshness = Freshness(source: .appStore, maximumAge: 3_600_000)
             $0.customerRefresher = ValidateTests.AbsentAppStore()
         }
         for request in [over, missing] {
             let verdict = try await validatingEndpoint(store: MemoryStore()).ask(validation: request)
             #expect(verdict.reply.httpStatus == 200 && !verdict.isOK)
-            for endpoint in [storeAway, appStoreAway] {
+            for endpoint in [unreachableStore, unreachableAppStore] {
                 let answer = try await endpoint.ask(validation: request)
                 #expect(answer.reply.httpStatus == 503 && answer.code == 6_777_014)
             }

@@ -67,7 +67,7 @@ import VerifyReceipt
         #expect(purchase["cancelationReason"] == nil && purchase["isBillingRetryPeriod"] == nil)
     }
 
-    /// The plugin compares `expiryDate` with the clock, whatever `isBillingRetryPeriod` is.
+    /// The plugin compares `expiryDate` with the clock, for any value of `isBillingRetryPeriod`.
     @Test func theGracePeriodGivesAccessUntilItsEnd() async throws {
         let grace = Self.end + 16 * Self.day
         let facts = renewalInfo(at: Self.end + 1_000) {
@@ -257,7 +257,7 @@ import VerifyReceipt
     // MARK: Agreement
 
     /// A client that changes one URL is granted what the reply of verifyReceipt grants.
-    @Test func theCollectionGrantsWhatTheReplyGrants() async throws {
+    @Test func theCollectionGrantsTheSamePurchasesAsTheReply() async throws {
         var generator = SeededGenerator(seed: 41)
         var compared = 0
         for number in 0..<60 {

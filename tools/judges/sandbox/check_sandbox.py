@@ -242,13 +242,13 @@ def main(arguments):
         print("usage: check_sandbox.py FILE.json", file=sys.stderr)
         return 1
     with open(arguments[0], encoding="utf-8") as file:
-        told = json.load(file)
-    sandbox = Sandbox(told["url"])
+        settings = json.load(file)
+    sandbox = Sandbox(settings["url"])
     client = PatientClient(
-        told["key"].encode(), told["keyId"], told["issuerId"], told["bundleId"], Environment.SANDBOX)
-    client._base_url = told["url"]
+        settings["key"].encode(), settings["keyId"], settings["issuerId"], settings["bundleId"], Environment.SANDBOX)
+    client._base_url = settings["url"]
     api = Counted(client)
-    verifier = SignedDataVerifier([der(told["root"])], False, Environment.SANDBOX, told["bundleId"])
+    verifier = SignedDataVerifier([der(settings["root"])], False, Environment.SANDBOX, settings["bundleId"])
     try:
         basic, coins = check_purchases(sandbox, api, verifier)
         check_subscription(sandbox, api, verifier, basic)

@@ -29,7 +29,7 @@ extension AppStoreServerAPIError {
             "The answer does not have Apple's form: check the server's address; a proxy may have answered."
         case .invalidRequest: "The request cannot be sent as it is: correct \(detail ?? "its argument")."
         case .rateBudgetExhausted: "The client's own rate budget is used up: try again later."
-        case .pagingStalled: "Apple announced more pages but named no new one: start over."
+        case .pagingStalled: "Apple announced more pages without a new token: start with the first page."
         case .tokenFailure: "The token could not be created: check the key."
         }
     }
@@ -252,7 +252,7 @@ extension APIErrorCode {
             "PerformanceTestRunNotFound", "The performance test does not exist: check its identifier."
         ),
         .appTransactionDoesNotExist: (
-            "AppTransactionDoesNotExist", "The customer has no app transaction: do not ask for it again."
+            "AppTransactionDoesNotExist", "The customer has no app transaction: do not request it again."
         ),
         .defaultMessageNotFound: (
             "DefaultMessageNotFound", "No default message is set for the product and the locale: set one first."

@@ -21,7 +21,7 @@ public struct RateBudgets: Sendable, Hashable {
 
     /// Whether a 429 lowers the rate of its endpoint. It halves the rate, but not below one request per second. After each
     /// minute without a 429, the rate rises by a tenth of the budget, up to the budget. This is for long runs: they then
-    /// continue at a rate that Apple accepts, also beside programs that share no budget with them. Apple's `Retry-After`
+    /// continue at a rate that Apple accepts, also with programs that share no budget with them. Apple's `Retry-After`
     /// applies in any case.
     public var isAdaptive: Bool
 

@@ -1,9 +1,9 @@
 internal import AppStoreModels
 internal import Synchronization
 
-/// Keeps the calls of one client within its rate budgets: a token bucket per endpoint, stored as a single point in time
-/// (the generic cell rate algorithm). Waiting calls run in the order of arrival. If there is a shared budget, each call needs a
-/// permit of it too.
+/// Keeps the calls of one client within its rate budgets. Each endpoint has a token bucket, stored as a single point in
+/// time (the generic cell rate algorithm). Waiting calls run in the order of arrival. If there is a shared budget, each
+/// call needs a permit of it too.
 final class RateLimiter: Sendable {
     private let budgets: RateBudgets
     private let environment: Environment

@@ -24,8 +24,8 @@ public struct SharedRateLimit: Sendable, Hashable {
 
     /// The limit for a rate.
     ///
-    /// A burst is the requests of half a second, but at least one. The budget fills slightly slower than the rate, so that a
-    /// burst, an hour, and the permits that are used at the end of their time stay within Apple's hourly limit.
+    /// A burst is the requests of half a second, but at least one. The budget fills slightly slower than the rate. So a
+    /// burst, an hour, and permits used at the end of their time stay within Apple's hourly limit.
     public init(_ endpoint: APIEndpoint, requestsPerSecond rate: Double) {
         self.endpoint = endpoint
         let burst = max(1, (rate / 2).rounded(.down))
@@ -136,8 +136,8 @@ actor SharedPermits {
         return await fetch.value
     }
 
-    /// One permit for each waiting call. If all permits of a recent batch were used, twice as many as it had: a client that
-    /// sends one request after the other needs a batch too.
+    /// One permit for each waiting call. If all permits of a recent batch were used, twice as many as it had: a client
+    /// that sends one request at a time needs a batch too.
     private static func wanted(_ state: State, _ now: Duration, _ limit: SharedRateLimit) -> Int {
         guard let begin = state.begin, now - begin < SharedRateLimit.lifetime * 2 else { return state.waiting }
         let recent = state.used == state.size ? 2 * state.used : state.used

@@ -9,7 +9,7 @@ import TransactionStore
 struct AppStoreConsumptionCommands: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "consumption",
-        abstract: "Answer CONSUMPTION_REQUEST: tell Apple how a purchase was used.",
+        abstract: "Answer CONSUMPTION_REQUEST: state how a purchase was used.",
         discussion: """
             When a customer asks Apple for a refund, Apple sends your server a notification CONSUMPTION_REQUEST and expects \
             the answer within 12 hours. The store keeps each request as an open task.

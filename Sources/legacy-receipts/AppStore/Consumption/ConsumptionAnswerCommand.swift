@@ -12,7 +12,7 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
         discussion: """
             Sends the answer for each open request of the app that has the customer's consent and a rule, the soonest \
             deadline first. A request counts as answered once Apple accepted the answer. The others stay open, and standard \
-            error says why. Run the command again to go on. Missed requests are not sent, and \
+            error states why. Run the command again to continue. Missed requests are not sent, and \
             neither are those that a server or another command answers at the moment.
 
             --customer-consented is a CSV file with the header transactionId,customerConsented and the values true or false. \
@@ -21,8 +21,8 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
 
             EXIT STATUS:
               0  no request that could still be answered is open
-              1  some stay open; standard error says why
-              2  usage, app, key, network, input or output error; run it again to go on
+              1  some stay open; standard error states why
+              2  usage, app, key, network, input or output error; run it again to continue
 
             EXAMPLES:
               legacy-receipts app-store consumption answer \\

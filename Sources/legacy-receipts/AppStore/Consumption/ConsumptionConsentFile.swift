@@ -1,6 +1,6 @@
 import AppStoreSync
 
-/// What customers agreed to, by transaction id. The caller states it; nothing is assumed.
+/// The consents of customers, by transaction id. The caller states them; no consent is assumed.
 struct ConsumptionConsentFile: Sendable {
     private static let maximumRows = 1_000_000
 

@@ -3,7 +3,7 @@ import Synchronization
 import TransactionStore
 
 /// The lease of a consumer for this process, renewed while it runs.
-final class ConsumerHold: Sendable {
+final class LeaseKeeper: Sendable {
     private let consumer: String
     private let milliseconds: Int64
     private let store: any DeliveryLedger
@@ -33,7 +33,7 @@ final class ConsumerHold: Sendable {
     var isHeld: Bool { .now < deadline }
 
     /// How long a command has after ``deadline``. The rest of the quarter is for its last moments and for the machine.
-    var patience: Duration { min(.seconds(5), length / 6) }
+    var killDelay: Duration { min(.seconds(5), length / 6) }
 
     private var length: Duration { .milliseconds(milliseconds) }
 

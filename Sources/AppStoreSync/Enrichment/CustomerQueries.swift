@@ -1,7 +1,7 @@
 internal import Purchases
 
 /// The queries that complete one customer.
-struct CustomerQuestions: Sendable {
+struct CustomerQueries: Sendable {
     /// The purchases to query. One answer covers all purchases of one Apple Account, and a customer may have several accounts.
     /// Answered questions are removed.
     var left: [UnansweredPurchase]
