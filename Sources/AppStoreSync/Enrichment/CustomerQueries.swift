@@ -3,7 +3,7 @@ internal import Purchases
 /// The queries that complete one customer.
 struct CustomerQueries: Sendable {
     /// The purchases to query. One answer covers all purchases of one Apple Account, and a customer may have several accounts.
-    /// Answered questions are removed.
+    /// Answered queries are removed.
     var left: [UnansweredPurchase]
     /// The number of purchases that are not queried, because the App Store did not know them recently.
     private(set) var leftOut = 0

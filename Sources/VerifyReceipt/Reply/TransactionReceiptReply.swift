@@ -101,7 +101,7 @@ struct TransactionReceiptReply {
     }
 
     /// Whether data is known that was not available when the receipt was signed.
-    private func hasNews(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
+    private func differsFromReceipt(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
         entry.period.hasNews(since: TransactionEntry(receipt).period)
     }
 
