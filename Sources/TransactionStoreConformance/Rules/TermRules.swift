@@ -159,9 +159,9 @@ extension StoreConformance {
                 Samples.set(purchase("3", day: 3, token: token)),
                 Samples.set(purchase("1", day: 1, at: Samples.june + 1, refunded: true, token: token)),
             ]
+            var last: Int64 = 0
             for (number, order) in permutations(documents).enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                var last: Int64 = 0
                 // The consumer's state: for each purchase, the earlier grants at its last entry.
                 var consumed: [String: [String]] = [:]
                 for set in order {
@@ -169,7 +169,7 @@ extension StoreConformance {
                     let entries = try await store.changes(after: last, limit: 100)
                     last = entries.last?.position ?? last
                     for entry in entries where entry.event == .termMoved {
-                        let before = heard[entry.transactionId]
+                        let before = consumed[entry.transactionId]
                         try expect(entry.earlierPurchasesBefore, equals: before, "\(number): \(entry.transactionId)")
                     }
                     let customer = try require(
