@@ -127,10 +127,11 @@ struct DocumentFiling {
         let userId =
             mapping.isWithoutPurchases ? roles.users.userId(record.carried + document.document.carried) : nil
         let rows = document.rows.indices.filter { !contradicted.contains($0) }.map { document.rows[$0].document }
+        // Columns of the caller's own are no document. A document with rows states nothing besides them.
+        let isOneDocument = !document.isRowBeside && document.rows.isEmpty
         var sets = [FactSet](
             recorded: mapping, importedAt: date, userId: userId,
-            // Columns of the caller's own are no document.
-            document: document.isRowBeside ? nil : document.document.hash, rows: rows.map(\.hash))
+            document: isOneDocument ? document.document.hash : nil, rows: rows.map(\.hash))
         if mapping.isWithoutPurchases, let set = sets.first {
             let agreeing = signedApps.filter { $0.agrees(with: set, of: userId) }
             if agreeing.contains(where: { $0.statesLegacyFields(of: set) }) {

@@ -21,13 +21,16 @@ final class ReceiptCache: Sendable {
         /// The receipt resolved alone; empty if that equals its statements.
         let resolvedAlone: [StoredTransaction]
         let bytes: [UInt8]
+        /// The SHA-256 of the bytes.
+        private let name: Fingerprint
 
-        init(receipt: Verified<LegacyReceipt>, facts: FactSet?, bytes: [UInt8]) {
+        init(receipt: Verified<LegacyReceipt>, facts: FactSet?, bytes: [UInt8], name: Fingerprint) {
             self.receipt = receipt
             self.facts = facts
             self.bytes = bytes
+            self.name = name
             guard case .app(let app) = receipt.payload, app.hasDependentPurchases,
-                let facts = facts ?? FactSet(receipt, canonicalBytes: bytes),
+                let facts = facts ?? FactSet(receipt, canonicalBytes: bytes, hash: name),
                 let customer = Customer(resolving: [facts])
             else {
                 resolvedAlone = []
@@ -35,6 +38,9 @@ final class ReceiptCache: Sendable {
             }
             resolvedAlone = customer.transactions
         }
+
+        /// The facts, also without a store; nil if the receipt has none.
+        var factsWithoutStore: FactSet? { facts ?? FactSet(receipt, canonicalBytes: bytes, hash: name) }
 
         /// The approximate memory use. The bytes count twice, because receipts that are not in canonical form are held
         /// in two forms.

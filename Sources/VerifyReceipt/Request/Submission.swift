@@ -57,7 +57,7 @@ struct SubmissionReader: Sendable {
             (receipt, bytes) = (try verified(again, at: endpoint), canonical)
         }
         let facts = hasStore ? FactSet(receipt, canonicalBytes: bytes, hash: name) : nil
-        let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, bytes: bytes)
+        let entry = ReceiptCache.Entry(receipt: receipt, facts: facts, bytes: bytes, name: name)
         cache.insert(entry, name)
         return Submission(entry: entry, text: submitted)
     }

@@ -186,7 +186,7 @@ extension ValidatedPurchases {
 extension Submission {
     /// The customer of this receipt alone; nil if the receipt has no key to store it under.
     fileprivate var alone: Customer? {
-        (facts ?? FactSet(receipt, canonicalBytes: entry.bytes)).flatMap { Customer(resolving: [$0]) }
+        entry.factsWithoutStore.flatMap { Customer(resolving: [$0]) }
     }
 }
 
