@@ -68,6 +68,11 @@ public struct PostgreSQLServer: Sendable {
             arguments)
     }
 
+    /// Runs SQL by psql, and does not block the thread.
+    @inline(never)
+    @discardableResult
+    public func run(_ text: String) async throws -> String { try await Self.run("psql", psql(text)) }
+
     /// Runs `body` while another session holds the strongest lock on a table.
     @inline(never)
     public func locking<Value>(

@@ -143,9 +143,25 @@ struct Schema: Sendable {
     private static let lockSchema = Statement("SELECT pg_advisory_xact_lock($1::int4, 0)::text")
     private static let addVersion = Statement("INSERT INTO schema_migrations (version) VALUES ($1::int4)")
 
+    /// How often an upgrade is tried.
+    private static let maximumUpgrades = 5
+
+    /// Runs all missing migrations, again after a deadlock. A program that is still connected can hold a lock on one table
+    /// and wait for another one in the opposite order: a reader of the ledger locks the ledger before the transactions.
+    private func migrate(_ session: PostgreSQLSession) throws {
+        for _ in 1..<Self.maximumUpgrades {
+            do {
+                return try runMigrations(session)
+            } catch let failure as PostgreSQLFailure where failure.isConflict {
+                continue
+            }
+        }
+        try runMigrations(session)
+    }
+
     /// Runs all missing migrations, or none. If several programs start at once, one runs them; the others wait and then
     /// find them done.
-    private func migrate(_ session: PostgreSQLSession) throws {
+    private func runMigrations(_ session: PostgreSQLSession) throws {
         try session.transaction {
             try session.execute(
                 """
