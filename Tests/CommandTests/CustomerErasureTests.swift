@@ -1,7 +1,9 @@
 import AppStoreModels
 import Foundation
+import PostgreSQLTransactionStore
 import Purchases
 import SQLiteTransactionStore
+import TestDatabase
 import TestSupport
 import Testing
 import TransactionStore
@@ -42,37 +44,54 @@ struct CustomerErasureTests {
         #expect(try await customer(Self.id, in: folder).status == 0)
     }
 
-    @Test("Without --yes it prints the numbers that --yes prints, of everything in a store and a spool")
-    func planIsResult() async throws {
-        let folder = try Folder()
-        let set = StoredPurchases.set([StoredPurchases.fact(Self.id, original: Self.id, 0, 1)]) {
+    /// Runs `body` with the address of a new schema of PostgreSQL, and removes the schema.
+    @inline(never)
+    private func withSchema(_ body: (_ url: String, _ schema: String) async throws -> Void) async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let schema = "erase_\(UUID().uuidString.prefix(8).lowercased())"
+        defer { _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+        try await body(server.url + (server.url.contains("?") ? "&" : "?") + "schema=\(schema)", schema)
+    }
+
+    /// Adds the usual customers, and one with a row of every kind.
+    @inline(never)
+    private static func fill(_ store: any CompleteTransactionStore) async throws {
+        let set = StoredPurchases.set([StoredPurchases.fact(id, original: id, 0, 1)]) {
             $0.expirationIntent = .cancelled
         }
         let scope = set.scope
-        let identity = CustomerIdentity(.originalTransactionId, Self.id)
         let request = FactSet(
             scope: scope,
-            transactions: [StoredPurchases.fact(Self.id, original: Self.id, 0, 1)],
+            transactions: [StoredPurchases.fact(id, original: id, 0, 1)],
             notification: ProcessedNotification(
                 notificationUUID: "request", notificationType: "CONSUMPTION_REQUEST", subtype: nil,
-                signedDate: StoredPurchases.month(1), body: Array("{\"id\":\"\(Self.id)\"}".utf8)))
+                signedDate: StoredPurchases.month(1), body: Array("{\"id\":\"\(id)\"}".utf8)))
         let old = TransactionFact(
-            payload: StoredPurchases.fact(Self.id, original: Self.id, 0, 1).payload, legacy: nil,
+            payload: StoredPurchases.fact(id, original: id, 0, 1).payload, legacy: nil,
             origin: FactOrigin(source: .receipt, signedDate: StoredPurchases.month(0)))
         let receipt = FactSet(
             scope: scope, transactions: [old],
             receipt: KnownReceipt(form: .app, bytes: [1, 2, 3], signedDate: StoredPurchases.month(0)))
-        try await StoredPurchases.makeStore(StoredPurchases.sets + [set, request, receipt], in: folder)
-        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
-        let users = [UserClaim(scope: scope, identity: identity, userId: "u1", carried: "{}")]
-        _ = try await store.apply(MigrationStep(users: users))
-        try await store.remember([UnknownTransaction(scope: scope, transactionId: Self.id, answeredDate: 1)])
-        try await store.close()
+        for set in StoredPurchases.sets + [set, request, receipt] { _ = try await store.apply([set]) }
+        let identity = CustomerIdentity(.originalTransactionId, id)
+        let line =
+            #"{"reason":"unknownForm","verdict":"notAReceipt","message":"m","source":{"input":"a","line":1},"#
+            + #""record":{"user_id":"u1"},"original":"x"}"#
+        _ = try await store.apply(
+            MigrationStep(
+                users: [UserClaim(scope: scope, identity: identity, userId: "u1", carried: "{}")],
+                quarantined: [QuarantinedRecord(line: Array(line.utf8))]))
+        try await store.remember([UnknownTransaction(scope: scope, transactionId: id, answeredDate: 1)])
+    }
+
+    /// Erases the customer of ``fill(_:)`` from a store and from a spool: first only as a plan.
+    @inline(never)
+    private func checkPlan(_ address: String, in folder: Folder) async throws {
         let waiting = try SQLiteFactSpool.open(path: folder.file("spool.sqlite"), maximumBytes: 1 << 20)
-        try await waiting.append(set)
+        try await waiting.append(StoredPurchases.set([StoredPurchases.fact(Self.id, original: Self.id, 0, 1)]))
         try await waiting.close()
 
-        let arguments = ["customer", "--store", "sqlite:store.sqlite", Self.id, "--erase"]
+        let arguments = ["customer", "--store", address, Self.id, "--erase"]
         let options = ["--spool", "spool.sqlite", "--leave-hashes"]
         func numbers(_ outcome: Outcome) -> [Substring] {
             let text = outcome.output.replacing("com.example.app, Production: ", with: "")
@@ -83,12 +102,69 @@ struct CustomerErasureTests {
         #expect(plan.status == 0 && plan.output == again.output, "\(plan) \(again)")
         #expect(plan.output.hasPrefix("In spool.sqlite: documents 1.\nIn the store: "), "\(plan)")
         let erased = try await Command.run(arguments + options + ["--yes"], in: folder)
-        #expect(numbers(plan) == numbers(erased), "\(plan) \(erased)")
+        #expect(erased.status == 0 && numbers(plan) == numbers(erased), "\(plan) \(erased)")
         for count in [
-            "transactions 2", "receipts 1", "notifications 1", "ledger entries 3", "consumption requests 1",
-            "unknown to the App Store 1", "users 1",
+            "ids 1, ", "transactions 2", "receipts 1", "notifications 1", "ledger entries 3", "consumption requests 1",
+            "unknown to the App Store 1", "users 1", "records in quarantine 1",
         ] {
             #expect(erased.output.contains(count), "\(count): \(erased)")
+        }
+    }
+
+    @Test("Without --yes it prints the numbers that --yes prints, of everything in a store and a spool")
+    func planIsResult() async throws {
+        let folder = try Folder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await Self.fill(store)
+        try await store.close()
+        try await checkPlan("sqlite:store.sqlite", in: folder)
+    }
+
+    /// The tables of a schema that contain a text, which they have as bytes.
+    @inline(never)
+    private static func tables(with text: String, in schema: String) throws -> [Substring] {
+        let server = try #require(PostgreSQLServer.shared)
+        let hex = text.utf8.map { String($0, radix: 16) }.joined()
+        let tables = try server.sql("SELECT tablename FROM pg_tables WHERE schemaname = '\(schema)' ORDER BY 1")
+        return try tables.split(separator: "\n").filter { table in
+            let count = "SELECT count(*) FROM \(schema).\(table) AS found WHERE position('\(hex)' IN found::text) > 0"
+            return try server.sql(count) != "0"
+        }
+    }
+
+    @Test(
+        "On PostgreSQL, nothing of the customer is left in the store and in a spool, and others keep everything",
+        .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    func onPostgreSQL() async throws {
+        try await withSchema { url, schema in
+            let folder = try Folder()
+            let store = try await PostgreSQLTransactionStore.open(url: url)
+            try await Self.fill(store)
+            try await store.close()
+            let written = try Self.tables(with: Self.id, in: schema)
+            #expect(written.contains("transactions") && written.contains("user_claims"), "\(written)")
+            func customer(_ arguments: String...) async throws -> Outcome {
+                try await Command.run(["customer", "--store", url] + arguments, in: folder)
+            }
+            let others = try await customer("201", "--json", "--at", "2023-03-20").output
+            try await checkPlan(url, in: folder)
+            #expect(try Self.tables(with: Self.id, in: schema) == [])
+            #expect(try files(with: Self.id, in: folder) == [])
+            for id in [Self.id, "u1"] { #expect(try await customer(id).status == 1, "\(id)") }
+            #expect(try await customer("201", "--json", "--at", "2023-03-20").output == others)
+            let check = try await Command.run(["store", "check", "--store", url], in: folder)
+            #expect(check.status == 0, "\(check)")
+
+            // The hash keeps later documents out until it is removed.
+            let again = try await PostgreSQLTransactionStore.open(url: url)
+            let late = StoredPurchases.set([StoredPurchases.fact(Self.id, original: Self.id, 0, 2)])
+            #expect(try await again.apply([late]).changed == 0)
+            let removed = try await customer(Self.id, "--remove-hashes")
+            #expect(removed.status == 0 && removed.output.contains("Hashes removed: 1."), "\(removed)")
+            #expect(try await again.apply([late]).changed > 0)
+            try await again.close()
+            let found = try await customer(Self.id, "--erase", "--yes")
+            #expect(found.status == 0 && found.output.hasPrefix("Removed from the store: ids 1, "), "\(found)")
         }
     }
 
@@ -177,14 +253,14 @@ struct CustomerErasureTests {
         #expect(try await customer("771", "--erase", "--yes", "--spool", spool, in: folder).status == 1)
     }
 
-    @Test("Data that a document in a spool connects with a customer is removed from the store and from the spool")
-    func connectedBySpool() async throws {
-        let folder = try Folder()
+    /// Two customers whom only a document in a spool connects, and a record in quarantine that names no purchase, of the
+    /// user of the second one.
+    @inline(never)
+    private static func fillConnected(_ store: any CompleteTransactionStore) async throws {
         func fact(_ id: String) -> TransactionFact { StoredPurchases.fact(id, original: id, 0, 1) }
-        try await StoredPurchases.makeStore(
-            [StoredPurchases.set([fact("770")]), StoredPurchases.set([fact("780"), fact("790")])], in: folder)
-        // The user of the customer who is connected, with a record in quarantine that names no purchase.
-        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        for facts in [[fact("770")], [fact("780"), fact("790")]] {
+            _ = try await store.apply([StoredPurchases.set(facts)])
+        }
         let claim = UserClaim(
             scope: StoreScope(environment: .production, bundleId: StoredPurchases.bundleId),
             identity: CustomerIdentity(.originalTransactionId, "790"), userId: "anna")
@@ -193,18 +269,45 @@ struct CustomerErasureTests {
             + #""record":{"user_id":"anna"},"original":"x"}"#
         _ = try await store.apply(
             MigrationStep(users: [claim], quarantined: [QuarantinedRecord(line: Array(line.utf8))]))
-        try await store.close()
-        let path = folder.file("spool.sqlite")
-        let waiting = try SQLiteFactSpool.open(path: path, maximumBytes: 1 << 20)
+    }
+
+    @inline(never)
+    private func checkConnected(_ address: String, in folder: Folder) async throws {
+        func fact(_ id: String) -> TransactionFact { StoredPurchases.fact(id, original: id, 0, 1) }
+        let waiting = try SQLiteFactSpool.open(path: folder.file("spool.sqlite"), maximumBytes: 1 << 20)
         for set in [[fact("770"), fact("780")], [fact("790")], [fact("800")]] {
             try await waiting.append(StoredPurchases.set(set))
         }
         try await waiting.close()
-        let outcome = try await customer("770", "--erase", "--yes", "--spool", "spool.sqlite", in: folder)
+        func customer(_ arguments: String...) async throws -> Outcome {
+            try await Command.run(["customer", "--store", address] + arguments, in: folder)
+        }
+        let outcome = try await customer("770", "--erase", "--yes", "--spool", "spool.sqlite")
         #expect(outcome.output.contains("Removed from spool.sqlite: documents 2."), "\(outcome)")
         #expect(outcome.output.contains("records in quarantine 1"), "\(outcome)")
-        #expect(try await customer("790", in: folder).status == 1)
-        #expect(try await customer("800", "--erase", "--spool", "spool.sqlite", in: folder).status == 0)
+        #expect(try await customer("790").status == 1)
+        #expect(try await customer("800", "--erase", "--spool", "spool.sqlite").status == 0)
+    }
+
+    @Test("Data that a document in a spool connects with a customer is removed from the store and from the spool")
+    func connectedBySpool() async throws {
+        let folder = try Folder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        try await Self.fillConnected(store)
+        try await store.close()
+        try await checkConnected("sqlite:store.sqlite", in: folder)
+    }
+
+    @Test(
+        "On PostgreSQL, data that a document in a spool connects with a customer is removed too",
+        .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    func connectedBySpoolOnPostgreSQL() async throws {
+        try await withSchema { url, _ in
+            let store = try await PostgreSQLTransactionStore.open(url: url)
+            try await Self.fillConnected(store)
+            try await store.close()
+            try await checkConnected(url, in: try Folder())
+        }
     }
 
     @Test("A spool that a server uses, or that is missing, stops it before anything is removed")
