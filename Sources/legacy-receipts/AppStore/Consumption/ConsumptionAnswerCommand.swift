@@ -88,7 +88,7 @@ extension ConsumptionAnswers.Problem {
         case .undecided(let message): message
         case .appStore(let error): AppStoreErrorText.text(error)
         case .unclaimed(let error):
-            "Nothing was sent, because another program may be sending the answer: the store cannot be written. "
+            "The answer waits, because the store cannot be written, so another program may be sending it. "
                 + "It is sent anyway in the last 2 hours before its deadline. \(error)"
         }
     }
