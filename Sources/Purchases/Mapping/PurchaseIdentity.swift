@@ -13,3 +13,16 @@ package struct PurchaseIdentity: Hashable {
         productId = payload.productId
     }
 }
+
+extension JWSTransactionDecodedPayload {
+    /// The id that all transactions of a purchase share: the original transaction id. A transaction without one is a purchase of
+    /// its own.
+    package var purchaseId: String? { originalTransactionId ?? transactionId }
+
+    /// The original transaction id under which a store keeps the transaction: `purchaseId`, but the own id if the original one
+    /// identifies no purchase, as in edited documents.
+    package var storedOriginalTransactionId: String {
+        if let id = originalTransactionId, CustomerIdentity.isMeaningful(id: id) { return id }
+        return transactionId ?? ""
+    }
+}

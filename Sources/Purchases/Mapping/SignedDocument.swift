@@ -111,7 +111,7 @@ extension [FactSet] {
             case .transaction(let transaction):
                 let payload = transaction.payload
                 guard let scope = StoreScope(payload.environment, payload.bundleId),
-                    let id = payload.originalTransactionId ?? payload.transactionId
+                    let id = payload.purchaseId
                 else { continue }
                 let purchase = Purchase(scope: scope, originalTransactionId: id)
                 if transactions[purchase] == nil { order.append(purchase) }

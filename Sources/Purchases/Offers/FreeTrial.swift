@@ -5,7 +5,7 @@ extension PurchaseHistory {
     /// a transaction without one.
     package var transactionsByPurchase: [String: [JWSTransactionDecodedPayload]] {
         Dictionary(grouping: entries.lazy.filter { $0.subscriptionId != nil }.map(\.transaction)) {
-            $0.originalTransactionId ?? $0.transactionId ?? ""
+            $0.purchaseId ?? ""
         }
     }
 }

@@ -72,7 +72,7 @@ extension PurchaseHistory {
 }
 
 extension PurchaseHistory.Entry {
-    var subscriptionId: String? { transaction.originalTransactionId ?? transaction.transactionId }
+    var subscriptionId: String? { transaction.purchaseId }
 
     fileprivate var id: String { transaction.transactionId ?? "" }
 

@@ -159,8 +159,6 @@ package struct ReplyPurchases: Sendable {
 
 extension ReplyPurchases.Key {
     fileprivate init(_ transaction: JWSTransactionDecodedPayload) {
-        self.init(
-            productId: transaction.productId,
-            originalTransactionId: transaction.originalTransactionId ?? transaction.transactionId)
+        self.init(productId: transaction.productId, originalTransactionId: transaction.purchaseId)
     }
 }

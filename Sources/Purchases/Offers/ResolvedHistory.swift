@@ -126,7 +126,7 @@ private struct ResolvedHistory {
 }
 
 extension StoredTransaction {
-    fileprivate var subscriptionId: String { payload.originalTransactionId ?? payload.transactionId ?? "" }
+    fileprivate var subscriptionId: String { purchaseId ?? "" }
 
     /// The last period is the one that ends last. An upgraded period ended before its expiry.
     fileprivate var order: (Int64, Int64) {

@@ -6,8 +6,8 @@ extension StoredTransaction {
     /// Whether an answer of the App Store Server API states the transaction.
     package var hasAppStoreAnswer: Bool { origins.contains { $0.source == .appStoreServerAPI } }
 
-    /// The purchase: the original transaction id, or the id of a transaction without one.
-    package var purchaseId: String? { payload.originalTransactionId ?? payload.transactionId }
+    /// The purchase of the transaction.
+    package var purchaseId: String? { payload.purchaseId }
 }
 
 extension Customer {

@@ -186,16 +186,13 @@ extension Customer {
     public func nonRenewingTerm(
         of transactionId: String, after earlier: [String], _ catalog: ProductCatalog
     ) -> NonRenewingTerm? {
-        func purchase(_ transaction: StoredTransaction) -> String? {
-            transaction.payload.originalTransactionId ?? transaction.payload.transactionId
-        }
-        let known = Set(transactions.lazy.filter(\.isSigned).compactMap(purchase))
-        guard let own = transactions.first(where: { $0.payload.transactionId == transactionId }).flatMap(purchase),
+        let known = Set(transactions.lazy.filter(\.isSigned).compactMap(\.purchaseId))
+        guard let own = transactions.first(where: { $0.payload.transactionId == transactionId })?.purchaseId,
             known.isSuperset(of: earlier)
         else { return nil }
         let counting = Set(earlier + [own])
         return nonRenewingTerms(catalog) { transaction in
-            guard transaction.isSigned, purchase(transaction).map(counting.contains) == true else { return nil }
+            guard transaction.isSigned, transaction.purchaseId.map(counting.contains) == true else { return nil }
             var payload = transaction.payload
             payload.revocationDate = nil
             return payload

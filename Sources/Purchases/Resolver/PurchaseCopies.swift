@@ -92,7 +92,7 @@ extension PurchaseCopies.Candidate {
         _ payload: borrowing JWSTransactionDecodedPayload, lineItem: String?, type: ProductType?,
         neverExpires: Bool = false
     ) {
-        guard let original = payload.originalTransactionId ?? payload.transactionId, let product = payload.productId,
+        guard let original = payload.purchaseId, let product = payload.productId,
             payload.additionalTransactionReason == nil
         else { return nil }
         let isShared = payload.inAppOwnershipType == .familyShared
@@ -145,9 +145,7 @@ struct KnownTypes {
         let productId: String
 
         init?(_ payload: borrowing JWSTransactionDecodedPayload) {
-            guard let original = payload.originalTransactionId ?? payload.transactionId,
-                let product = payload.productId
-            else { return nil }
+            guard let original = payload.purchaseId, let product = payload.productId else { return nil }
             (originalTransactionId, productId) = (original, product)
         }
     }

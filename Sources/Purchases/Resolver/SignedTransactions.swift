@@ -104,7 +104,7 @@ package struct SignedTransactions {
             verified.count == 1 && verified[0].receipt.transactions.count == statements.count
             ? verified[0].receipt.transactions : mapper.resolve(statements, documents.map(\.statements))
         for place in transactions.indices {
-            guard let id = transactions[place].payload.originalId else { continue }
+            guard let id = transactions[place].payload.purchaseId else { continue }
             placesByOriginal[id, default: []].append(place)
         }
     }
@@ -162,10 +162,10 @@ package struct SignedTransactions {
                 if let place = PurchaseIdentity(mapping.transactions[row].payload).flatMap({ places[$0] }) {
                     purchase = choose(place)
                     confirmed.insert(place)
-                    if let id = transactions[place].payload.originalId { originals.insert(id) }
+                    if let id = transactions[place].payload.purchaseId { originals.insert(id) }
                 }
             }
-            if let id = mapping.transactions[row].payload.originalId { originals.insert(id) }
+            if let id = mapping.transactions[row].payload.purchaseId { originals.insert(id) }
             purchase.recorded = row
             purchases.append(purchase)
         }
@@ -207,11 +207,6 @@ extension ByKind<SignedTransactions.DocumentStatement> {
         places.signed = signed?.statement
         return places
     }
-}
-
-extension JWSTransactionDecodedPayload {
-    /// What purchases that the rules compare with each other have in common.
-    fileprivate var originalId: String? { originalTransactionId ?? transactionId }
 }
 
 extension LegacyTransactionFields {

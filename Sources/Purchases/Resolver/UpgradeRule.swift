@@ -59,7 +59,7 @@ package enum UpgradeRule {
             _ payload: borrowing JWSTransactionDecodedPayload, lineItem: String?, cancellationDate: Int64?,
             statement: Statement
         ) {
-            guard payload.isSubscription, let original = payload.originalTransactionId ?? payload.transactionId,
+            guard payload.isSubscription, let original = payload.purchaseId,
                 let product = payload.productId, let start = payload.purchaseDate
             else { return nil }
             self.init(

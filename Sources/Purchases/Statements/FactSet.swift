@@ -63,8 +63,5 @@ public struct FactSet: Sendable {
 
 extension TransactionFact {
     /// The original transaction id under which the fact is stored; the transaction id if the document states none.
-    public var storedOriginalTransactionId: String {
-        if let id = payload.originalTransactionId, CustomerIdentity.isMeaningful(id: id) { return id }
-        return payload.transactionId ?? ""
-    }
+    public var storedOriginalTransactionId: String { payload.storedOriginalTransactionId }
 }

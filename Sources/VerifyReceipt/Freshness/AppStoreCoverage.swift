@@ -34,10 +34,9 @@ struct AppStoreCoverage {
         }
         guard let customer = knowledge else { return }
         for transaction in customer.transactions where transaction.isSigned || countsRecorded {
-            let payload = transaction.payload
-            let original = payload.originalTransactionId.flatMap { CustomerIdentity.isMeaningful(id: $0) ? $0 : nil }
-            add(original ?? payload.transactionId, transaction.origins)
-            dates.add(payload, of: original ?? payload.transactionId)
+            let purchase = transaction.payload.storedOriginalTransactionId
+            add(purchase, transaction.origins)
+            dates.add(transaction.payload, of: purchase)
         }
         for info in customer.renewalInfos {
             add(info.payload.originalTransactionId, info.origins)

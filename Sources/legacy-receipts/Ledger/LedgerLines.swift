@@ -148,7 +148,7 @@ private struct LedgerTerms {
 
     private mutating func customer(of entry: LedgerEntry, in store: any TransactionStore) async throws -> Customer? {
         let identity = CustomerIdentity(
-            .originalTransactionId, entry.transaction.payload.originalTransactionId ?? entry.transactionId)
+            .originalTransactionId, entry.transaction.purchaseId ?? entry.transactionId)
         if let last, last.scope == entry.scope, last.identities.contains(identity) { return last }
         last = try await store.customer([identity], in: entry.scope)
         return last
