@@ -98,7 +98,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             var transaction = assembler.joinedTransactions().first
             // The transaction's own facts may not state the revocation or the upgrade. Then only the customer's other
             // transactions show it.
-            if try rows.integer(start, 11, as: Int32.self) != 0 || transaction?.payload.revocationDate != nil {
+            if try rows.integer(start, 11, as: Int32.self) != 0 || transaction?.mayBeChangedByOthers == true {
                 let purchase = try rows.integer(start, 10, as: Int64.self)
                 if last?.purchase != purchase {
                     let all = try StoredFacts.subscriptions([purchase], session, in: scope).first ?? []

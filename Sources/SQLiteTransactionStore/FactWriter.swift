@@ -127,7 +127,7 @@ final class FactWriter {
         for fact in set.renewalInfos {
             if try apply(fact, scopeId, &result) { renewed.insert(fact.payload.originalTransactionId ?? "") }
         }
-        for place in changed where set.transactions[place].payload.expiresDate != nil {
+        for place in changed where set.transactions[place].isPeriod {
             renewed.insert(set.transactions[place].storedOriginalTransactionId)
         }
         try recordRenewals(of: renewed, NotifiedEvent(of: set), scopeId)

@@ -71,7 +71,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
         func transaction(_ row: Row) throws -> StoredTransaction? {
             if !row.mayDepend,
                 let own = try Self.transaction(row.id, row.original, row.scopeId, in: row.scope, find),
-                own.payload.revocationDate == nil
+                !own.mayBeChangedByOthers
             {
                 return own
             }

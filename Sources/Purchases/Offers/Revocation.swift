@@ -40,4 +40,9 @@ extension StoredTransaction {
     package var signedState: PurchaseState? {
         isSigned ? PurchaseState(revocationDate: payload.revocationDate, isUpgraded: payload.isUpgraded == true) : nil
     }
+
+    /// Whether the other transactions of the purchase can change the state that the transaction's own documents show:
+    /// `UpgradeRule` can turn a revocation into an upgrade, and `CopyRule` can remove it. They can also revoke or upgrade a
+    /// purchased transaction, but then the delivery ledger has an entry that says so.
+    package var mayBeChangedByOthers: Bool { payload.revocationDate != nil }
 }

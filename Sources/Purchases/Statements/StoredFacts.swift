@@ -191,8 +191,8 @@ extension TransactionFact {
     /// version 1).
     public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || isNotifiedCancellation }
 
-    /// Whether the fact states a period of a subscription.
-    package var isPeriod: Bool { payload.expiresDate != nil && payload.productId != nil }
+    /// Whether the fact states a period, so that an engine must look at the renewal of its purchase.
+    package var isPeriod: Bool { payload.expiresDate != nil }
 
     /// The text that every stored payload about this product contains. Nil if no other transaction can change the
     /// fact's transaction: a consumable, or a purchase without a product.
