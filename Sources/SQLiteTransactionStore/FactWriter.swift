@@ -64,15 +64,19 @@ final class FactWriter {
 
     /// The value that decides which of two rows is kept, as in `FactRow.replaces`: the greater row value.
     private static func newness(of row: String) -> String {
-        // `TransactionFact.revokes` of the row.
-        let revokes = """
-            (instr(\(row).payload, CAST('"revocationDate":' AS BLOB)) > 0
-                OR instr(\(row).legacy, CAST('"cancellationDate":' AS BLOB)) > 0)
-            """
+        let revokes = revokes(row)
         return """
             (\(row).source = \(FactSource.notificationV1.code) AND \(revokes), \(row).signed_date, \(revokes),
                 \(row).payload, \(row).legacy, \(row).source, \(row).document)
             """
+    }
+
+    /// `TransactionFact.revokes` of a row.
+    static func revokes(_ row: String) -> String {
+        """
+        (instr(\(row).payload, CAST('"revocationDate":' AS BLOB)) > 0
+            OR instr(\(row).legacy, CAST('"cancellationDate":' AS BLOB)) > 0)
+        """
     }
 
     /// Stores a set without what is about erased identities.

@@ -36,14 +36,13 @@ struct LedgerWriter {
             ORDER BY number DESC LIMIT 1
             """)
         findSubscription = try SQLStatement(db, SQLiteTransactionStore.findSubscription)
-        // Each payload contains its product; the others are "revocationDate": and "cancellationDate":.
+        // Each payload contains its product.
         findDependent = try SQLStatement(
             db,
             """
             SELECT 1 FROM transactions
-            WHERE scope_id = ?1 AND original_transaction_id = ?2 AND (instr(payload, ?3) = 0
-                OR instr(payload, X'227265766F636174696F6E44617465223A') > 0
-                OR instr(legacy, X'2263616E63656C6C6174696F6E44617465223A') > 0)
+            WHERE scope_id = ?1 AND original_transaction_id = ?2
+                AND (instr(payload, ?3) = 0 OR \(FactWriter.revokes("transactions")))
             LIMIT 1
             """)
         findNotification = try SQLStatement(

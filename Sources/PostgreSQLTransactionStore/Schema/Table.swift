@@ -77,16 +77,19 @@ struct Table: Sendable {
             .bytea("payload"), .bytea("legacy"), .bytea("document"),
         ],
         key: ["purchase", "transaction_id", "kind"],
-        newness: [isNotifiedCancellation, "signed_date", revokes, "payload", "legacy", "source", "document"],
+        newness: [isNotifiedCancellation, "signed_date", revokes("%"), "payload", "legacy", "source", "document"],
         returning: ["purchase", "kind", "transaction_id"])
 
     /// `TransactionFact.revokes` of a row.
-    private static let revokes = """
-        (position('"revocationDate":'::bytea IN %.payload) > 0 OR position('"cancellationDate":'::bytea IN %.legacy) > 0)
+    static func revokes(_ row: String) -> String {
         """
+        (position('"revocationDate":'::bytea IN \(row).payload) > 0
+            OR position('"cancellationDate":'::bytea IN \(row).legacy) > 0)
+        """
+    }
 
     /// `TransactionFact.isNotifiedCancellation` of a row.
-    private static let isNotifiedCancellation = "(%.source = \(FactSource.notificationV1.code) AND \(revokes))"
+    private static let isNotifiedCancellation = "(%.source = \(FactSource.notificationV1.code) AND \(revokes("%")))"
 
     static let renewalInfos = Table(
         "renewal_infos",

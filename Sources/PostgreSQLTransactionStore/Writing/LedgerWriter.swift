@@ -44,9 +44,7 @@ struct LedgerWriter {
         FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, product, place)
         WHERE EXISTS (
             SELECT FROM transactions AS t
-            WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0
-                OR position('"revocationDate":'::bytea IN t.payload) > 0
-                OR position('"cancellationDate":'::bytea IN t.legacy) > 0))
+            WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0 OR \(Table.revokes("t"))))
         """)
 
     /// Finds the transactions whose recorded document is a notification of version 1, which may state a cancellation.
