@@ -14,7 +14,7 @@ public struct StoreReport: Sendable, Equatable {
         public let year: Int
         /// 1 to 12.
         public let month: Int
-        /// Subscriptions whose first known period begins in the month.
+        /// Subscriptions that were first bought in the month.
         public internal(set) var started = 0
         /// Subscriptions whose access ended in the month and that have no access at the date of the report. A
         /// subscription that lapsed and returned did not end.

@@ -417,7 +417,7 @@ struct SinglePurchase {
         self.type = type
         self.product = product
         let term = deciding.lazy.compactMap(\.term).first
-        date = deciding.compactMap { $0.transaction.originalPurchaseDate ?? $0.transaction.purchaseDate }.min() ?? .min
+        date = deciding.compactMap(\.transaction.firstBought).min() ?? .min
         start = term?.start ?? date
         revocationDate = deciding.compactMap(\.transaction.revocationDate).min()
         var termEnd: Int64?

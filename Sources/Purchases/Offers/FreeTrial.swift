@@ -11,8 +11,8 @@ extension PurchaseHistory {
 }
 
 extension Sequence<JWSTransactionDecodedPayload> {
-    /// When the subscription with these transactions started: at its earliest known purchase.
-    package var subscriptionStart: Int64? { compactMap(\.purchaseDate).min() }
+    /// When the subscription with these transactions started, also if no document states its first periods.
+    package var subscriptionStart: Int64? { compactMap(\.firstBought).min() }
 
     /// Whether the subscription with these transactions was paid for after its free trial: a later period is neither a
     /// free trial nor revoked. Nil if no free trial stayed valid.

@@ -22,7 +22,7 @@ package struct ProductStanding: Hashable, Sendable {
 
 extension ProductStanding {
     /// When the customer bought the product first, in milliseconds since 1970-01-01T00:00:00Z; nil if no document states it.
-    package var bought: Int64? { transaction.originalPurchaseDate ?? transaction.purchaseDate }
+    package var bought: Int64? { transaction.firstBought }
 
     /// When the subscription was last renewed, in milliseconds since 1970-01-01T00:00:00Z. Nil in its first period, and for other
     /// products.

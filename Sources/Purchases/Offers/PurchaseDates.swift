@@ -48,3 +48,9 @@ package struct PurchaseDates: Sendable {
         return ids.contains { isNew($0, at: now) } ? .maybeTooNew : .notKnown
     }
 }
+
+extension JWSTransactionDecodedPayload {
+    /// When the customer first bought what the transaction continues or restores: the start of a subscription, or the purchase
+    /// itself. Nil if no document states it.
+    package var firstBought: Int64? { originalPurchaseDate ?? purchaseDate }
+}

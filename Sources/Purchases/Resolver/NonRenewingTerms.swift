@@ -255,6 +255,6 @@ extension JWSTransactionDecodedPayload {
         guard let transactionId, let originalTransactionId, transactionId != originalTransactionId else {
             return purchaseDate
         }
-        return originalPurchaseDate ?? purchaseDate
+        return firstBought
     }
 }

@@ -117,7 +117,7 @@ struct ReportPage {
         return section(
             "Subscriptions",
             """
-            A subscription starts with its first known period. It ended when its access ended, if it has none now; one that lapsed and \
+            A subscription starts when it was first bought. It ended when its access ended, if it has none now; one that lapsed and \
             resubscribed counts as active in between.
             """,
             tables: [

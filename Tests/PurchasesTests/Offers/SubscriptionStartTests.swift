@@ -16,6 +16,14 @@ struct SubscriptionStartTests {
         #expect(start(periods, of: "other") == nil)
     }
 
+    @Test("A subscription of which only a late period is known started at its original purchase, as for a product")
+    func original() {
+        let late = Samples.period(8, 9) { $0.originalPurchaseDate = Samples.month(2) }
+        #expect(start([late], of: "original") == Samples.month(2))
+        let standing = Samples.history([late]).productStandings(at: Samples.month(8)).first
+        #expect(standing?.bought == Samples.month(2))
+    }
+
     @Test("A subscription without an original transaction id has a start too")
     func withoutOriginalId() {
         var period = Samples.period(1, 2)
