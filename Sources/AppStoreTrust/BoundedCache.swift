@@ -33,6 +33,4 @@ package final class BoundedCache<Entry: Sendable>: Sendable {
     package var lookups: (hits: Int, misses: Int) {
         (hits.load(ordering: .relaxed), misses.load(ordering: .relaxed))
     }
-
-    package var count: Int { entries.withLock { $0.count } }
 }

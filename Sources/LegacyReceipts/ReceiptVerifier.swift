@@ -16,11 +16,8 @@ public struct ReceiptVerifier: Sendable {
     let validator: ChainValidator
     private let cache = ChainCache()
 
-    /// The number of cached chains. Tests use it to check the bound.
-    package var cachedChainCount: Int { cache.count }
     /// The hits and misses of the chain cache.
     package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
-    package static var maximumCachedChains: Int { ChainCache.maximumEntries }
 
     /// A verifier that trusts only Apple's pinned roots.
     public init(limits: DecodingLimits = .standard) {

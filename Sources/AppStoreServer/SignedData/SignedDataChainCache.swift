@@ -32,9 +32,6 @@ final class SignedDataChainCache: Sendable {
     /// Hits and misses.
     var lookups: (hits: Int, misses: Int) { entries.lookups }
 
-    /// The number of cached chains.
-    var count: Int { entries.count }
-
     private static func equal(_ left: [UInt8], _ right: UnsafeBufferPointer<UInt8>) -> Bool {
         guard left.count == right.count, let other = right.baseAddress else { return false }
         return left.withUnsafeBytes { bytes in bytes.baseAddress.map { memcmp($0, other, bytes.count) == 0 } ?? false }

@@ -85,8 +85,6 @@
 
         /// The hits and misses of the chain cache.
         package var chainLookups: (hits: Int, misses: Int) { cache.lookups }
-        /// The number of cached chains.
-        package var rememberedChains: Int { cache.count }
 
         // MARK: Verification
 

@@ -45,9 +45,6 @@ final class ChainCache: Sendable {
     /// Hits and misses.
     var lookups: (hits: Int, misses: Int) { entries.lookups }
 
-    /// The number of cached chains.
-    var count: Int { entries.count }
-
     /// FNV-1a over the last bytes, which contain the serial number.
     private static func hash(_ signer: ArraySlice<UInt8>) -> UInt64 {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325

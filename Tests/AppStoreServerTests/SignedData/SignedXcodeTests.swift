@@ -49,7 +49,7 @@ struct SignedXcodeTests {
         let verifier = try Signed.verifier(xcode: true)
         let jws = try xcode(.xcode).text()
         for _ in 0..<2 { _ = try await verifier.verifiedTransaction(jws, expecting: Signed.anything, now: 0) }
-        #expect(verifier.rememberedChains == 0)
+        #expect(verifier.chainLookups.hits == 0)
     }
 
     @Test("Other rules apply to it too: algorithm, app, environment, dates")

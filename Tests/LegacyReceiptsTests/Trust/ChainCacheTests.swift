@@ -52,32 +52,38 @@ struct ChainCacheTests {
             differences.withLock { $0 += found }
         }
         #expect(differences.withLock { $0 } == 0)
-        // Each good chain is cached once, even if many threads verified it at the same time.
-        let sequential = try testVerifier()
-        for input in inputs { _ = Self.verdict(sequential, input) }
-        #expect(shared.cachedChainCount == sequential.cachedChainCount)
-        #expect(shared.cachedChainCount > 0)
     }
 
-    @Test("The cache is bounded, and verdicts stay right beyond the bound")
+    @Test("An entry that several threads add takes one place")
+    func addedTwice() {
+        let cache = BoundedCache<Int>(maximum: 2)
+        for entry in [1, 2, 2] { cache.insert(entry, unless: { $0 == entry }) }
+        #expect(cache.first(where: { $0 == 1 }) == 1)
+        #expect(cache.first(where: { $0 == 2 }) == 2)
+    }
+
+    @Test("The cache keeps the newest 64 chains, and verdicts stay right beyond the bound")
     func bounded() throws {
         let authority = try TestCertificateAuthority.shared()
         let verifier = try testVerifier()
         let intermediate = try authority.intermediate(.g5)
-        let count = ReceiptVerifier.maximumCachedChains + 10
-        let receipts = try (0..<count).map { number in
+        let receipts = try (0..<74).map { number in
             let leaf = try TestCertificateAuthority.leafDescription(.g5)
                 .with { $0.serial = [0x7E, UInt8(number / 200), UInt8(number % 200 + 1)] }.issued(by: intermediate)
             return try signedReceipt(chain: [leaf, intermediate, authority.root])
         }
-        for (index, bytes) in receipts.enumerated() {
-            #expect(throws: Never.self) { try verifier.verifyAppReceipt(bytes) }
-            #expect(verifier.cachedChainCount == min(index + 1, ReceiptVerifier.maximumCachedChains))
-        }
-        for bytes in receipts.reversed() {
+        for bytes in receipts {
             #expect(throws: Never.self) { try verifier.verifyAppReceipt(bytes) }
         }
-        #expect(verifier.cachedChainCount == ReceiptVerifier.maximumCachedChains)
+        #expect(verifier.chainLookups.hits == 0 && verifier.chainLookups.misses == 74)
+        for bytes in receipts.suffix(64) {
+            #expect(throws: Never.self) { try verifier.verifyAppReceipt(bytes) }
+        }
+        #expect(verifier.chainLookups.hits == 64)
+        for bytes in receipts.prefix(10) {
+            #expect(throws: Never.self) { try verifier.verifyAppReceipt(bytes) }
+        }
+        #expect(verifier.chainLookups.hits == 64)
     }
 
     @Test("Chains that are refused are not kept")
@@ -85,9 +91,9 @@ struct ChainCacheTests {
         let verifier = ReceiptVerifier()
         for generation in TestCertificateAuthority.Generation.allCases {
             let bytes = try plainReceipt().signedData(generation).encoded()
-            #expect(throws: ReceiptError.self) { try verifier.verifyAppReceipt(bytes) }
+            for _ in 0..<2 { #expect(throws: ReceiptError.self) { try verifier.verifyAppReceipt(bytes) } }
         }
-        #expect(verifier.cachedChainCount == 0)
+        #expect(verifier.chainLookups.hits == 0)
     }
 
     @Test(
