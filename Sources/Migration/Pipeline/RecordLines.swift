@@ -27,12 +27,9 @@ struct RecordLines: Sendable {
                 write(recorded, confirmedBy: signed, beside: parts, of: record, &lines, into: &output))
         }
         // The purchases that only receipts state, the newest receipt first.
-        var apps: Set<String> = []
-        for receipt in read.verified {
-            let app = receipt.content.mapped.appTransaction?.payload.bundleId
-            let isFirstOfApp = app.map { apps.insert($0).inserted } ?? true
+        for (receipt, countsAsApp) in zip(read.verified, SignedParts.countAsApp(records)) {
             write(
-                receipt, of: record, amid: signed, leavingOut: confirmed, withApp: isFirstOfApp, &lines, into: &output)
+                receipt, of: record, amid: signed, leavingOut: confirmed, withApp: countsAsApp, &lines, into: &output)
         }
         // So far, each document has its own terms. The record is about one customer, so compute the terms of all
         // purchases together.

@@ -15,6 +15,15 @@ package struct SignedParts {
             renewalInfos: documents.flatMap(\.receipt.renewalInfos))
     }
 
+    /// For each document, the newest first, whether its app transaction counts. The newest document of an app states it.
+    package static func countAsApp(_ documents: [SignedRecord]) -> [Bool] {
+        var apps: Set<String> = []
+        return documents.map { document in
+            guard let app = document.receipt.appTransaction?.payload.bundleId else { return true }
+            return apps.insert(app).inserted
+        }
+    }
+
     package init(isEmpty: Bool, hasAppTransaction: Bool, renewalInfos: [MappedRenewalInfo]) {
         self.isEmpty = isEmpty
         self.hasAppTransaction = hasAppTransaction

@@ -19,7 +19,8 @@ struct VerifyReceiptRequest {
 }
 
 extension VerifyReceiptRequest {
-    /// Reads a JSON body. It ignores the Content-Type and unknown keys, and takes the last of repeated keys (Reference.md C3).
+    /// Reads a JSON body. It ignores the Content-Type (Reference.md V1.3) and unknown keys, and takes the last of repeated keys
+    /// (C3).
     static func read(_ body: [UInt8]) -> Result<VerifyReceiptRequest, Refusal> {
         let members: Members
         do throws(JSONReadingError) {

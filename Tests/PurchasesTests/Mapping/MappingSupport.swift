@@ -21,10 +21,10 @@ enum MappingSupport {
 
     static func map(
         _ purchases: [InAppPurchase], createdAt: Int64? = june, type: ReceiptType? = .production,
-        catalog: ProductCatalog? = nil
+        bundleId: String = "com.example.app", catalog: ProductCatalog? = nil
     ) -> MappedReceipt {
         let receipt = AppReceipt(
-            receiptType: type, appItemId: 42, bundleId: "com.example.app", receiptCreationDate: createdAt,
+            receiptType: type, appItemId: 42, bundleId: bundleId, receiptCreationDate: createdAt,
             inAppPurchases: purchases)
         return ReceiptMapper(catalog: catalog).map(verified(receipt))
     }

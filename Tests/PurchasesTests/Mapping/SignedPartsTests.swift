@@ -34,6 +34,13 @@ struct SignedPartsTests {
         }
     }
 
+    @Test("The newest receipt of each app states its app transaction")
+    func newestOfApps() {
+        let apps = ["a", "b", "a", "", "", "b"]
+        let records = apps.map { SignedRecord(sha256: "0", receipt: MappingSupport.map([], bundleId: $0)) }
+        #expect(SignedParts.countAsApp(records) == [true, true, false, true, true, false])
+    }
+
     @Test("The newer signed document of a record comes first, whatever their order")
     func newest() {
         func record(_ sha256: String, _ date: Int64?) -> SignedRecord {
