@@ -52,5 +52,5 @@ package struct PurchaseDates: Sendable {
 extension JWSTransactionDecodedPayload {
     /// When the customer first bought what the transaction continues or restores: the start of a subscription, or the purchase
     /// itself. Nil if no document states it.
-    package var firstBought: Int64? { originalPurchaseDate ?? purchaseDate }
+    var firstBought: Int64? { originalPurchaseDate ?? purchaseDate }
 }
