@@ -10,19 +10,11 @@ import TransactionStore
 @Suite("enrich", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl")))
 struct EnrichTests {
     private static let scope = StoreScope(environment: .sandbox, bundleId: "com.example.app")
-    private static let products = """
-        {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},
-         "nonRenewingSubscriptions": [],
-         "subscriptionGroups": [{"id": "21400000", "name": "News", "subscriptions": [
-           {"productID": "com.example.monthly", "type": "RecurringSubscription", "displayPrice": "4.99",
-            "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
-        """
-
     /// Ada's receipt is of her first month, of Bob only the id is known. Each renewal steps the clock to the end of a month,
     /// when both renew, so that they have three. `enrich` completes them after `migrate` has read a dump; `$address` is where the
     /// App Store plays.
     private static func shell(_ steps: String, in folder: Folder) async throws -> Outcome {
-        try folder.write("p.storekit", Array(products.utf8))
+        try folder.write("p.storekit", Array(AppStoreShell.subscription.utf8))
         return try await Command.shell(
             """
             : > out

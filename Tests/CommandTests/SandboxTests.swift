@@ -3,14 +3,6 @@ import Testing
 
 @Suite("sandbox", .timeLimit(.minutes(10)))
 struct SandboxTests {
-    private static let products = """
-        {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},
-         "nonRenewingSubscriptions": [],
-         "subscriptionGroups": [{"id": "21400000", "name": "News", "subscriptions": [
-           {"productID": "com.example.monthly", "type": "RecurringSubscription", "displayPrice": "4.99",
-            "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
-        """
-
     @Test("The help has examples and fits into 80 columns")
     func help() async throws {
         let outcome = try await Command.run("sandbox", "--help")
@@ -34,7 +26,7 @@ struct SandboxTests {
         ] as [([String], String)])
     func usage(arguments: [String], message: String) async throws {
         let folder = try Folder()
-        try folder.write("p.storekit", Array(Self.products.utf8))
+        try folder.write("p.storekit", Array(AppStoreShell.subscription.utf8))
         let outcome = try await Command.run(["sandbox"] + arguments, in: folder)
         #expect(outcome.status == 2)
         #expect(outcome.error.contains(message), "\(outcome.error)")
@@ -46,7 +38,7 @@ struct SandboxTests {
         .enabled(if: Command.hasProgram("curl")))
     func sells() async throws {
         let folder = try Folder()
-        try folder.write("p.storekit", Array(Self.products.utf8))
+        try folder.write("p.storekit", Array(AppStoreShell.subscription.utf8))
         let outcome = try await Command.shell(
             """
             "$COMMAND" sandbox --products p.storekit --port 0 --root-out roots.pem --key-out key.p8 > out &

@@ -21,13 +21,8 @@ struct ServeInspectorTests {
                 --set look-up.port=0 --set timeouts.drain=0 --set look-up.token-files=token \\
                 --set trust.roots=\(roots) \(options) 2>log &
             server=$!
-            tries=0
-            until grep -q '"look-up"' log; do
-                tries=$((tries + 1))
-                [ $tries -lt 1200 ] || break
-                sleep 0.1
-            done
-            page=http://127.0.0.1:$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)/
+            \(Command.lookUpPort)
+            page=http://127.0.0.1:$port/
             form() { curl -sS -u "me:$(cat token)" -H 'Sec-Fetch-Site: same-origin' "$@" "$page"; }
             \(commands)
             kill -TERM $server

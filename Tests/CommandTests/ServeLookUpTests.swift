@@ -17,13 +17,7 @@ struct ServeLookUpTests {
             "$COMMAND" serve --port 0 --store sqlite:store.sqlite --set admin.enabled=false --set look-up.enabled=true \\
                 --set look-up.port=0 --set look-up.token-files=token --set trust.roots=root.der 2>log &
             server=$!
-            tries=0
-            until grep -q '"look-up"' log; do
-                tries=$((tries + 1))
-                [ $tries -lt 1200 ] || break
-                sleep 0.1
-            done
-            port=$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)
+            \(Command.lookUpPort)
             ask() { curl -sS -H "Authorization: Bearer $(cat token)" "$@"; }
             ask "http://127.0.0.1:$port/v1/customers/201?at=1679270400000" >customer
             ask "http://127.0.0.1:$port/v1/customers/201/entitlements?at=1679270400000" >entitlements

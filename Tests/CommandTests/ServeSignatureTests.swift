@@ -45,13 +45,7 @@ struct ServeSignatureTests {
             : >log
             "$COMMAND" serve --config serve.yaml 2>log &
             server=$!
-            tries=0
-            until grep -q '"look-up"' log; do
-                tries=$((tries + 1))
-                [ $tries -lt 1200 ] || break
-                sleep 0.1
-            done
-            port=$(sed -n '/"role":"look-up"/s/.*"port":"\\{0,1\\}\\([0-9]*\\).*/\\1/p' log)
+            \(Command.lookUpPort)
             \(calls.joined(separator: "\n"))
             kill -TERM $server
             wait $server

@@ -4,17 +4,9 @@ import Testing
 /// What depends on time, stepped: `serve` and `notifications backfill` beside a `sandbox` whose clock has run ahead.
 @Suite("test clock", .timeLimit(.minutes(10)), .enabled(if: Command.hasProgram("curl")))
 struct TestClockTests {
-    private static let products = """
-        {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},
-         "nonRenewingSubscriptions": [],
-         "subscriptionGroups": [{"id": "21400000", "name": "News", "subscriptions": [
-           {"productID": "com.example.monthly", "type": "RecurringSubscription", "displayPrice": "4.99",
-            "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
-        """
-
     /// `$address` is where the App Store plays, `$port` where the endpoint listens once `serve` was called.
     private static func shell(_ steps: String, in folder: Folder) async throws -> Outcome {
-        try folder.write("p.storekit", Array(products.utf8))
+        try folder.write("p.storekit", Array(AppStoreShell.subscription.utf8))
         return try await Command.shell(
             """
             "$COMMAND" sandbox --products p.storekit --port 0 --clock stepped --speed real --root-out roots.pem \\

@@ -245,8 +245,8 @@ import VerifyReceipt
 
     // MARK: pending_renewal_info
 
-    private static func renewal(
-        _ source: FactSource = .notificationV2, _ id: String = "530001234567000",
+    static func renewal(
+        _ source: FactSource = .notificationV2, _ id: String = "530001234567000", at date: Int64 = requestDate,
         _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
         var payload = JWSRenewalInfoDecodedPayload {
@@ -260,7 +260,7 @@ import VerifyReceipt
         return FactSet(
             scope: scope,
             renewalInfos: [
-                RenewalInfoFact(payload: payload, origin: FactOrigin(source: source, signedDate: requestDate))
+                RenewalInfoFact(payload: payload, origin: FactOrigin(source: source, signedDate: date))
             ])
     }
 

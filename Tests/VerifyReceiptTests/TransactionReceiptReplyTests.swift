@@ -38,19 +38,7 @@ import VerifyReceipt
     private static func renewal(
         at date: Int64 = running, _ change: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }
     ) -> FactSet {
-        var payload = JWSRenewalInfoDecodedPayload {
-            $0.originalTransactionId = id
-            $0.autoRenewProductId = "com.example.orchard.yearly"
-            $0.productId = monthly
-            $0.autoRenewStatus = .on
-            $0.isInBillingRetryPeriod = false
-        }
-        change(&payload)
-        return FactSet(
-            scope: scope,
-            renewalInfos: [
-                RenewalInfoFact(payload: payload, origin: FactOrigin(source: .notificationV2, signedDate: date))
-            ])
+        StoreTests.renewal(.notificationV2, id, at: date, change)
     }
 
     private func reply(_ facts: [FactSet] = [], _ bytes: [UInt8]? = nil, now: Int64) async throws -> ReadReply {

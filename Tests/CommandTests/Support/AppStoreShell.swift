@@ -12,6 +12,15 @@ enum AppStoreShell {
             "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
         """
 
+    /// A `.storekit` file with one subscription.
+    static let subscription = """
+        {"identifier": "A1B2C3D4", "version": {"major": 3, "minor": 0}, "products": [], "settings": {},
+         "nonRenewingSubscriptions": [],
+         "subscriptionGroups": [{"id": "21400000", "name": "News", "subscriptions": [
+           {"productID": "com.example.monthly", "type": "RecurringSubscription", "displayPrice": "4.99",
+            "recurringSubscriptionPeriod": "P1M", "subscriptionGroupID": "21400000", "groupNumber": 1}]}]}
+        """
+
     /// Ada has a subscription, `$ada`, and bought coins, `$coins`. `app` is the command with the key and the root, and prints its
     /// exit status on the last line; `plain` trusts only Apple's root. `$today` is the day on which all this begins.
     static func run(_ steps: String, in folder: Folder) async throws -> Outcome {

@@ -42,6 +42,17 @@ enum Command {
         try await launch("/bin/sh", ["-c", script], input: nil, in: folder)
     }
 
+    /// For a shell script: waits until `serve`, which logs into the file `log`, listens for look-ups, and sets `$port`.
+    static let lookUpPort = #"""
+        tries=0
+        until grep -q '"look-up"' log; do
+            tries=$((tries + 1))
+            [ $tries -lt 1200 ] || break
+            sleep 0.1
+        done
+        port=$(sed -n '/"role":"look-up"/s/.*"port":"\{0,1\}\([0-9]*\).*/\1/p' log)
+        """#
+
     /// Whether a program is there to be called by a shell script.
     static func hasProgram(_ name: String) -> Bool {
         ["/usr/bin", "/bin", "/usr/local/bin"].contains {
