@@ -2,11 +2,13 @@ import AppStoreModels
 import AppStoreSandbox
 import Foundation
 import Purchases
+import SQLiteTransactionStore
 import TestSupport
 import Testing
+import TransactionStore
 
-/// What the documents of the sandbox resolve to is what the sandbox itself says: statuses, access and win-back offers. The stories
-/// are made from a seed; `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them.
+/// What the documents of the sandbox resolve to is what the sandbox itself says: statuses, access and win-back offers. A store and
+/// its ledger say the same. The stories are made from a seed; `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them.
 @Suite struct SandboxAgreementTests {
     private static let customers = ["ada", "bob", "cy"]
     private static let scope = StoreScope(environment: .sandbox, bundleId: "com.example.app")
@@ -144,6 +146,53 @@ import Testing
             #expect(compared[status] ?? 0 > 10, "\(status)")
         }
         #expect(offered > 10)
+    }
+
+    @Test("A store keeps what the documents resolve to, and its ledger says what became of each transaction")
+    func theStoreAgrees() async throws {
+        var generator = SeededGenerator(seed: 6)
+        var recorded: Set<LedgerEntry.Event> = []
+        for number in 0..<(Self.stories / 2) {
+            var story = try Story(&generator)
+            for _ in 0..<60 { story.step(&generator) }
+            for name in Self.customers {
+                guard let customer = try? story.shop.engine.customer(name) else { continue }
+                let sets = (story.notifications(name) + [story.answer(customer)]).shuffled(using: &generator)
+                recorded.formUnion(try await Self.expectStore(of: sets, "\(number) \(name)"))
+            }
+        }
+        #expect(recorded.isSuperset(of: [.purchased, .revoked, .upgraded]))
+    }
+
+    /// - Returns: the last events of the transactions.
+    @inline(never)
+    private static func expectStore(of sets: [FactSet], _ place: String) async throws -> Set<LedgerEntry.Event> {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        for set in sets { _ = try await store.apply([set]) }
+        var last: [String: LedgerEntry.Event] = [:]
+        for entry in try await store.changes(after: 0, limit: 10_000) where entry.event.isState {
+            last[entry.transactionId] = entry.event
+        }
+        var stored: [String: JWSTransactionDecodedPayload] = [:]
+        try await store.forEachCustomer(in: scope) { customer in
+            for transaction in customer.transactions {
+                stored[transaction.payload.transactionId ?? ""] = transaction.payload
+            }
+        }
+        try await store.close()
+        let resolved = Customer(resolving: sets)?.transactions.map(\.payload) ?? []
+        #expect(Set(stored.keys) == Set(resolved.compactMap(\.transactionId)), "\(place)")
+        for payload in resolved {
+            let id = payload.transactionId ?? ""
+            #expect(stored[id] == payload, "\(place) \(id)")
+            let event: LedgerEntry.Event =
+                payload.isUpgraded == true ? .upgraded : payload.revocationDate != nil ? .revoked : .purchased
+            let recorded: LedgerEntry.Event? = last[id] == .reinstated ? .purchased : last[id]
+            #expect(recorded == event, "\(place) \(id)")
+        }
+        return Set(last.values)
     }
 
     private static func history(_ customer: Customer, _ story: Story) -> PurchaseHistory {
