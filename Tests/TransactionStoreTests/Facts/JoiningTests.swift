@@ -349,6 +349,25 @@ struct JoiningTests {
         #expect(try FactSupport.join(row)?.isRenewal == true)
     }
 
+    /// Whether an introductory offer is possible, with everything known until much later.
+    @inline(never)
+    private func eligibility(_ facts: TransactionFact...) throws -> OfferVerdict.Eligibility {
+        let customer = try #require(Customer(resolving: facts.map { Samples.set($0) }))
+        let now = june + 1000 * Samples.day
+        return customer.purchaseHistory(catalog: nil, currentThrough: now)
+            .introductoryEligibility(group: "20456789", at: now).eligibility
+    }
+
+    @Test func theLineItemOfARowDoesNotMakeASignedPurchaseASubscriptionWhoseEndIsUnknown() throws {
+        let row = recorded(at: 9) { $0.webOrderLineItemId = "900" }
+        #expect(try eligibility(receipt(at: 1)) == .eligible)
+        #expect(try eligibility(receipt(at: 1), row) == .eligible)
+        // A receipt decides, and so does a row about a purchase that no signed document states.
+        let received = Samples.fact("2", original: "1", at: 1) { $0.webOrderLineItemId = "900" }
+        #expect(try eligibility(received, row) == .unknown)
+        #expect(try eligibility(row) == .unknown)
+    }
+
     @Test func aRecordedUpgradeExplainsTheCancellationOfAReceipt() throws {
         let joined = try #require(
             try FactSupport.join(
