@@ -17,7 +17,7 @@ internal import AppStoreModels
 // | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation`; from a notification of version 1 that a server received with the app's secret it counts if it is newer than every signed transaction, and no later recorded document replaces it, so one with another cancellation is not seen |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
-// | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; the introductory offer, if their flags fill |
+// | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; other offers, if their flags fill |
 // | group, account token | late iOS 6 receipts state the group | state all | fill receipts |
 // | trial and introductory flags | state a value | – (they state the offer) | fill receipts |
 // | everything else | – | state all | – |
@@ -89,7 +89,9 @@ extension StoredTransaction {
         legacy.itemId = receipt?.itemId ?? recorded?.itemId
         legacy.productType = receipt?.productType ?? recorded?.productType
         legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)
-        if base == .receipt, recorded != nil { payload.takeIntroductoryOffer(of: legacy, &sources) }
+        if base == .receipt, let place = places.recorded {
+            payload.takeOffer(of: facts[place].payload, legacy, &sources)
+        }
 
         let news = Self.recordedCancellation(places, facts)
         let cancellation = Cancellation(
@@ -205,11 +207,15 @@ extension JWSTransactionDecodedPayload {
 }
 
 extension JWSTransactionDecodedPayload {
-    /// Takes the introductory offer of a row whose flags fill those that a receipt lacks. Else the flags would show that the
-    /// offers are known, and the payload that there was none. The flags of the receipt itself have already set its offer.
-    fileprivate mutating func takeIntroductoryOffer(of flags: LegacyTransactionFields, _ sources: inout FieldSources) {
+    /// Takes the offer of a row whose flags fill those that a receipt lacks. Else the flags would show that the offers are
+    /// known, and the payload that there was none. The flags of the receipt itself have already set its offer. A promotional
+    /// offer has the same flags as an introductory one, so the row states which it was.
+    fileprivate mutating func takeOffer(
+        of recorded: JWSTransactionDecodedPayload, _ flags: LegacyTransactionFields, _ sources: inout FieldSources
+    ) {
         guard offerType == nil, flags.isTrialPeriod == true || flags.isInIntroOfferPeriod == true else { return }
-        sources.take(&offerType, from: .introductory, .offerType, .recorded)
+        sources.take(&offerType, from: recorded.offerType, .offerType, .recorded)
+        sources.take(&offerIdentifier, from: recorded.offerIdentifier, .offerIdentifier, .recorded)
         if flags.isTrialPeriod == true {
             sources.take(&offerDiscountType, from: .freeTrial, .offerDiscountType, .recorded)
         }

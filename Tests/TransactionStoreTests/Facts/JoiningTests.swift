@@ -299,7 +299,7 @@ struct JoiningTests {
         #expect(unsigned.payload.inAppOwnershipType == .assigned)
     }
 
-    @Test func theIntroductoryOfferOfARowCountsIfItsFlagsFillThoseThatAReceiptLacks() throws {
+    @Test func theOfferOfARowCountsIfItsFlagsFillThoseThatAReceiptLacks() throws {
         func flags(_ isTrial: Bool?, _ isIntroductory: Bool?) -> LegacyTransactionFields {
             legacy {
                 $0.isTrialPeriod = isTrial
@@ -317,6 +317,15 @@ struct JoiningTests {
         #expect(trial.source(of: .offerType) == .stated(row(true, false).origin) && trial.legacy.isTrialPeriod == true)
         let paid = try #require(try FactSupport.join(receipt(at: 1, flags(false, nil)), row(false, true)))
         #expect(paid.payload.offerType == .introductory && paid.payload.offerDiscountType == nil)
+        // A promotional offer has the same flags.
+        let promotional = recorded(at: 9, flags(true, false)) {
+            $0.offerType = .promotional
+            $0.offerIdentifier = "loyal"
+            $0.offerDiscountType = .freeTrial
+        }
+        let other = try #require(try FactSupport.join(receipt(at: 1), promotional))
+        #expect(other.payload.offerType == .promotional && other.payload.offerIdentifier == "loyal")
+        #expect(other.payload.offerDiscountType == .freeTrial && other.completeLegacy.promotionalOfferId == "loyal")
         // The flags of the receipt decide, and so does a signed transaction.
         let none = try #require(try FactSupport.join(receipt(at: 1, flags(false, false)), row(true, true)))
         #expect(none.payload.offerType == nil && none.payload.offerDiscountType == nil)
