@@ -16,6 +16,8 @@ public struct PurchaseHistory: Hashable, Sendable {
         /// Whether the transaction has a verified signature. For a purchase with a signed transaction, unsigned ones do
         /// not count.
         public var isSigned = true
+        /// Whether a signed document states the subscription group, if any does. A row can add it to a receipt.
+        package var isGroupSigned = true
         /// The term of a non-renewing subscription; nil for other products, and if the length is unknown.
         public var term: Term?
         /// The type of the product for tables. It differs from that of ``transaction`` for a subscription without an end: that counts

@@ -296,7 +296,7 @@ extension PurchaseHistory {
             subscriptions.map { entry in
                 SubscriptionGroups.Statement(
                     productId: entry.transaction.productId, subscriptionId: entry.subscriptionId,
-                    group: entry.transaction.subscriptionGroupIdentifier)
+                    group: entry.transaction.subscriptionGroupIdentifier, isSigned: entry.isGroupSigned)
             }, catalog: groups)
     }
 }

@@ -377,6 +377,25 @@ struct JoiningTests {
         #expect(try eligibility(row) == .unknown)
     }
 
+    @Test func aRowMovesNoProductOutOfTheGroupThatASignedTransactionStates() throws {
+        func period(_ id: String, from day: Int64, group: String?, _ source: FactSource) -> TransactionFact {
+            Samples.fact(id, original: "1", source: source, at: june + 200 * Samples.day) {
+                $0.type = .autoRenewableSubscription
+                $0.subscriptionGroupIdentifier = group
+                $0.purchaseDate = june + day * Samples.day
+                $0.expiresDate = june + (day + 30) * Samples.day
+            }
+        }
+        let signed = period("2", from: 30, group: "20456789", .notificationV2)
+        for day in [Int64(0), 60] {
+            let row = period("3", from: day, group: "1", .recordedReply)
+            for facts in [[signed, row], [signed, row, period("3", from: day, group: nil, .receipt)]] {
+                let customer = try #require(Customer(resolving: facts.map { Samples.set($0) }))
+                #expect(customer.purchaseHistory(catalog: nil).knownGroups == ["monthly": "20456789"])
+            }
+        }
+    }
+
     @Test func aRecordedUpgradeExplainsTheCancellationOfAReceipt() throws {
         let joined = try #require(
             try FactSupport.join(
