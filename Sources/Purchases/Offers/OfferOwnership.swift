@@ -7,6 +7,8 @@ internal import AppStoreModels
 struct OfferOwnership {
     /// The subscriptions that a signed document states, and does not state to be shared.
     private var bought: Set<String> = []
+    /// The subscriptions that a signed document states to be shared.
+    private var shared: Set<String> = []
     private var assigned: Set<String> = []
 
     init(_ entries: [PurchaseHistory.Entry]) {
@@ -15,7 +17,7 @@ struct OfferOwnership {
         for entry in entries where entry.isSigned {
             guard let id = entry.subscriptionId else { continue }
             signed.insert(id)
-            if !entry.isShared { bought.insert(id) }
+            if entry.isShared { shared.insert(id) } else { bought.insert(id) }
         }
         for entry in entries where entry.transaction.inAppOwnershipType == .assigned {
             guard let id = entry.subscriptionId, entry.isSigned || !signed.contains(id) else { continue }
@@ -27,6 +29,12 @@ struct OfferOwnership {
     func isShared(_ entry: PurchaseHistory.Entry) -> Bool {
         guard entry.isShared else { return false }
         return entry.isSigned || !bought.contains(entry.subscriptionId ?? "")
+    }
+
+    /// The same for the periods of a subscription that decide its standing.
+    func isShared(_ standing: SubscriptionStanding) -> Bool {
+        let id = standing.subscriptionId
+        return standing.isFamilyShared && (shared.contains(id) || !bought.contains(id))
     }
 
     /// Whether an organization or group assigned the purchase.

@@ -48,7 +48,7 @@ extension PurchaseHistory {
         let ownership = OfferOwnership(entries)
         return entitlements(at: now).compactMap { entitlement in
             let own = entitlement.subscriptions.filter {
-                !$0.isFamilyShared && !ownership.isAssigned(subscription: $0.subscriptionId)
+                !ownership.isShared($0) && !ownership.isAssigned(subscription: $0.subscriptionId)
             }
             guard let best = own.first else { return nil }
             return PromotionalCandidate(

@@ -88,6 +88,22 @@ struct PromotionalOfferTests {
         #expect(later?.standing.transactionId == "t3")
     }
 
+    @Test("A row's Family Sharing takes no period out of a bought subscription, as for the other offers")
+    func sharedByRow() {
+        var row = PurchaseHistory.Entry(Samples.period(3, 9) { $0.inAppOwnershipType = .familyShared })
+        row.isSigned = false
+        var bought = Samples.history(Samples.monthly(0..<3), [])
+        bought.entries.append(row)
+        let found = bought.promotionalCandidates(at: Samples.month(5)).first
+        #expect(found?.situation == .unknown && found?.standing.transactionId == "t3")
+        let verdict = bought.introductoryEligibility(group: Samples.group, at: Samples.month(5))
+        #expect(verdict.reason(.lapsed)?.outcome == .failed)
+        // Of a subscription that the App Store states to be shared, it is one more shared period.
+        var shared = bought
+        for place in shared.entries.indices { shared.entries[place].transaction.inAppOwnershipType = .familyShared }
+        #expect(shared.promotionalCandidates(at: Samples.month(5)).isEmpty)
+    }
+
     @Test("A subscription that ended has lapsed; unknown where the history does not reach its end")
     func lapsed() {
         let cancelled = info {
