@@ -1,5 +1,4 @@
 public import AppStoreModels
-import LegacyReceipts
 
 /// A recorded document in modern terms. It is unsigned, so it is not a ``MappedReceipt``. Grant access only after the
 /// App Store Server API or an embedded receipt confirms it.
@@ -98,16 +97,10 @@ extension ReceiptMapper {
                     .inferred(.onlySubscriptionOfProduct))
             }
         }
-        if let id = info.payload.originalTransactionId, TransactionReceipt.isSandbox(transactionId: id),
-            context.environment != .sandbox, context.environment != .xcode
-        {
-            if context.environment != nil { info.notes.append(.environmentContradiction) }
-            info.provenance.set(
-                &info.payload.environment, to: .sandbox, .environment, .inferred(.sandboxTransactionId))
-        } else {
-            info.provenance.set(
-                &info.payload.environment, to: context.environment, .environment, context.environmentProvenance)
-        }
+        var context = context
+        context.correctEnvironment(ofId: info.payload.originalTransactionId, &info.notes)
+        info.provenance.set(
+            &info.payload.environment, to: context.environment, .environment, context.environmentProvenance)
         return info
     }
 }

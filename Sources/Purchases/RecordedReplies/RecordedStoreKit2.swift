@@ -1,5 +1,4 @@
 package import AppStoreModels
-import LegacyReceipts
 
 /// One object of StoreKit 2 JSON that was stored decoded, without its signature.
 package enum RecordedStoreKit2: Sendable {
@@ -18,8 +17,7 @@ extension ReceiptMapper {
         case .transaction(let payload): map(recorded: [(payload, surroundings)]).mapping
         case .renewalInfo(let payload):
             RecordedMapping(
-                storeKit2: payload.environment ?? Self.environment(ofId: payload.originalTransactionId)
-                    ?? surroundings.environment?.value,
+                storeKit2: payload.environmentOfDecoded ?? surroundings.environment?.value,
                 bundleId: surroundings.bundleId?.value,
                 renewalInfos: [MappedRenewalInfo(payload, .recordedStoreKit2, .recorded)],
                 asOf: payload.signedDate.map { AsOf(date: $0, kind: .recorded) })
@@ -29,12 +27,6 @@ extension ReceiptMapper {
                 appTransaction: MappedAppTransaction(payload, .recordedStoreKit2, .recorded),
                 asOf: payload.receiptCreationDate.map { AsOf(date: $0, kind: .recorded) })
         }
-    }
-
-    /// The sandbox for one of its ids; nil for others, which state no environment (Reference.md V7.5).
-    private static func environment(ofId id: String?) -> Environment? {
-        guard let id, TransactionReceipt.isSandbox(transactionId: id) else { return nil }
-        return .sandbox
     }
 
     /// Maps the unsigned StoreKit 2 transactions of one record together: one transaction per transaction id and product, in

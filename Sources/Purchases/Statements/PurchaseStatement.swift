@@ -178,11 +178,20 @@ extension JWSTransactionDecodedPayload {
         transactionId.flatMap { $0 == "0" ? nil : $0 } ?? originalTransactionId
     }
 
-    /// The environment that unsigned StoreKit 2 JSON states: its member, or the sandbox for one of its transaction ids (Reference.md
-    /// V7.5). Nil if it states none.
-    package var environmentOfDecoded: Environment? {
-        if let environment { return environment }
-        guard let id = idOfEnvironment, TransactionReceipt.isSandbox(transactionId: id) else { return nil }
+    /// The environment that unsigned StoreKit 2 JSON states; nil if it states none.
+    package var environmentOfDecoded: Environment? { Environment.ofDecoded(environment, id: idOfEnvironment) }
+}
+
+extension JWSRenewalInfoDecodedPayload {
+    /// The environment that unsigned StoreKit 2 JSON states; nil if it states none.
+    var environmentOfDecoded: Environment? { Environment.ofDecoded(environment, id: originalTransactionId) }
+}
+
+extension Environment {
+    /// The stated environment, or the sandbox for one of its transaction ids (Reference.md V7.5).
+    fileprivate static func ofDecoded(_ stated: Environment?, id: String?) -> Environment? {
+        if let stated { return stated }
+        guard let id, TransactionReceipt.isSandbox(transactionId: id) else { return nil }
         return .sandbox
     }
 }
