@@ -65,9 +65,10 @@ extension ReceiptMapper {
     public func map(_ reply: RecordedReply) -> RecordedMapping {
         let statements = reply.rows.map { PurchaseStatement($0, of: reply) }
         let transactions = resolve(statements, .recorded)
+        let originals = Self.originals(of: transactions, for: reply.renewals)
         return RecordedMapping(
             kind: reply.kind, transactions: transactions, appTransaction: reply.appTransaction,
-            renewalInfos: reply.renewals.map { completed($0, reply.context, transactions) },
+            renewalInfos: reply.renewals.map { completed($0, reply.context, originals) },
             embeddedReceipts: reply.embeddedReceipts, notes: reply.notes, environment: reply.context.environment,
             bundleId: reply.context.bundleId, recordedAt: reply.context.recordedAt, asOf: Self.asOf(reply),
             statements: statements, otherStoreRows: reply.otherStoreRows)
@@ -81,21 +82,33 @@ extension ReceiptMapper {
         return dates.max().map { AsOf(date: $0, kind: .recordedNotBefore) }
     }
 
+    /// The original transaction ids of each product; empty if each renewal states its own.
+    private static func originals(
+        of transactions: [MappedTransaction], for renewals: [MappedRenewalInfo]
+    ) -> [String: Set<String>] {
+        guard renewals.contains(where: { $0.payload.originalTransactionId == nil }) else { return [:] }
+        var originals: [String: Set<String>] = [:]
+        for transaction in transactions {
+            guard let product = transaction.payload.productId, let id = transaction.payload.originalTransactionId else {
+                continue
+            }
+            originals[product, default: []].insert(id)
+        }
+        return originals
+    }
+
     /// Adds what the rest of the document states about a renewal: the environment and, in replies of mid-2017, the
     /// subscription if only one has the product.
     private func completed(
-        _ info: MappedRenewalInfo, _ context: RecordContext, _ transactions: [MappedTransaction]
+        _ info: MappedRenewalInfo, _ context: RecordContext, _ originals: [String: Set<String>]
     ) -> MappedRenewalInfo {
         var info = info
-        if info.payload.originalTransactionId == nil, let product = info.payload.productId {
-            let originals = Set(
-                transactions.lazy.filter { $0.payload.productId == product }.compactMap(\.payload.originalTransactionId)
-            )
-            if originals.count == 1, let original = originals.first {
-                info.provenance.set(
-                    &info.payload.originalTransactionId, to: original, .originalTransactionId,
-                    .inferred(.onlySubscriptionOfProduct))
-            }
+        if info.payload.originalTransactionId == nil, let product = info.payload.productId,
+            let known = originals[product], known.count == 1
+        {
+            info.provenance.set(
+                &info.payload.originalTransactionId, to: known.first, .originalTransactionId,
+                .inferred(.onlySubscriptionOfProduct))
         }
         var context = context
         context.correctEnvironment(ofId: info.payload.originalTransactionId, &info.notes)

@@ -65,6 +65,16 @@ import Testing
         #expect(try info("\"product_id\":\"p\"", rows: two).payload.originalTransactionId == nil)
     }
 
+    @Test func thousandsOfRenewalsWithoutAnOriginalIdTakeLinearTime() throws {
+        let rows = (1...5_000).map { Support.row("\($0)", original: "1") }.joined(separator: ",")
+        let renewals = Array(repeating: "{\"product_id\":\"p\"}", count: 5_000).joined(separator: ",")
+        let json =
+            "{\"environment\":\"Production\",\"latest_receipt_info\":[\(rows)],\"pending_renewal_info\":[\(renewals)]}"
+        let mapped = try Support.map(json)
+        #expect(mapped.renewalInfos.count == 5_000)
+        #expect(mapped.renewalInfos.last?.payload.originalTransactionId == "1")
+    }
+
     @Test func aNumberBeyond32BitsIsAnError() {
         let json = "{\"pending_renewal_info\":[{\"expiration_intent\":\"5000000000\"}]}"
         #expect(Support.error(json)?.keyPath == "pending_renewal_info[0].expiration_intent")
