@@ -140,9 +140,8 @@ extension PurchaseHistory {
         let products = (catalog?.productIds ?? []).compactMap { catalog?.product($0) }
         let offering = products.filter { !$0.introductoryOffers.isEmpty }.compactMap(\.subscriptionGroupIdentifier)
         let groups = Set(subscriptionGroups + offering).sorted()
-        let introductory = groups.map { group in
-            OpenOffer(
-                kind: "introductory", group: group, verdict: introductoryEligibility(group: group, at: date))
+        let introductory = zip(groups, introductoryEligibilities(groups, at: date)).map { group, verdict in
+            OpenOffer(kind: "introductory", group: group, verdict: verdict)
         }
         let winBack = (catalog?.winBackOffers ?? []).highPriorityFirst.map { offer in
             OpenOffer(

@@ -13,19 +13,16 @@ extension PurchaseHistory {
     /// show it.
     func gaps(_ timeline: SubscriptionTimeline) -> [HistoryGap] {
         guard !coverage.isEmpty else { return [] }
-        // The first period of a family member shows nothing about those of the customer.
-        let ownership = OfferOwnership(entries)
-        let begun = Set(
-            entries.lazy.filter { $0.isBeginning && !ownership.isShared($0) }.compactMap(\.subscriptionId))
         var gaps: [HistoryGap] = []
-        let undated = Dictionary(grouping: timeline.ownUndated, by: \.subscriptionId)
         let dated = Dictionary(grouping: timeline.own, by: \.entry.subscriptionId)
-        for (id, coverage) in coverage {
-            if let spans = dated[id] {
-                gaps += Self.gaps(spans, hasBeginning: begun.contains(id), wholeThrough: coverage.wholeThrough ?? .min)
-            } else if let entry = undated[id]?.first, !begun.contains(id) {
-                gaps.append(HistoryGap(entry: entry, end: nil))
-            }
+        for (id, spans) in dated {
+            guard let id, let coverage = coverage[id] else { continue }
+            gaps += Self.gaps(
+                spans, hasBeginning: timeline.begun.contains(id), wholeThrough: coverage.wholeThrough ?? .min)
+        }
+        for (id, undated) in Dictionary(grouping: timeline.ownUndated, by: \.subscriptionId) where dated[id] == nil {
+            guard let id, coverage[id] != nil, !timeline.begun.contains(id), let entry = undated.first else { continue }
+            gaps.append(HistoryGap(entry: entry, end: nil))
         }
         return gaps.sorted { ($0.end ?? .max, $0.entry.id) < ($1.end ?? .max, $1.entry.id) }
     }
@@ -78,7 +75,7 @@ extension PurchaseHistory.Entry {
 
     /// Whether this is the first period of its subscription, by its id; or by its date, if it was restored under
     /// another id.
-    fileprivate var isBeginning: Bool {
+    var isBeginning: Bool {
         let original = transaction.originalTransactionId
         if original == nil || original == transaction.transactionId { return true }
         guard let begun = transaction.originalPurchaseDate, let date = transaction.purchaseDate else { return false }

@@ -20,19 +20,48 @@ extension PurchaseHistory {
     ///   - group: `subscriptionGroupIdentifier`.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     public func introductoryEligibility(group: String, at now: Int64) -> OfferVerdict {
+        introductoryEligibility(group: group, introductoryPurchases(at: now), at: now)
+    }
+
+    /// The verdicts of several groups, in their order. The purchases can be of thousands of groups.
+    package func introductoryEligibilities(_ groups: [String], at now: Int64) -> [OfferVerdict] {
+        let purchases = introductoryPurchases(at: now)
+        return groups.map { introductoryEligibility(group: $0, purchases, at: now) }
+    }
+
+    /// The purchases that the verdicts depend on, by group.
+    private struct IntroductoryPurchases {
+        let timelines: [String?: SubscriptionTimeline]
+        /// See ``possibleSubscriptions``.
+        let possible: [String?: [Entry]]
+        /// Whether a purchase of an unknown group stands in the way. It does so in every group.
+        let groupsKnown: OfferReason
+    }
+
+    private func introductoryPurchases(at now: Int64) -> IntroductoryPurchases {
         let timelines = SubscriptionTimeline.all(of: self)
-        let timeline = timelines.first { $0.group == group }
+        let possible = possibleSubscriptions
         let unplaced = timelines.first { $0.group == nil }
-        let withoutEnd = possibleSubscriptions(in: group)
-        var reasons = [introductoryReason(timeline, withoutEnd)]
-        let stray = possibleSubscriptions(in: nil).first { $0.mayHaveHadOffer || !$0.isRefunded(by: now) }
+        return IntroductoryPurchases(
+            timelines: Dictionary(timelines.map { ($0.group, $0) }, uniquingKeysWith: { first, _ in first }),
+            possible: possible, groupsKnown: groupsKnown(unplaced, possible[String?.none] ?? [], at: now))
+    }
+
+    private func groupsKnown(_ unplaced: SubscriptionTimeline?, _ withoutEnd: [Entry], at now: Int64) -> OfferReason {
+        let stray = withoutEnd.first { $0.mayHaveHadOffer || !$0.isRefunded(by: now) }
         if let open = unplaced.flatMap({ doubt($0, at: now) }) ?? stray {
-            reasons.append(OfferReason(.groupsKnown, .unknown, transactionId: open.transaction.transactionId))
-        } else if let unplaced, let reason = openReason(unplaced, at: now) {
-            reasons.append(reason)
-        } else {
-            reasons.append(OfferReason(.groupsKnown, .satisfied))
+            return OfferReason(.groupsKnown, .unknown, transactionId: open.transaction.transactionId)
         }
+        if let unplaced, let reason = openReason(unplaced, at: now) { return reason }
+        return OfferReason(.groupsKnown, .satisfied)
+    }
+
+    private func introductoryEligibility(
+        group: String, _ purchases: IntroductoryPurchases, at now: Int64
+    ) -> OfferVerdict {
+        let timeline = purchases.timelines[group]
+        let withoutEnd = purchases.possible[group] ?? []
+        var reasons = [introductoryReason(timeline, withoutEnd), purchases.groupsKnown]
         if let undated = ((timeline?.ownUndated ?? []) + withoutEnd).first(where: { !$0.isRefunded(by: now) }) {
             reasons.append(OfferReason(.datesKnown, .unknown, transactionId: undated.transaction.transactionId))
         }
@@ -46,8 +75,9 @@ extension PurchaseHistory {
     ///   - catalog: gives further products of these groups.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     package func productsWithoutIntroductoryOffer(catalog: ProductCatalog?, at now: Int64) -> [String] {
-        let groups = Set(
-            subscriptionGroups.filter { introductoryEligibility(group: $0, at: now).eligibility == .notEligible })
+        let all = subscriptionGroups
+        let verdicts = zip(all, introductoryEligibilities(all, at: now))
+        let groups = Set(verdicts.lazy.filter { $0.1.eligibility == .notEligible }.map { $0.0 })
         guard !groups.isEmpty else { return [] }
         var products = Set(knownGroups.filter { groups.contains($0.value) }.keys)
         if let catalog {
@@ -96,8 +126,8 @@ extension PurchaseHistory {
         return placed(found, in: group).first
     }
 
-    /// The same, with the purchases that only unsigned documents state and that may be subscriptions.
-    private func possibleSubscriptions(in group: String?) -> [Entry] {
+    /// The same by group, with the purchases that only unsigned documents state and that may be subscriptions.
+    private var possibleSubscriptions: [String?: [Entry]] {
         let types = ProductTypes(entries)
         let ownership = OfferOwnership(entries)
         // A receipt states the end and the line item of a subscription.
@@ -113,7 +143,9 @@ extension PurchaseHistory {
             if let type = types.type(of: entry) { return type == .autoRenewableSubscription }
             return entry.transaction.productId.map { !otherProducts.contains($0) } ?? true
         }
-        return placed(possible, in: group)
+        guard !possible.isEmpty else { return [:] }
+        let known = knownGroups
+        return Dictionary(grouping: possible) { $0.transaction.subscriptionGroup(known) }
     }
 
     private func placed(_ entries: [Entry], in group: String?) -> [Entry] {

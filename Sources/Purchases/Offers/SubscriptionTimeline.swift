@@ -80,6 +80,8 @@ struct SubscriptionTimeline {
     let spans: [SubscriptionPeriodSpan]
     /// Transactions without usable dates; their effect is unknown.
     let undated: [PurchaseHistory.Entry]
+    /// The subscriptions whose first period is known. That of a family member shows nothing about those of the customer.
+    let begun: Set<String>
     private let ownership: OfferOwnership
 
     /// Those of the customer's own purchases.
@@ -119,7 +121,10 @@ struct SubscriptionTimeline {
             return left < right
         }
         let ownership = OfferOwnership(history.entries)
-        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], ownership) }
+        // Only the gaps depend on it, and without coverage there are none.
+        let beginnings = history.coverage.isEmpty ? [] : history.entries.filter(\.isBeginning)
+        let begun = Set(beginnings.lazy.filter { !ownership.isShared($0) }.compactMap(\.subscriptionId))
+        return order.map { SubscriptionTimeline(group: $0, entries: grouped[$0] ?? [], begun, ownership) }
     }
 
     /// One entry per transaction id: the one that was signed last.
@@ -138,8 +143,11 @@ struct SubscriptionTimeline {
         return result
     }
 
-    private init(group: String?, entries: [PurchaseHistory.Entry], _ ownership: OfferOwnership) {
+    private init(
+        group: String?, entries: [PurchaseHistory.Entry], _ begun: Set<String>, _ ownership: OfferOwnership
+    ) {
         self.group = group
+        self.begun = begun
         self.ownership = ownership
         var dated: [Dated] = []
         var undated: [PurchaseHistory.Entry] = []

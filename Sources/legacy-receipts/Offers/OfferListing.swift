@@ -52,8 +52,8 @@ struct OfferListing {
         switch kind {
         case .introductory:
             let asked = groups.map { $0.sorted() } ?? history.subscriptionGroups
-            return asked.map { group in
-                row(history.introductoryEligibility(group: group, at: now), nil, group, nil, identities)
+            return zip(asked, history.introductoryEligibilities(asked, at: now)).map { group, verdict in
+                row(verdict, nil, group, nil, identities)
             }
         case .winBack:
             return offers.filter { groups?.contains($0.group) ?? true }.map { offer in

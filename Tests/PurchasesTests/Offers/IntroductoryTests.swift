@@ -258,4 +258,24 @@ struct IntroductoryTests {
         #expect(history.introductoryEligibility(group: Samples.group, at: Samples.month(0)).eligibility == .eligible)
         #expect(history.subscriptionGroups.isEmpty)
     }
+
+    @Test("The offers of thousands of groups are decided in linear time")
+    func manyGroups() {
+        func history(_ offer: OfferType?) -> PurchaseHistory {
+            let periods = (10_000..<30_000).map { number in
+                Samples.period("p\(number)", 0, 1, group: "\(number)") {
+                    $0.transactionId = "\(number)"
+                    $0.offerType = offer
+                }
+            }
+            var history = Samples.history(periods)
+            let whole = PurchaseHistory.Coverage(wholeThrough: Samples.month(200), currentThrough: Samples.month(200))
+            history.coverage = ["original": whole]
+            return history
+        }
+        let without = history(nil).productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(9))
+        #expect(without.isEmpty)
+        let used = history(.introductory).productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(9))
+        #expect(used.count == 20_000 && used.first == "p10000")
+    }
 }
