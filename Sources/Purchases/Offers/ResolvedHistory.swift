@@ -109,7 +109,7 @@ private struct ResolvedHistory {
     ///   period states what happened to the subscription.
     private var coverage: [String: PurchaseHistory.Coverage] {
         var found: [String: PurchaseHistory.Coverage] = [:]
-        for (id, transactions) in Dictionary(grouping: customer.transactions, by: \.subscriptionId) {
+        for (id, transactions) in Dictionary(grouping: customer.transactions, by: { $0.purchaseId ?? "" }) {
             let origins = transactions.flatMap(\.origins)
             let last = transactions.max { $0.order < $1.order }
             let answered = Self.newest(origins) { $0.source == .appStoreServerAPI }
