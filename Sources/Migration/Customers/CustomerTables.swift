@@ -88,8 +88,8 @@ package enum CustomerTables {
     static let documents = Table<CustomerDocument>(
         name: "documents",
         meaning: """
-            One row for each document whose statements count, by date. The store keeps what documents state with the \
-            hashes of the documents, and of documents themselves the newest app receipt and the newest iOS 6 receipt.
+            One row for each document whose statements count, by date. The store keeps the statements and the hash of \
+            each document. Of the documents themselves, it keeps only the newest app receipt and the newest iOS 6 receipt.
             """,
         columns: [
             .text("document", "The kind, as in the column `documents` of `transactions`.") { $0.source.rawValue },
