@@ -118,7 +118,7 @@ package enum Base64 {
     }
 
     /// Decodes up to `count` groups of four digits. Returns the number of groups before the first one with a byte that
-    /// is not a digit. The buffer must hold three bytes per group and one more.
+    /// is not a digit. The buffer must have room for three bytes per group and one more.
     private static func decodeGroups(
         _ text: Span<UInt8>, _ count: Int, _ alphabet: Alphabet, into buffer: UnsafeMutableBufferPointer<UInt8>
     ) -> Int {

@@ -53,11 +53,11 @@ enum SQLiteSchema {
         return migrator
     }
 
-    /// Of version 13: what the term of an entry `termMoved` rested on before (`EarlierPurchases`). Older entries have no value.
+    /// Of version 13: the purchases before the former term of an entry `termMoved` (`EarlierPurchases`). Older entries have none.
     private static let earlierPurchases = "ALTER TABLE ledger ADD COLUMN earlier_before BLOB"
 
-    /// Of version 13: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in the rows
-    /// of before, whose documents are no longer known. They are not rewritten.
+    /// Of version 13: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in older
+    /// rows, whose documents are not known. They are not rewritten.
     private static let documents = ["transactions", "renewal_infos", "app_transactions"].map {
         "ALTER TABLE \($0) ADD COLUMN document BLOB NOT NULL DEFAULT X'';"
     }.joined()

@@ -21,10 +21,10 @@ public protocol StoreRetention: Sendable {
 
     /// The newest date at which a stored notification was signed or a stored receipt was created; nil if there is neither.
     ///
-    /// These dates are of the App Store's clock. A program that removes by its own clock compares the two, because its
-    /// clock may be ahead.
-    /// - Parameter date: a date that is new enough: if one from this date on is found, it is returned, also if another is
-    ///   newer. In milliseconds since 1970-01-01T00:00:00Z.
+    /// These dates come from the App Store's clock. A program that removes data by its own clock compares them with that clock,
+    /// because it may be ahead.
+    /// - Parameter date: a date that is new enough, in milliseconds since 1970-01-01T00:00:00Z. The first date found from this
+    ///   date on is returned, even if another one is newer.
     /// - Throws: ``TransactionStoreError``.
     func newestSignedDate(orFrom date: Int64) async throws -> Int64?
 }

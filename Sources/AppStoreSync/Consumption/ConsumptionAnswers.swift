@@ -57,7 +57,7 @@ package struct ConsumptionAnswers: Sendable {
     /// after this time.
     private static let claimTime: Int64 = 60_000
     /// How long before its deadline an answer is sent without a claim, in milliseconds. The same answer from two programs is better
-    /// than none. Longer than the longest pause between two rounds of a server.
+    /// than none. This is longer than the longest pause between two rounds of a server.
     package static let unclaimedTime: Int64 = 2 * 3_600_000
     /// The runs at the same time. Each app has its own rate limits.
     package static let concurrency = 8

@@ -27,7 +27,7 @@ public enum NotificationOutcome: String, Sendable, CaseIterable {
     case notGenuine
     /// Genuine, but of an app or an Apple id that is not configured; in version 1 no shared secret is configured for the app.
     case unknownApp
-    /// The online revocation check got no answer, or this version cannot read what Apple signed.
+    /// The online revocation check got no answer, or this version cannot read the signed data.
     case notVerifiable
     /// The store did not accept the facts.
     case storeFailed

@@ -200,7 +200,7 @@ struct CustomerDocument {
         for receipt in [customer.newestAppReceipt, customer.newestTransactionReceipt].compactMap(\.self) {
             let hash = receipt.hash
             let stated = found.keys.first { $0.origin.source == .receipt && $0.hash == hash }
-            // Statements from before stores kept hashes: only the date says of which receipt they are.
+            // Statements of older stores have no hash: only the date shows which receipt they are from.
             let key = stated ?? Key(FactOrigin(source: .receipt, signedDate: receipt.signedDate))
             if let known = found[key], known.receipt == nil {
                 found[key]?.receipt = receipt

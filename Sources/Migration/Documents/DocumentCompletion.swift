@@ -93,7 +93,7 @@ struct DocumentCompletion: Sendable {
         return document
     }
 
-    /// What is known about an unsigned document from beside it, with what a receipt or JWS and the defaults state.
+    /// Adds to the known values of an unsigned document those of a receipt or JWS of the record, and the defaults.
     private func completed(
         _ known: RecordedSurroundings, of mapping: RecordedMapping, from beside: PlaceOfRow?,
         _ columns: [CarriedColumn], _ roles: ColumnRoles
@@ -101,7 +101,7 @@ struct DocumentCompletion: Sendable {
         var stated = known
         if let beside { stated.complete(from: beside) }
         roles.addDefaults(to: &stated, beside: columns)
-        // The ids of the purchases can state the sandbox. What stands beside them then contradicts nothing.
+        // The ids of the purchases can state the sandbox. Then the other values of the record contradict nothing.
         if !mapping.lacksEnvironment { stated.environment = known.environment }
         return stated
     }

@@ -179,8 +179,8 @@ extension RecordDocuments {
                 + storeKit2.compactMap(\.bundleId))
     }
 
-    /// The environments that they state. An id of the sandbox is of the sandbox, and the ids beside it may be too: one reply is
-    /// of one environment.
+    /// The environments that they state. If one id is a sandbox id, the other ids may be too, because a reply has one
+    /// environment.
     private var statedEnvironments: Set<Environment> {
         Set(
             allVerified.compactMap(\.content.environment)
@@ -227,12 +227,12 @@ extension RecordDocuments {
     }
 }
 
-/// An unsigned StoreKit 2 transaction, and what is known about it from beside it.
+/// An unsigned StoreKit 2 transaction, and the values that other parts of its record state about it.
 struct DecodedTransaction {
     let payload: JWSTransactionDecodedPayload
     var surroundings: RecordedSurroundings
     let document: InputDocument
-    /// Whether its app or its environment is that of a verified document beside it.
+    /// Whether its app or its environment is that of a verified document in the same record.
     var isCompletedBeside = false
 
     var bundleId: String? { payload.bundleId ?? surroundings.bundleId?.value }

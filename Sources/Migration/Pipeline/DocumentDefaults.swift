@@ -21,7 +21,7 @@ public struct DocumentDefaults: Sendable, Hashable {
 }
 
 extension ColumnRoles {
-    /// The roles for a record, with the defaults that count beside its documents.
+    /// The roles for a record, with the defaults that its documents do not contradict.
     func roles(of record: InputRecord, beside read: RecordDocuments) -> ColumnRoles {
         var counting = roles(of: record)
         counting.defaults = read.uncontradicted(counting.defaults)

@@ -96,10 +96,10 @@ extension MigrationOptions {
             "\(expectedRecords) records were expected and \(records) were read. Check whether the input is complete.")
     }
 
-    /// What is read for one input of the caller.
+    /// The files to read for one input of the caller.
     struct Source {
         let arguments: [InputArgument]
-        /// Why it cannot be read; nil if it can. It is quarantined then, and the others are read.
+        /// Why the input cannot be read; nil if it can. An unreadable input is quarantined, and the others are read.
         var error: InputError?
     }
 
@@ -113,8 +113,8 @@ extension MigrationOptions {
         ((try? sources(inputs)) ?? []).compactMap { $0.error?.message }
     }
 
-    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work. Beside inputs that can be read,
-    /// one that cannot takes no work away: it is quarantined by its name.
+    /// The inputs to read. Checks them first, so that a wrong name fails before hours of work. If other inputs can be read, an
+    /// unreadable one is quarantined by its name.
     func sources(_ inputs: [String]) throws(MigrationError) -> [Source] {
         do throws(InputError) {
             if let query {

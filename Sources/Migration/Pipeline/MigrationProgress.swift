@@ -37,8 +37,8 @@ struct MigrationProgress: Sendable {
     var summary = MigrationSummary()
     /// Nil in checkpoints of earlier versions.
     var start: Start?
-    /// The files, links and folders that were missing or not permitted. If one can be read later, the position before it is worth
-    /// nothing, because its records come in its place.
+    /// The files, links and folders that were missing or not permitted. If one can be read later, the stored position is
+    /// invalid, because the records of the file come first.
     private(set) var unopened: [String] = []
 
     init() {}

@@ -55,7 +55,7 @@ package struct InputDocument: Sendable, Equatable {
         }
     }
 
-    /// `FactOrigin.document` of what an unsigned document states.
+    /// `FactOrigin.document` for the statements of an unsigned document.
     var hash: Fingerprint { Fingerprint(of: original) }
 }
 

@@ -1,7 +1,7 @@
 import AppStoreModels
 
-/// Divides what stands in the parentheses of a statement, at its commas and across pieces of input: the values of a row, such as
-/// `(1,'it''s',NULL)`, or the definitions of columns.
+/// Divides the content of the parentheses of a statement at its commas, across pieces of input. The content is the values of a
+/// row, such as `(1,'it''s',NULL)`, or the definitions of columns.
 ///
 /// A row has the literals that mysqldump, pg_dump and SQLite write. It is broken at the first byte that belongs to none, so that
 /// a quote without its escape costs one row and not all that follow. Comments may stand between its literals.

@@ -1,6 +1,6 @@
 internal import Encodings
 
-/// What `.dump` of SQLite writes for a text with line ends: `replace(replace('…','\r',char(13)),'\n',char(10))`, and since
+/// The form in which `.dump` of SQLite writes a text with line ends: `replace(replace('…','\r',char(13)),'\n',char(10))`, and since
 /// version 3.50 `unistr('…\u000a…')`.
 enum SQLiteExpression {
     private static let quote = UInt8(ascii: "'")

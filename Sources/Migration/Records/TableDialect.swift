@@ -23,7 +23,7 @@ public struct TableOptions: Hashable, Sendable {
     /// Whether the first row names the columns. Without it they are "column 1", "column 2" and so on. A table whose first row
     /// has a receipt has no header in any case.
     public var hasHeader: Bool
-    /// What is around quoted fields, one ASCII character; nil for a double quote.
+    /// The quote around fields, one ASCII character; nil for a double quote.
     public var quote: Unicode.Scalar?
 
     public init(
@@ -45,7 +45,7 @@ public struct TableOptions: Hashable, Sendable {
             && character.properties.numericType == nil
     }
 
-    /// Whether a character can be around quoted fields: a double quote, or what can separate fields, but for blanks.
+    /// Whether a character can be the quote: a double quote, or any delimiter except blanks.
     public static func isQuote(_ character: Unicode.Scalar) -> Bool {
         character == "\"" || isDelimiter(character) && !character.properties.isWhitespace
     }

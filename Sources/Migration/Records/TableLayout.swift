@@ -16,8 +16,8 @@ struct TableLayout: Sendable, Equatable {
 }
 
 extension TableLayout {
-    /// The other dialect in which a row is several rows, and how many: a quote or a backslash that means nothing in it has joined
-    /// them. Nil if there is none, as for values with line feeds.
+    /// The other dialect in which a row is several rows, and their number. A quote or a backslash that has no meaning in that
+    /// dialect has joined them. Nil if there is none, for example if a value has line feeds.
     func joinedRows(_ row: Bytes, _ dialect: TableDialect) -> (dialect: TableOptions.Dialect, count: Int)? {
         guard !dialect.isInsert, columns.count > 1, row.position(of: 0x0A) != nil else { return nil }
         for other in TableOptions.Dialect.allCases where other != dialect.escape {
@@ -117,7 +117,7 @@ struct TableDetector {
 
     private static let bar = UInt8(ascii: "|")
 
-    /// Whether vertical bars separate columns. They are in values and in lines of logs too, so a table has to show that it is one.
+    /// Whether vertical bars separate columns. Values and log lines contain bars too, so the table needs a column of documents.
     private func separates(_ barred: Sample, insteadOf usual: Sample, isCertain: Bool) -> Bool {
         guard barred.width > 1 else { return false }
         if isCertain { return usual.width == 1 || isTableOfDocuments(barred) }

@@ -262,14 +262,14 @@ struct Schema: Sendable {
     /// Existing rows are not rewritten, so the lock is short. `AppTransactionFiller` fills them after version 13.
     private static let legacyAppFields = "ALTER TABLE app_transactions ADD COLUMN legacy bytea NOT NULL DEFAULT ''"
 
-    /// Of version 14: what the term of an entry `termMoved` rested on before (`EarlierPurchases`). Older entries have no value.
+    /// Of version 14: the purchases before the former term of an entry `termMoved` (`EarlierPurchases`). Older entries have none.
     private static let earlierPurchases = "ALTER TABLE ledger ADD COLUMN earlier_before bytea"
 
-    /// Of version 14: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in the rows
-    /// of before, whose documents are no longer known. They are not rewritten, so the lock is short.
+    /// Of version 14: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in older
+    /// rows, whose documents are not known. They are not rewritten, so the lock is short.
     ///
-    /// An older program that is still connected replaces rows without the column. The trigger then removes the hash of the
-    /// earlier document, which does not state what the row has now.
+    /// An older program that is still connected replaces rows without the column. The trigger then removes the hash, because
+    /// the earlier document does not state the new values.
     private static let documents =
         """
         CREATE FUNCTION remove_document() RETURNS trigger LANGUAGE plpgsql AS

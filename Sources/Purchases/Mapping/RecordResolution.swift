@@ -7,7 +7,7 @@ extension ReceiptMapper {
     /// for each element of `purchases`, in that order.
     /// - Parameters:
     ///   - purchases: for each purchase, the indices of its statements in `statements`.
-    ///   - rowDate: the date of the unsigned document, as a store files it; nil if no signed document is beside it.
+    ///   - rowDate: the date of the unsigned document, as a store files it; nil if the record has no signed document.
     func resolve(
         _ statements: [PurchaseStatement], _ purchases: [ByKind<Int>], rowDate: Int64? = nil
     ) -> [MappedTransaction] {
@@ -20,7 +20,7 @@ extension ReceiptMapper {
             transactions.append(StoredTransaction(joining: places, of: facts))
             // Only callers that accept recorded documents pass them. A newer signed document overrules them, as in a store.
             if let row = places.recorded, places.signed != nil || places.receipt != nil,
-                StoredTransaction.recordedStatesNews(places, facts)
+                StoredTransaction.isRecordedNewer(places, facts)
             {
                 transactions[transactions.count - 1].acceptCancellation(of: facts[row])
             }

@@ -92,14 +92,14 @@ extension LegacyPeriod {
 }
 
 extension LegacyPeriod {
-    /// Whether more is known of the period than a receipt for it states: another cancellation, or another end.
+    /// Whether the period has another cancellation or another end than a receipt for it states.
     /// - Parameter document: the period as the receipt states it.
-    package func hasNews(since document: LegacyPeriod) -> Bool {
+    package func hasChanged(since document: LegacyPeriod) -> Bool {
         cancellationDate != document.cancellationDate || end != document.end
     }
 
-    /// Whether the receipt for this period of the subscription is `latest_receipt` in place of the submitted one: that of the period
-    /// that decides, or at least of a later purchase that was not refunded.
+    /// Whether the receipt for this period of the subscription replaces the submitted one as `latest_receipt`. It is the receipt
+    /// for the period that decides, or at least for a later purchase that was not refunded.
     package func isLatestReceipt(inPlaceOf submitted: LegacyPeriod, deciding: LegacyPeriod) -> Bool {
         guard deciding.transactionId != submitted.transactionId else { return false }
         if transactionId == deciding.transactionId { return true }

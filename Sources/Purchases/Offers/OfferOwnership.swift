@@ -1,11 +1,11 @@
 internal import AppStoreModels
 
-/// Whose the purchases of a history are, for the rules about offers. Those of family members and of organizations give access,
-/// but the customer did not buy them, so they do not count.
+/// The ownership of the purchases in a history, for the rules about offers. Purchases of family members and organizations give
+/// access, but the customer did not buy them, so they do not count.
 ///
-/// An unsigned row decides nothing about a subscription that signed documents state: it takes no period of it out of the offers.
+/// An unsigned row does not change the ownership of a subscription that signed documents state: all of its periods still count.
 struct OfferOwnership {
-    /// The subscriptions that a signed document states, and does not state to be shared.
+    /// The subscriptions that a signed document states as bought, not as shared.
     private var bought: Set<String> = []
     /// The subscriptions that a signed document states to be shared.
     private var shared: Set<String> = []

@@ -1,13 +1,13 @@
 internal import AppStoreModels
 
-// What a server must know of a customer before it signs an offer for one.
+// The checks of a customer before a server signs an offer.
 
 /// Whether a customer can redeem a promotional offer in a subscription group.
 package enum PromotionalRequest: Hashable, Sendable {
-    /// The customer bought a subscription of the group (Apple: customers who have or had one). Which of them get the offer is
-    /// the team's decision.
+    /// The customer bought a subscription of the group (Apple: customers who have or had one). The team decides which of these
+    /// customers get the offer.
     case redeemable(PromotionalCandidate)
-    /// The customer bought a subscription whose group nothing states: it may be this group.
+    /// The customer bought a subscription of an unknown group: it may be this group.
     case groupUnknown(productId: String?)
     case neverSubscribed
 }
@@ -35,12 +35,12 @@ extension OfferVerdict {
 
 /// Whether answers of the App Store show everything that decides about an introductory offer.
 package enum OfferAnswers: Hashable, Sendable {
-    /// The purchases to ask about first, ascending.
+    /// The purchases to query first, ascending.
     case due([String])
-    /// The App Store knows no purchase of the customer, or not the one that redeems the offer: StoreKit gives the offer to the
-    /// Apple Account of that one.
+    /// The App Store knows no purchase of the customer, or not the purchase that redeems the offer. StoreKit gives the offer to
+    /// the Apple Account of that purchase.
     case notKnown
-    /// The App Store knows a purchase that was erased. The store takes no answer about it, and it may have had the offer.
+    /// The App Store knows a purchase that was erased. The store keeps no answer about it, and it may have had the offer.
     case erased
     case complete
 }
@@ -50,7 +50,7 @@ extension Customer {
     /// offer.
     /// - Parameters:
     ///   - transactionId: the transaction that redeems the offer.
-    ///   - times: when the App Store was asked about each purchase, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - times: when each purchase was queried, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - unknown: the purchases that it does not know.
     ///   - notBefore: answers before this time do not count.
     package func offerAnswers(
@@ -66,7 +66,7 @@ extension Customer {
         return known.isSubset(of: purchases) ? .complete : .erased
     }
 
-    /// Whether an id that StoreKit takes as `transactionId` is of the customer: of any transaction, or the appTransactionId.
+    /// Whether an id for StoreKit's `transactionId` belongs to the customer: the id of a transaction, or the appTransactionId.
     package func redeems(_ id: String) -> Bool {
         transactions.contains { $0.payload.transactionId == id }
             || identities.contains {

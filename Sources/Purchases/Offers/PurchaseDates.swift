@@ -30,13 +30,13 @@ package struct PurchaseDates: Sendable {
         now.subtractingSaturated(newest[id] ?? .min) < .millisecondsPerDay
     }
 
-    /// What it means that the App Store does not know some of a customer's purchases.
+    /// The meaning of purchases that the App Store does not know.
     package enum Unknown: Hashable, Sendable {
-        /// They are old, and the App Store has confirmed others. One old purchase without a record must not hide these.
+        /// They are old, and the App Store has confirmed others. One old unknown purchase must not hide the confirmed ones.
         case harmless
         /// One of them may be too new for the App Store.
         case maybeTooNew
-        /// The App Store knows none, or not a running subscription, which may have been refunded.
+        /// The App Store knows none of the purchases, or does not know a running subscription, which may have been refunded.
         case notKnown
     }
 

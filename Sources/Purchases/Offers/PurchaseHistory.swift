@@ -20,8 +20,8 @@ public struct PurchaseHistory: Hashable, Sendable {
         package var isGroupSigned = true
         /// The term of a non-renewing subscription; nil for other products, and if the length is unknown.
         public var term: Term?
-        /// The type of the product for tables. It differs from that of ``transaction`` for a subscription without an end: that counts
-        /// as a product of unknown type here, because its status is unknown.
+        /// The type of the product for tables. It differs from the type of ``transaction`` for a subscription without an end. Such a
+        /// product has an unknown type here, because its status is unknown.
         package var productType: ProductType?
 
         public init(_ transaction: JWSTransactionDecodedPayload, statesOffers: Bool = true) {

@@ -103,8 +103,8 @@ package struct ReplyPurchases: Sendable {
         for key in keys where states[key] == nil { states[key] = .ended }
     }
 
-    /// Whether the receipt of a reply has an auto-renewable subscription: only these have an end there (Reference.md V3.5). The same
-    /// question as `hasAutoRenewable` of the receipt itself.
+    /// Whether the receipt of a reply has an auto-renewable subscription: only these have an end there (Reference.md V3.5).
+    /// `hasAutoRenewable` is the same for the receipt itself.
     package static func receiptHasAutoRenewable(_ reply: JSONObject) -> Bool {
         let rows = reply["receipt"]?["in_app"]?.array ?? []
         return rows.contains { $0["expires_date"] != nil || $0["expires_date_ms"] != nil }

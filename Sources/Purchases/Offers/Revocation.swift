@@ -5,14 +5,14 @@ extension JWSTransactionDecodedPayload {
     /// revocation date.
     package var isRevoked: Bool { revocationDate != nil && isUpgraded != true }
 
-    /// Whether the transaction was refunded. The end of Family Sharing or of an assignment is no refund.
+    /// Whether the transaction was refunded. The end of Family Sharing or of an assignment is not a refund.
     package var isRefunded: Bool { isRevoked && !revocationEndsSharing }
 
     /// Whether a revocation of the transaction is the end of Family Sharing or of an assignment, and not a refund. Older
-    /// documents do not state the type of a revocation, and Apple does not document that of an assignment. A family member has
-    /// paid nothing, nor has a customer for whom an organization paid, so there is nothing to refund.
+    /// documents do not state the type of a revocation, and Apple does not document the type for an assignment. Family members
+    /// and customers for whom an organization paid did not pay, so there is nothing to refund.
     ///
-    /// The ownership does not change, so the answer for these customers is the same after the revocation was undone.
+    /// The ownership does not change, so the result is the same after the revocation was undone.
     package var revocationEndsSharing: Bool {
         if inAppOwnershipType == .assigned { return true }
         return revocationType.map { $0 == .familyRevoke } ?? (inAppOwnershipType == .familyShared)

@@ -1,6 +1,6 @@
 /// The subscription groups of products, for the history and for replies.
 package enum SubscriptionGroups {
-    /// What the documents state about one transaction of an auto-renewable subscription.
+    /// The statement of the documents about one transaction of an auto-renewable subscription.
     package struct Statement: Hashable, Sendable {
         package let productId: String?
         /// The original transaction id, else the transaction id.

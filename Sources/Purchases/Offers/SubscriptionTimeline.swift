@@ -297,7 +297,7 @@ struct SubscriptionTimeline {
 }
 
 extension PurchaseHistory {
-    /// The subscription group of each product (`SubscriptionGroups`), where ``groups`` states what the catalog does.
+    /// The subscription group of each product (`SubscriptionGroups`). ``groups`` has the groups that the catalog states.
     package var knownGroups: [String: String] {
         let subscriptions = SubscriptionTimeline.newest(entries).filter { $0.transaction.isSubscription }
         return SubscriptionGroups.ofProducts(

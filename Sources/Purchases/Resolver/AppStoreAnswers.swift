@@ -22,8 +22,9 @@ extension Customer {
         return (all, answered)
     }
 
-    /// The purchases that no answer of the App Store Server API states: those with a signed transaction first, each from the
-    /// newest to the oldest. The question is about the newest signed transaction of a purchase, because an unsigned one may not exist.
+    /// The purchases that no answer of the App Store Server API states. Purchases with a signed transaction come first, in both
+    /// parts from the newest to the oldest. The query names the newest signed transaction of a purchase, because an unsigned one
+    /// may not exist.
     package var unansweredPurchases: [UnansweredPurchase] {
         var answered: Set<String> = []
         var places: [String: Int] = [:]
@@ -50,7 +51,7 @@ extension Customer {
     }
 }
 
-/// A purchase that no answer of the App Store Server API states, and the transaction to ask about.
+/// A purchase that no answer of the App Store Server API states, and the transaction to query.
 package struct UnansweredPurchase: Hashable, Sendable {
     package let originalTransactionId: String
     package let transactionId: String

@@ -31,7 +31,7 @@ extension StoredTransaction {
     mutating func concludeType(
         _ product: CatalogProduct?, stated other: ProductType? = nil, _ notes: inout [MappingNote]
     ) {
-        // Only receipts and the catalog know free subscriptions.
+        // Only receipts and the catalog have free subscriptions.
         let other = isStatedFree || product?.isFreeSubscription == true ? nil : other
         if let type = payload.type ?? other, let catalogType = product?.type, catalogType != type {
             notes.add(.catalogTypeDiffers)

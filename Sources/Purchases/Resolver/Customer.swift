@@ -176,8 +176,8 @@ extension Customer {
         nonRenewingTerms(catalog) { $0.payload }
     }
 
-    /// The term that a purchase of a non-renewing subscription has if exactly these purchases came before it and none of
-    /// them is refunded: its former term, for an entry of the ledger that states that it moved.
+    /// The term of a purchase of a non-renewing subscription if exactly these purchases came before it and none of them is
+    /// refunded. It is the former term for an entry `termMoved` of the ledger.
     /// - Parameters:
     ///   - transactionId: a transaction of the purchase.
     ///   - earlier: original transaction ids of signed purchases of the customer.
@@ -199,7 +199,7 @@ extension Customer {
         }[transactionId]
     }
 
-    /// - Parameter payload: what counts of a transaction; nil if it does not count.
+    /// - Parameter payload: the part of a transaction that counts; nil if it does not count.
     private func nonRenewingTerms(
         _ catalog: ProductCatalog, _ payload: (StoredTransaction) -> JWSTransactionDecodedPayload?
     ) -> [String: NonRenewingTerm] {
@@ -283,8 +283,8 @@ public struct Customer: Sendable {
     public var newestAppReceipt: KnownReceipt? { kept.statements.appReceipt }
 
     /// The newest app receipt, if it is newer than a submitted one.
-    /// - Parameter date: when the submitted receipt was signed, in milliseconds since 1970-01-01T00:00:00Z. Nil if it does not state
-    ///   that: then nothing shows that another one is newer.
+    /// - Parameter date: when the submitted receipt was signed, in milliseconds since 1970-01-01T00:00:00Z. Nil if it does not
+    ///   state the date: then no other receipt counts as newer.
     package func appReceipt(newerThan date: Int64?) -> KnownReceipt? {
         guard let date, let known = newestAppReceipt, known.signedDate > date else { return nil }
         return known

@@ -82,7 +82,7 @@ extension StoredTransaction {
         let receipt = places.receipt.flatMap { facts[$0].legacy }
         let recorded = places.recorded.flatMap { facts[$0].legacy }
         var legacy = LegacyTransactionFields()
-        // A signed transaction states the offer, so the flags of a row do not count beside it.
+        // A signed transaction states the offer, so the flags of a row do not count.
         let flags = places.signed == nil ? recorded : nil
         legacy.isTrialPeriod = receipt?.isTrialPeriod ?? flags?.isTrialPeriod
         legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? flags?.isInIntroOfferPeriod
@@ -125,21 +125,21 @@ extension StoredTransaction {
 }
 
 extension StoredTransaction {
-    /// The cancellation of a recorded document that states news.
+    /// The cancellation of a recorded document, if it is newer than the signed documents.
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
     ) -> RecordedCancellation? {
         guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate,
-            recordedStatesNews(places, facts)
+            isRecordedNewer(places, facts)
         else { return nil }
         return RecordedCancellation(
             date: date, reason: facts[place].legacy?.cancellationReason, source: facts[place].origin.source)
     }
 
     /// Whether the recorded document is newer than every signed transaction, and not older than the receipt. A notification is at
-    /// least as new as the receipt in it, which does not state the cancellation. Of one that a server received, the receipt does
-    /// not matter: as with a signed revocation, the cancellation stays, because receipts often lack it.
-    static func recordedStatesNews(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) -> Bool {
+    /// least as new as the receipt in it, which does not state the cancellation. If a server received the notification, the
+    /// receipt does not matter. As with a signed revocation, the cancellation stays, because receipts often lack it.
+    static func isRecordedNewer(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) -> Bool {
         guard let place = places.recorded else { return false }
         let stated = facts[place].origin.signedDate
         let isReceived = facts[place].origin.source == .notificationV1

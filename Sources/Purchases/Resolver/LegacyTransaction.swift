@@ -45,8 +45,8 @@ extension StoredTransaction {
         return fields
     }
 
-    /// ``completeLegacy``, with the cancellation that only an unsigned document states: for callers that trust these documents
-    /// like Apple.
+    /// ``completeLegacy`` with a cancellation that only an unsigned document states, for callers that trust unsigned documents
+    /// like Apple's.
     package var trustedLegacy: LegacyTransactionFields {
         var fields = completeLegacy
         guard fields.cancellationDate == nil, let cancellation = recordedCancellation else { return fields }
@@ -55,8 +55,8 @@ extension StoredTransaction {
         return fields
     }
 
-    /// Whether a reply lists the transaction if the submitted document does not contain it: finished consumables are gone, and
-    /// what only unsigned documents state is listed for callers that trust them like Apple.
+    /// Whether a reply lists the transaction if the submitted document does not contain it. Finished consumables are not listed.
+    /// Transactions that only unsigned documents state are listed for callers that trust these documents like Apple's.
     /// - Parameters:
     ///   - newestList: the date of the newest app receipt, as in ``isFinishedConsumable(newestList:catalog:)``.
     ///   - trustsRecorded: whether unsigned documents are trusted like Apple.

@@ -29,8 +29,8 @@ public struct NonRenewingTerm: Hashable, Sendable {
         return revocationDate == nil && end > date ? end : nil
     }
 
-    /// What time or a document changed about the end of the term: it ended, or it goes on although it had ended. Nil if nothing
-    /// changed; a refund is no end of a term.
+    /// The change of the end of the term, by time or a document: it ended, or it continues although it had ended. Nil if nothing
+    /// changed; a refund is not the end of a term.
     /// - Parameters:
     ///   - isEnded: whether the term is known to have ended.
     ///   - beginning: ends up to this time are history, in milliseconds since 1970-01-01T00:00:00Z.

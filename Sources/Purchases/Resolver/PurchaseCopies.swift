@@ -251,8 +251,8 @@ struct KnownTypes {
 }
 
 extension [StoredTransaction] {
-    /// The types that signed documents state, for transactions about which none does; nil if there is no such transaction, or no
-    /// such type.
+    /// The types that signed documents state, for transactions without a signed type. Nil if there is no such transaction, or no
+    /// signed type.
     var typesOfOthers: KnownTypes? {
         guard count > 1, contains(where: { $0.signedType == nil }), contains(where: { $0.signedType != nil }) else {
             return nil

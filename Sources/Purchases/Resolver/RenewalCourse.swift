@@ -1,13 +1,13 @@
 package import AppStoreModels
 
-/// What is known of the billing and the expiry of a period, and of price increases: its changes since it was last granted.
+/// The changes of a period since it was last granted: billing, expiry and price increases.
 package struct RenewalCourse: Sendable {
     /// In order.
     private let changes: [RenewalChange]
 
     /// The course of one transaction.
-    /// - Parameter changes: since the transaction was last granted, revoked or upgraded, in order. Those about billing and expiry
-    ///   count from the last recovery, and an end by time only until another one corrects it.
+    /// - Parameter changes: since the transaction was last granted, revoked or upgraded, in order. Changes of billing and expiry
+    ///   count from the last recovery. An end by time counts only until another change corrects it.
     package init(_ changes: [RenewalChange]) {
         let recovery = changes.lastIndex(of: .billingRecovered) ?? changes.startIndex
         let last = changes.lastIndex { $0.billingStage != nil }
@@ -29,9 +29,9 @@ package struct RenewalCourse: Sendable {
     /// Whether the period is known as over only because of the time.
     package var isEndedByTime: Bool { changes.last(where: { $0.billingStage != nil }) == .endedByTime }
 
-    /// Whether a change is news. Each change comes once, and none after a later one: when an answer of the App Store Server API
-    /// has shown the expiry, the notification about the failed renewal changes nothing anymore.
-    package func isNews(_ change: RenewalChange) -> Bool {
+    /// Whether a change is new. Each change comes once, and none after a later one. For example, after an answer of the App Store
+    /// Server API has shown the expiry, the notification about the failed renewal changes nothing.
+    package func isNew(_ change: RenewalChange) -> Bool {
         if let stage = change.billingStage { return changes.allSatisfy { $0.billingStage ?? -1 < stage } }
         if let stage = change.priceStage { return changes.allSatisfy { $0.priceStage ?? -1 < stage } }
         return true

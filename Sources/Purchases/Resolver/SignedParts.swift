@@ -1,7 +1,7 @@
 internal import AppStoreModels
 
-/// The renewal infos and app transactions that the signed documents of a record state. They tell which unsigned ones add
-/// something.
+/// The renewal infos and app transactions that the signed documents of a record state. An unsigned one is used only if it adds
+/// something to them.
 package struct SignedParts {
     private let isEmpty: Bool
     private let hasAppTransaction: Bool
@@ -39,7 +39,7 @@ package struct SignedParts {
         return date >= info.payload.signedDate ?? .min
     }
 
-    /// Whether the app transaction of a recorded document adds nothing to the signed documents. Decoded StoreKit 2 JSON states
-    /// what its JWS does, and other documents what a receipt does.
+    /// Whether the app transaction of a recorded document adds nothing to the signed documents. Decoded StoreKit 2 JSON has the
+    /// content of its JWS, and other documents have the content of a receipt.
     package func stateApp(ofStoreKit2 isStoreKit2: Bool) -> Bool { isStoreKit2 ? hasAppTransaction : !isEmpty }
 }

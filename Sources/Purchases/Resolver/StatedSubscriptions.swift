@@ -1,7 +1,7 @@
 package import AppStoreModels
 package import LegacyReceipts
 
-/// The subscriptions that documents state, for the question whether an unsigned row is one of their periods.
+/// The subscriptions that documents state. An unsigned row may be one of their periods.
 ///
 /// Non-renewing subscriptions do not count, although the catalog gives them an end.
 package struct StatedSubscriptions: Hashable, Sendable {
@@ -13,7 +13,7 @@ package struct StatedSubscriptions: Hashable, Sendable {
             transactions.lazy.filter { $0.isSubscription && $0.expiresDate != nil }.compactMap(\.productId))
     }
 
-    /// - Parameter receipt: nil for one that cannot be read, which states none.
+    /// - Parameter receipt: nil for a receipt that cannot be read, which states no subscription.
     package init(_ receipt: LegacyReceipt?) {
         switch receipt {
         case .app(let app)?:
@@ -24,8 +24,8 @@ package struct StatedSubscriptions: Hashable, Sendable {
         }
     }
 
-    /// Whether a row can be a period of one of the subscriptions, which only its original transaction id could tell. Without
-    /// that id it would be a subscription of its own, and a refund of the stated one would not end it.
+    /// Whether a row without an original transaction id may be a period of one of the subscriptions. It would become a separate
+    /// subscription, and a refund of the stated subscription would not end it.
     /// - Parameters:
     ///   - productId: the product of the row. A subscription can continue with another product.
     ///   - hasOriginalId: whether the row has an original transaction id.

@@ -35,8 +35,8 @@ extension StoredTransaction {
             signed: signedType, catalog: catalogType(catalog()), recorded: payload.type, isSigned: isSigned)
     }
 
-    /// The `webOrderLineItemId` where rules depend on it. What a row adds to a signed purchase does not count: else a wrong or
-    /// forged row would turn that into a subscription, or into a copy of a refunded period.
+    /// The `webOrderLineItemId` for rules that depend on it. An id that a row adds to a signed purchase does not count. Otherwise a
+    /// wrong or forged row would turn the purchase into a subscription, or into a copy of a refunded period.
     var decidingLineItem: String? {
         !isSigned || sources.kind(of: .webOrderLineItemId).isSigned ? payload.webOrderLineItemId : nil
     }

@@ -46,14 +46,14 @@ package struct FactEncoder {
     }
 }
 
-/// The member of a stored payload with the hash of the JWS that states it, in rows from before they had a column for it
-/// (`FactRow.document`). Such a row has lesser bytes than a row without the member, which replaces it when the document
+/// The member of a stored payload with the hash of its JWS, in older rows without a column for it (`FactRow.document`). The
+/// bytes of such a row compare as less than those of a row without the member. So the new row replaces it when the document
 /// arrives again.
 package enum StoredSigningInput {
     private static let member = "signingInputSHA256"
 
-    /// Takes the hash out of the members of a stored payload. Unsigned documents never had this member, so theirs is the
-    /// document's own.
+    /// Removes the hash from the members of a stored payload. The store never added this member to unsigned documents, so there
+    /// it belongs to the document.
     package static func take(from members: inout UnknownMembers, of origin: FactOrigin) -> FactOrigin {
         guard !members.isEmpty, origin.source.kind == .signedTransaction, let value = members.remove(member) else {
             return origin

@@ -68,12 +68,12 @@ public struct FactRow: Hashable, Sendable {
     }
 
     /// Whether this row replaces another row with the same key. A cancellation from a notification of version 1 that a
-    /// server received wins over every other recorded row: it counts against signed documents, and the absence of a
-    /// cancellation in an unsigned row shows little, because stored replies repeat rows of old receipts. A refund that
-    /// was reversed is known by the signed transaction. Otherwise the newer row wins. Of two rows of the same date, the
-    /// one that revokes wins; if both or neither do, the one with the greater bytes wins. If all of this is equal, two
-    /// documents state the same, and the one with the greater hash is named; a hash is greater than none. The order of the
-    /// documents therefore does not matter, and a row never replaces itself.
+    /// server received wins over every other recorded row, because it counts against signed documents. A missing
+    /// cancellation in an unsigned row shows little, because stored replies repeat rows of old receipts. The signed
+    /// transaction shows a reversed refund. Otherwise the newer row wins. Of two rows of the same date, the one that
+    /// revokes wins; if both or neither do, the one with the greater bytes wins. If all of this is equal, the row with
+    /// the greater hash of its document wins; any hash is greater than none. So the order of the
+    /// documents does not matter, and a row never replaces itself.
     public func replaces(_ other: FactRow) -> Bool {
         if isNotifiedCancellation != other.isNotifiedCancellation { return isNotifiedCancellation }
         if signedDate != other.signedDate { return signedDate > other.signedDate }

@@ -73,18 +73,18 @@ public struct FactOrigin: Hashable, Sendable {
     /// a transaction receipt, which has no signing date, the later of the purchase and the cancellation. For a JWS,
     /// `signedDate`. For a reply, the request date.
     public let signedDate: Int64
-    /// The SHA-256 of the document, so that people find it again. Only ``FactRow/replaces(_:)`` looks at it, where two
-    /// documents state exactly the same at the same date.
+    /// The SHA-256 of the document, so that people can find it again. Only ``FactRow/replaces(_:)`` uses it: for two
+    /// documents of the same date with exactly the same statements.
     ///
     /// - A receipt: of its canonical bytes (`Verified.canonicalBytes(of:)`), which is `KnownReceipt.digest`.
-    /// - A JWS: of what its signature signs, the header and the payload with the period between them (`SignatureEvidence`).
-    ///   The signature itself has several forms, and anyone can turn one into another. What a notification of version 2
-    ///   contains has the hash of its `signedPayload`, the JWS that Apple sent.
+    /// - A JWS: of the signed part, which is the header and the payload with the period between them (`SignatureEvidence`).
+    ///   The signature itself has several forms, and anyone can turn one into another. The content of a notification of
+    ///   version 2 has the hash of its `signedPayload`, the JWS that Apple sent.
     /// - An unsigned document: of its UTF-8 JSON as `JSONWriter` writes it, in its order and without white space between
-    ///   the tokens. So the hash does not depend on the file or the column that the document was in. The caller's own
-    ///   members beside Apple's do not count; the shared secret in a notification of version 1 does.
+    ///   the tokens. So the hash does not depend on the file or the column of the document. Members that the caller added
+    ///   do not count; the shared secret in a notification of version 1 does.
     ///
-    /// Nil for columns of a table that are read as a row, and for facts from before stores kept it.
+    /// Nil for columns of a table that are read as a row, and for facts that an older version stored without it.
     package let document: Fingerprint?
 
     public init(source: FactSource, signedDate: Int64) {

@@ -26,7 +26,7 @@ package struct PurchaseStatement: Sendable {
         payload.isUpgraded = facts.isUpgraded
         payload.subscriptionGroupIdentifier = facts.subscriptionGroupIdentifier
         payload.bundleId = context.bundleId
-        // An environment that a rule concluded is not a statement.
+        // An environment that a rule inferred is not a statement.
         if case .inferred = context.environmentProvenance {} else { payload.environment = context.environment }
         legacy = LegacyTransactionFields(facts)
     }
@@ -50,7 +50,7 @@ package struct PurchaseStatement: Sendable {
             context.correctEnvironment(ofId: payload.idOfEnvironment, &notes)
         }
         self.payload.bundleId = context.bundleId
-        // An environment that a rule concluded is not a statement.
+        // An environment that a rule inferred is not a statement.
         if case .inferred = context.environmentProvenance {} else { self.payload.environment = context.environment }
         context.recordedAt = payload.signedDate
         self.context = context

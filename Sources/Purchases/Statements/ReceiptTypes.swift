@@ -40,7 +40,7 @@ extension TransactionReceipt {
 }
 
 extension LegacyReceipt {
-    /// Whether the receipt states a purchase of an auto-renewable subscription. Apple asks for the password of such receipts, and
+    /// Whether the receipt states a purchase of an auto-renewable subscription. Apple requires the password for such receipts, and
     /// has always listed their latest transactions.
     package var hasAutoRenewable: Bool {
         switch self {

@@ -162,10 +162,10 @@ public struct LedgerEntry: Sendable {
     /// The seat claim that the App Store ended, a UUID in lower case; only with ``Event/seatUnclaimed``. An app and
     /// environment has at most one entry per claim.
     public let seatClaimId: String?
-    /// The purchases that this one followed before the entry, the oldest first: the original transaction ids of the granted
-    /// non-renewing subscriptions that the customer had bought before it. With a catalog they give the former term
+    /// The purchases before this one until the entry, the oldest first. These are the original transaction ids of granted
+    /// non-renewing subscriptions of the customer. With a catalog they give the former term
     /// (`Customer.nonRenewingTerm(of:after:_:)`). Nil without ``Event/termMoved``, for more than 100 purchases, if one of
-    /// them was erased, and for entries from before schema version 13 (SQLite) or 14 (PostgreSQL).
+    /// them was erased, and for entries of schema versions before 13 (SQLite) or 14 (PostgreSQL).
     public let earlierPurchasesBefore: [String]?
     /// When the entry was written, in milliseconds since 1970, by the store's clock. Entries from before schema version
     /// 6 have the time of the migration to that version.

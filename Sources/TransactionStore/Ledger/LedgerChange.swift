@@ -71,7 +71,7 @@ extension LedgerEntry {
         writer.member("recordedDate", recordedDate)
     }
 
-    /// What changed, by the event and the transaction.
+    /// The change, by the event and the transaction.
     ///
     /// The transaction is that at the time of reading. If only a receipt states it, a later signed transaction can turn
     /// `renewed` into `started`, because a receipt does not state the reason of a transaction.
@@ -127,7 +127,7 @@ extension LedgerEntry {
 }
 
 extension LedgerEntry.State {
-    /// The status of a period; nil for the others, which are no event of the ledger.
+    /// The status of a period; nil for other values, which are not events of the ledger.
     fileprivate init?(_ status: SubscriptionStatus) {
         switch status {
         case .active: self = .active

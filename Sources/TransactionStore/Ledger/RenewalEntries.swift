@@ -55,7 +55,7 @@ struct PeriodEvents {
 
     /// Adds an entry if it is due.
     mutating func add(_ event: LedgerEntry.Event, of id: String) {
-        guard history[id]?.isEmpty == false, event.renewalChange.map({ period(of: id).isNews($0) }) ?? true else {
+        guard history[id]?.isEmpty == false, event.renewalChange.map({ period(of: id).isNew($0) }) ?? true else {
             return
         }
         append(event, of: id)
@@ -72,7 +72,7 @@ struct PeriodEvents {
         history[id]?.last(where: \.isState)?.isGrant == true
     }
 
-    /// The transaction whose last event says that the period of a transaction ended by time; nil if none does.
+    /// The transaction whose last event is the end of this transaction's period by time; nil if there is none.
     func endedByTime(in id: String) -> String? {
         (periods[id] ?? [id]).first { course(of: $0).isEndedByTime }
     }

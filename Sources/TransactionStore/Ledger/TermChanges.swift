@@ -45,8 +45,8 @@ public struct TermChanges: Sendable {
         earlierPurchases = earlier
     }
 
-    /// The order of the granted purchases before the document, from the bases alone: a basis and the purchase with it give
-    /// the basis of the next purchase. After a merge of customers it is the order of each of them.
+    /// The order of the granted purchases before the document, from the bases alone. A basis and its purchase give the basis
+    /// of the next purchase. After a merge of customers, it has the order of each customer.
     private struct FormerOrder {
         /// By the basis that a purchase gives.
         private var steps: [Int64: (purchase: String, basis: Int64)] = [:]
@@ -61,7 +61,7 @@ public struct TermChanges: Sendable {
             }
         }
 
-        /// The purchases that a basis rests on, the oldest first; nil if there are too many to keep, or if one of them was
+        /// The purchases before a basis, the oldest first; nil if there are too many to keep, or if one of them was
         /// erased.
         func purchases(before basis: Int64) -> [String]? {
             var found: [String] = []
@@ -90,16 +90,16 @@ public struct TermChanges: Sendable {
     }
 }
 
-/// ``LedgerEntry/earlierPurchasesBefore`` as one value of a table: a JSON array of texts; empty bytes if it is not known.
+/// ``LedgerEntry/earlierPurchasesBefore`` as one value of a table: a JSON array of strings; empty bytes if it is not known.
 public enum EarlierPurchases {
-    /// Of more purchases, an entry has none. The entries of a customer with thousands of terms would be large.
+    /// An entry with more purchases names none, because the entries of a customer with thousands of terms would be large.
     static let maximum = 100
 
     static func encode(_ originalTransactionIds: [String]) -> [UInt8] {
         JSONValue.array(originalTransactionIds.map { .string($0) }).json
     }
 
-    /// The value for an entry; nil for empty or damaged bytes, because the consumer must get the entry also without it.
+    /// The value for an entry. Nil for empty or damaged bytes, because the consumer must get the entry even without it.
     public static func decode(_ stored: [UInt8]) -> [String]? {
         (try? JSONValue.parse(stored))?.array?.compactMap(\.string)
     }

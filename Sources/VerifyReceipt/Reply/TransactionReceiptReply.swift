@@ -102,7 +102,7 @@ struct TransactionReceiptReply {
 
     /// Whether data is known that was not available when the receipt was signed.
     private func differsFromReceipt(_ entry: TransactionEntry, _ receipt: TransactionReceipt) -> Bool {
-        entry.period.hasNews(since: TransactionEntry(receipt).period)
+        entry.period.hasChanged(since: TransactionEntry(receipt).period)
     }
 
     /// The stored transaction receipt of the customer, if it belongs to this subscription. The customer may have

@@ -24,7 +24,7 @@ public protocol LookUpAnswers: Sendable {
     ///   - document: a receipt, a JWS, a notification, a request or a reply, in any form.
     ///   - endpoint: has the trust policy for receipts.
     ///   - trust: the trust anchors for JWS.
-    /// - Throws: what the certificates to trust throw.
+    /// - Throws: the error of an invalid trust anchor.
     func inspection(
         of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
     ) async throws -> [UInt8]
@@ -35,7 +35,7 @@ public protocol LookUpAnswers: Sendable {
     ///   - date: the moment of statuses, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - endpoint: has the trust policy for receipts, and the options of replies.
     ///   - trust: the trust anchors for JWS.
-    /// - Throws: `TransactionStoreError`, and what the certificates to trust throw.
+    /// - Throws: `TransactionStoreError`, or the error of an invalid trust anchor.
     func page(
         _ question: InspectorLookUp, at date: Int64, _ endpoint: EndpointConfiguration,
         signedData trust: SignedDataTrust

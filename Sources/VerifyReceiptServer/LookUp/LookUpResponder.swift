@@ -33,7 +33,7 @@ final class LookUpResponder: Sendable {
     static let maximumIdBytes = 1_024
 
     private let answers: any LookUpAnswers
-    /// What a reload replaces.
+    /// The settings that a reload replaces.
     private struct Settings {
         let tokens: [SharedSecret]
         let credentials: [AppStoreCredentials]

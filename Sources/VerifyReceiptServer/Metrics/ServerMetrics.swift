@@ -116,8 +116,8 @@ final class ServerMetrics: Sendable {
             labels: "kind")
         retentionDelay = registry.gauge(
             prefix + "retention_delay_seconds",
-            "How far before the server's clock the limits of retention count from: more than 0 if no document in the store "
-                + "is as new as the clock.")
+            "How much older than the server's clock the reference time of retention is. More than 0 if no document in the "
+                + "store is as new as the clock.")
         shadowFields = registry.counters(
             prefix + "shadow_fields_total", "Fields of replies that shadow mode compared, by kind of difference.",
             labels: "kind")

@@ -5,8 +5,8 @@ import TransactionStore
 
 /// Removes once a day what is older than the limits of the configuration, as `store prune` and `ledger prune` do.
 ///
-/// What is removed is gone, and the server's clock may be ahead. So a limit counts from a day after the newest document in
-/// the store, if the clock is later. The dates of documents are of the App Store's clock.
+/// A removal cannot be undone, and the server's clock may be ahead. So ages are measured at a day after the newest document in
+/// the store, if the clock is later. The dates of documents come from the App Store's clock.
 ///
 /// Several servers on one store need no lease: what one has removed, another does not find. A lease would be a consumer of the
 /// ledger, and keep its entries.
@@ -67,7 +67,7 @@ final class RetentionRounds: Sendable {
         }
     }
 
-    /// The time from which the limits count; nil if the store does not show it.
+    /// The time at which ages are measured; nil if the store cannot be read.
     private func dateToCountFrom() async -> Int64? {
         let now = clock()
         let newest: Int64?

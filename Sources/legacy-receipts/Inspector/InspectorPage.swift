@@ -69,7 +69,7 @@ struct InspectorPage {
     /// How many documents within one another are shown.
     private static let maximumDocuments = 50
 
-    /// What a document is, from the JSON of `inspect`.
+    /// The kind and the checks of a document, from the JSON of `inspect`.
     mutating func add(inspection json: [UInt8], heading: String = "The document") {
         guard let object = try? JSONValue.parse(json).object else { return }
         var rest = Self.maximumDocuments

@@ -116,7 +116,7 @@ private struct LedgerTerms {
     private let catalog: ProductCatalog?
     private var terms: [Key: NonRenewingTerm] = [:]
     private var lookedUp: Set<Key> = []
-    /// The customer of the last look-up. The terms of a customer often move together.
+    /// The customer of the last look-up, because the terms of a customer often move together.
     private var last: Customer?
 
     init(catalog: ProductCatalog?) { self.catalog = catalog }
@@ -138,7 +138,7 @@ private struct LedgerTerms {
         return terms[key]
     }
 
-    /// The term before an entry `termMoved`; nil for other entries, and if the entry does not have what it rested on.
+    /// The term before an entry `termMoved`. Nil for other entries, and if the entry does not name the earlier purchases.
     /// - Throws: `TransactionStoreError`.
     mutating func formerTerm(of entry: LedgerEntry, in store: any TransactionStore) async throws -> NonRenewingTerm? {
         guard let catalog, let earlier = entry.earlierPurchasesBefore else { return nil }

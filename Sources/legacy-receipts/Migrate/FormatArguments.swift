@@ -46,7 +46,7 @@ enum FormatArguments {
         return character
     }
 
-    /// - Throws: `ValidationError` for what cannot be around fields.
+    /// - Throws: `ValidationError` for a character that cannot be the quote.
     static func quote(_ text: String) throws -> Unicode.Scalar {
         guard let character = text.unicodeScalars.first, text.unicodeScalars.count == 1,
             TableOptions.isQuote(character)

@@ -121,7 +121,7 @@ struct StoreLookUp: LookUpAnswers {
         }
     }
 
-    /// How many replies a page shows: each of them reads the store. Also how many stored receipts it checks again.
+    /// The maximum number of replies on a page, because each reads the store, and of stored receipts that it checks again.
     private static let maximumReplies = 10
     /// The member of a request, which the reply to a pasted request heeds.
     private static let exclusion = "exclude-old-transactions"

@@ -114,7 +114,7 @@ struct StoreSignatures {
         return current.eligibility == .eligible
     }
 
-    /// The customer with what the App Store states now about every purchase that counts (`Customer.offerAnswers`).
+    /// The customer with the App Store's current statements about every purchase that counts (`Customer.offerAnswers`).
     private func current(_ stored: Customer, _ request: JSONMembers, _ app: App) async throws -> Customer {
         let notBefore = clock.now()
         let transactionId = try request.text("transactionId")

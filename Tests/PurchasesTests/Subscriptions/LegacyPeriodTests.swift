@@ -150,12 +150,12 @@ struct LegacyPeriodTests {
         #expect(!isLatest(period("2", 30, 60), deciding: submitted))
     }
 
-    @Test("Another cancellation or another end is news for a receipt")
+    @Test("A period has changed since its receipt if it has another cancellation or another end")
     func news() {
         let document = period("1", 0, 30)
-        #expect(!period("1", 0, 30, isUpgraded: true).hasNews(since: document))
-        #expect(period("1", 0, 31).hasNews(since: document))
-        #expect(period("1", 0, 30, cancelled: 10).hasNews(since: document))
-        #expect(document.hasNews(since: period("1", 0, 30, cancelled: 10)))
+        #expect(!period("1", 0, 30, isUpgraded: true).hasChanged(since: document))
+        #expect(period("1", 0, 31).hasChanged(since: document))
+        #expect(period("1", 0, 30, cancelled: 10).hasChanged(since: document))
+        #expect(document.hasChanged(since: period("1", 0, 30, cancelled: 10)))
     }
 }

@@ -33,14 +33,14 @@ struct RenewalCourseTests {
     @Test("Each change of a period comes once, and none after a later one")
     func news() {
         let failed = course(.billingFailed)
-        #expect(!failed.isNews(.billingFailed) && !failed.isNews(.gracePeriodEntered))
-        #expect(!failed.isNews(.gracePeriodExpired) && !failed.isNews(.billingRecovered))
-        #expect(failed.isNews(.expired) && failed.isNews(.endedByTime) && failed.isNews(.priceIncreasePending))
-        #expect(course().isNews(.billingRecovered))
+        #expect(!failed.isNew(.billingFailed) && !failed.isNew(.gracePeriodEntered))
+        #expect(!failed.isNew(.gracePeriodExpired) && !failed.isNew(.billingRecovered))
+        #expect(failed.isNew(.expired) && failed.isNew(.endedByTime) && failed.isNew(.priceIncreasePending))
+        #expect(course().isNew(.billingRecovered))
         let accepted = course(.priceIncreaseAccepted)
-        #expect(!accepted.isNews(.priceIncreasePending) && !accepted.isNews(.priceIncreaseAccepted))
-        #expect(accepted.isNews(.billingFailed))
-        #expect(!RenewalCourse(of: [course(), failed]).isNews(.billingFailed))
+        #expect(!accepted.isNew(.priceIncreasePending) && !accepted.isNew(.priceIncreaseAccepted))
+        #expect(accepted.isNew(.billingFailed))
+        #expect(!RenewalCourse(of: [course(), failed]).isNew(.billingFailed))
     }
 
     @Test("The newest transaction with a price increase states its status")
