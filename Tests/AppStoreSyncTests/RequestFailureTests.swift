@@ -15,7 +15,7 @@ struct RequestFailureTests {
         #expect(all[0] == all[1] && Set(all).count == 3)
     }
 
-    @Test("The App Store is unreachable in one way, whatever the last failure was")
+    @Test("All failures to reach the App Store are equal, for any last failure")
     func equalityOfOutages() {
         #expect(AppStoreUnreachable(reason: "timed out") == AppStoreUnreachable(reason: "HTTP 503"))
     }

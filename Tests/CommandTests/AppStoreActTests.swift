@@ -194,7 +194,7 @@ struct AppStoreActTests {
         #expect(done.contains("99999,\(Self.token),4040005"))
     }
 
-    @Test("With a store, set-account-token takes its permits from the budget that the programs of the store share")
+    @Test("With a store, set-account-token uses the rate limits that the programs on the store share")
     func sharedLimit() async throws {
         let folder = try Folder()
         for name in ["rows.sqlite", "one.sqlite"] { try await StoredPurchases.makeStore(in: folder, name) }

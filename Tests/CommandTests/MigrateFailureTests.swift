@@ -25,7 +25,7 @@ struct MigrateFailureTests {
         #expect(folder.names("in") == ["receipt"])
     }
 
-    @Test("A path that names nothing is told before any work, if there is no other input")
+    @Test("A path that does not exist is an error before any work, if there is no other input")
     func missingInput() async throws {
         let folder = try Folder.withRoot()
         for inputs in [["nothing.csv"], ["nothing.csv", "none-*.csv"]] {
@@ -39,21 +39,21 @@ struct MigrateFailureTests {
         #expect(!FileManager.default.fileExists(atPath: folder.file("out")))
     }
 
-    @Test("A path that names nothing beside other inputs is told and quarantined; the same command reads it later")
+    @Test("A missing path among other inputs is reported and quarantined; the same command reads it later")
     func missingBesideOthers() async throws {
         let folder = try Folder.withRoot()
         try folder.write("dump.ndjson", Forged.ndjson(1))
-        let told =
+        let report =
             "Cannot open nothing.ndjson: No such file or directory. It is quarantined, and the others are read.\n"
         let stream = try await folder.stream("nothing.ndjson", "dump.ndjson", to: "lines")
-        #expect(stream.status == 1 && stream.error.contains(told))
+        #expect(stream.status == 1 && stream.error.contains(report))
         #expect(try folder.text("lines/quarantine.ndjson").contains("\"input\":\"nothing.ndjson\""))
         #expect(try folder.lines("lines/transactions.ndjson").count == 2)
         let plan = try await Command.run(
             ["plan", "nothing.ndjson", "dump.ndjson", "--trust-root", "root.der"], in: folder)
         #expect(plan.status == 1 && plan.output.contains("Cannot open nothing.ndjson"), "\(plan)")
         let first = try await folder.migrate("nothing.ndjson", "dump.ndjson", "--output", "out")
-        #expect(first.status == 1 && first.error == told, "\(first)")
+        #expect(first.status == 1 && first.error == report, "\(first)")
         try folder.write("nothing.ndjson", Forged.ndjson(2))
         let second = try await folder.migrate("nothing.ndjson", "dump.ndjson", "--output", "out")
         #expect(second.status == 0 && second.error.isEmpty, "\(second)")
@@ -148,7 +148,7 @@ struct MigrateFailureTests {
     }
 
     @Test(
-        "A full disk ends with an error, and the same command goes on with more room", .enabled(if: FullDisk.isPossible)
+        "A full disk ends with an error, and the same command continues later", .enabled(if: FullDisk.isPossible)
     )
     func fullDisk() async throws {
         let folder = try Folder.withRoot()

@@ -111,7 +111,7 @@ struct RetentionTests {
         try await store.close()
     }
 
-    @Test("With a clock that is ahead, only what is too old for the newest document is removed, and a line says so")
+    @Test("With a clock that is ahead, only data too old for the newest document is removed, and the log reports it")
     func wrongClock() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))

@@ -233,7 +233,7 @@ struct TableDetector {
     /// Advice for a header that seems to have other quotes or another delimiter than those that are detected.
     private static func delimiterHint(_ names: [String]) -> String {
         if names.contains(where: { $0.count > 2 && $0.hasPrefix("'") && $0.hasSuffix("'") }) {
-            return #" If the values are in single quotes, say so: --quote "'"."#
+            return #" If the values are in single quotes, pass --quote "'"."#
         }
         guard names.count == 1, let delimiter = names[0].first(where: { "^~\u{1}".contains($0) }) else { return "" }
         let argument = delimiter == "\u{1}" ? "$'\\x01'" : "'\(delimiter)'"

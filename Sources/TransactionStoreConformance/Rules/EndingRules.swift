@@ -155,7 +155,7 @@ extension StoreConformance {
             _ = try await store.recordAllEndings(by: date(29) - 60_000)
             try await expect(changes(store, after: 31), equals: ended)
         },
-        StoreRule(opened: "a purchase that ended before the first look adds no entry, at any arrival of its document") {
+        StoreRule(opened: "a purchase that ended before the first look adds no entry, whenever its document arrives") {
             store in
             try await expect(changes(store, after: 40, Samples.set(period("1"))), equals: "1 started - active")
             let history = Samples.set(

@@ -28,9 +28,9 @@ extension StoreConformance {
             }
             try await expect(store.counts().receipts, equals: 4)
         },
-        StoreRule(opened: "the hash of a document stays with what it states, and is no member of it") { store in
+        StoreRule(opened: "the hash of a document is kept with its statements, and is not a member of them") { store in
             let (less, greater) = hashes
-            // A row from before the hash was kept takes it when the document arrives again.
+            // A row that was stored without a hash gets it when the document arrives again.
             let steps: [(hash: Fingerprint?, date: Int64, changed: Int, kept: Fingerprint?)] = [
                 (nil, 1, 3, nil), (less, 1, 3, less), (nil, 1, 0, less), (greater, 1, 3, greater),
                 (less, 1, 0, greater), (less, 2, 3, less), (less, 2, 0, less),
@@ -50,7 +50,8 @@ extension StoreConformance {
                         && app.payload.unknownMembers.isEmpty)
             }
         },
-        StoreRule(opened: "two documents that state the same at one date name the same one, in any order") { store in
+        StoreRule(opened: "of two documents of one date with the same statements, the same one is named, in any order")
+        { store in
             let (less, greater) = hashes
             let documents = [nil, less, greater].map { FactSupport.answer($0, signedAt: 1) }
             for (number, order) in permutations(documents).enumerated() {
@@ -67,7 +68,7 @@ extension StoreConformance {
                 }
             }
         },
-        StoreRule(opened: "two customers who become one have the app transaction of the same document, in any order") {
+        StoreRule(opened: "two merged customers have the app transaction of the same document, in any order") {
             store in
             let (less, greater) = hashes
             for (number, order) in [[less, greater], [greater, less]].enumerated() {
@@ -83,7 +84,7 @@ extension StoreConformance {
                 try expect(app.origins.map(\.document), equals: [greater])
             }
         },
-        StoreRule(opened: "what two documents state decides which one is kept, not their hashes") { store in
+        StoreRule(opened: "the statements of two documents decide which one is kept, not their hashes") { store in
             let (less, greater) = hashes
             func fact(_ hash: Fingerprint, isTrialPeriod: Bool) -> TransactionFact {
                 TransactionFact(
@@ -105,7 +106,7 @@ extension StoreConformance {
             }
             try expect(kept.count == 1 && !kept.contains(nil))
         },
-        StoreRule(opened: "what a receipt states beside the modern app transaction stays with it") { store in
+        StoreRule(opened: "legacy values of a receipt are kept with the modern app transaction") { store in
             let none = LegacyAppTransactionFields()
             var single = none
             single.receiptType = "Production"

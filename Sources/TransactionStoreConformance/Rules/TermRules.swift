@@ -24,7 +24,7 @@ extension StoreConformance {
         Samples.set(identities: ids.map { Samples.original($0) })
     }
 
-    /// The entries of terms that moved, each with the purchases that came before it, for example `3: 1 2`.
+    /// The entries of moved terms, each with the purchases before it, for example `3: 1 2`.
     private static func earlier(_ store: any CompleteTransactionStore) async throws -> [String] {
         try await store.changes(after: 0, limit: 10_000).filter { $0.event == .termMoved }.map {
             "\($0.transactionId): \($0.earlierPurchasesBefore?.joined(separator: " ") ?? "-")"
@@ -113,7 +113,7 @@ extension StoreConformance {
             _ = try await store.apply([Samples.set(restored)])
             try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased")
         },
-        StoreRule(opened: "an entry of a term that moved names the purchases that came before it until then") { store in
+        StoreRule(opened: "an entry of a moved term names the purchases before the former term") { store in
             let all = (Int64(1)...4).map { purchase("\($0)", day: $0, token: token) }
             _ = try await store.apply([Samples.set(all)])
             for (date, isRefunded) in [(Int64(1), true), (2, false)] {
@@ -123,7 +123,7 @@ extension StoreConformance {
             try await expect(earlier(store), equals: ["3: 1 2", "4: 1 2 3", "3: 1", "4: 1 3"])
             _ = try await LedgerAudit.check(store)
         },
-        StoreRule(opened: "after a merge, an entry of a term that moved names the purchases of its former customer") {
+        StoreRule(opened: "after a merge, an entry of a moved term names the purchases of its former customer") {
             store in
             _ = try await store.apply([
                 Samples.set(purchase("1", day: 1), purchase("3", day: 3), identities: [Samples.original("9")]),
@@ -132,7 +132,8 @@ extension StoreConformance {
             _ = try await store.apply([joining("8", "9")])
             try await expect(earlier(store), equals: ["2: ", "3: 1", "4: 2"])
         },
-        StoreRule(opened: "an entry of a term that moved names at most 100 purchases, and otherwise none") { store in
+        StoreRule(opened: "an entry of a moved term names up to 100 purchases; if there are more, it names none") {
+            store in
             let all = (Int64(101)...202).map { purchase("\($0)", day: $0, token: token) }
             _ = try await store.apply([Samples.set(all)])
             _ = try await store.apply([Samples.set(purchase("7", day: 100, token: token))])
@@ -141,7 +142,7 @@ extension StoreConformance {
             let ids = (101...200).map(String.init).joined(separator: " ")
             try expect(Array(found.suffix(2)), equals: ["201: \(ids)", "202: -"])
         },
-        StoreRule(opened: "what is left of a customer names no erased purchase in the ledger") { store in
+        StoreRule(opened: "the ledger entries that remain of a customer name no erased purchase") { store in
             let all = (Int64(1)...4).map { purchase("\($0)", day: $0, token: token) }
             _ = try await store.apply([Samples.set(all)])
             let refund = purchase("2", day: 2, at: Samples.june + 1, refunded: true, token: token)

@@ -13,11 +13,11 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
             Apple accepts no tokens for purchases from Family Sharing or an organization.
 
             --csv reads a file with the header originalTransactionId,appAccountToken. The whole file is checked before the \
-            first call. Each answer is appended to FILE.production.done or FILE.sandbox.done: after an interruption, run the \
-            same command again, and it goes on with the other rows. The calls stay within Apple's rate limits. With --store, \
-            this command and the others on the store stay within them together. To ask again about a \
-            refused row, remove its line from that file. If Apple does not accept the app or the key, the run stops at the \
-            first answer, and the rows stay open.
+            first call. Each answer is appended to FILE.production.done or FILE.sandbox.done. After an interruption, run the \
+            same command again: it continues with the other rows. To send a refused row again, remove its line from that file. \
+            If Apple does not accept the app or the key, the run stops at the first answer, and the rows stay open.
+
+            The calls stay within Apple's rate limits. With --store, all commands on the store share these limits.
 
             EXIT STATUS:
               0  every token is set
@@ -46,13 +46,13 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most of Apple's rate limits to use, more than 0 and at most 1. Leave the rest to other programs.",
+            "The part of Apple's rate limits to use, more than 0 and at most 1. Other programs can use the rest.",
             valueName: "part"))
     var share = 1.0
 
     @Option(
         help: ArgumentHelp(
-            "The store through which programs share Apple's rate limits: sqlite:PATH or postgres://…",
+            "The store that shares Apple's rate limits between programs: sqlite:PATH or postgres://…",
             valueName: "url"))
     var store: String?
 

@@ -95,7 +95,7 @@ struct EnrichCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich uses what serve does not need.",
+            "The part of Apple's rate limits to use, more than 0 and at most 1. On one store, enrich uses what serve does not need.",
             valueName: "part"))
     var share = 1.0
 

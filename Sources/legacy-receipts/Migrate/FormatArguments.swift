@@ -41,7 +41,7 @@ enum FormatArguments {
             TableOptions.isDelimiter(character)
         else {
             throw ValidationError(
-                "--delimiter takes one ASCII character that is no letter, digit, quote or backslash, or tab.")
+                "--delimiter takes tab, or one ASCII character that is not a letter, digit, quote or backslash.")
         }
         return character
     }
@@ -52,7 +52,7 @@ enum FormatArguments {
             TableOptions.isQuote(character)
         else {
             throw ValidationError(
-                "--quote takes one ASCII character that is no letter, digit, blank or backslash, such as \"'\".")
+                "--quote takes one ASCII character that is not a letter, digit, blank or backslash, such as \"'\".")
         }
         return character
     }

@@ -102,7 +102,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What is around quoted fields of tables: one character (default: a double quote).", valueName: "character"),
+            "The quote around fields of tables: one character (default: a double quote).", valueName: "character"),
         transform: FormatArguments.quote)
     var quote: Unicode.Scalar?
 
@@ -284,7 +284,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let describesTable = tableDialect != nil || delimiter != nil || quote != nil || noHeader
         guard query == nil || (inputFormat == .auto && !describesTable) else {
             throw ValidationError(
-                "The rows of --query have columns: without --input-format, --table-dialect, --delimiter, --quote and --no-header."
+                "The rows of --query have columns: leave out --input-format, --table-dialect, --delimiter, --quote and --no-header."
             )
         }
         guard quote == nil || quote != delimiter else {

@@ -217,7 +217,7 @@ struct ReportPage {
         let others = [
             ("documents outside of --column", sum(source.documentsLeftOut), Self.columns(source.documentsLeftOut)),
             ("replies not read", source.repliesNotRead, "they granted nothing"),
-            ("rows not read", source.rowsNotRead, "beside a document, without a date that can be read"),
+            ("rows not read", source.rowsNotRead, "next to a document, without a date that can be read"),
             ("rows of other tables", source.rowsOfOtherTables, "of SQL dumps; they are not records"),
         ]
         rows += others.filter { $0.1 > 0 }.map { row($0.0, [$0.1], cells: [$0.2]) }

@@ -79,7 +79,7 @@ struct StoreLookUp: LookUpAnswers {
                 if receipts.isEmpty {
                     page.add(
                         heading: "No stored receipt",
-                        "The store has no receipt of this customer, so there are no checks to repeat, and no reply.")
+                        "The store has no receipt of this customer, so the page shows no checks and no reply.")
                 }
                 for receipt in receipts.prefix(Self.maximumReplies - replies) {
                     replies += 1

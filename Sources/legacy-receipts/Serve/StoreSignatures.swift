@@ -52,7 +52,7 @@ struct StoreSignatures {
             case .redeemable(let candidate): situation = candidate.situation
             case .groupUnknown(let other):
                 throw LookUpRefusal.notEligible(
-                    "Nothing states the subscription group of \(other ?? "a subscription"), which the customer has.")
+                    "The customer has \(other ?? "a subscription"), whose subscription group is unknown.")
             case .neverSubscribed:
                 throw LookUpRefusal.notEligible(
                     "The store has no subscription of the group \(group) that the customer bought.")
@@ -133,7 +133,7 @@ struct StoreSignatures {
                         "The App Store does not know the transaction \(transactionId ?? "").")
                 case .erased:
                     throw LookUpRefusal.notEligible(
-                        "A purchase of the customer was erased, so it is not known what it was.")
+                        "A purchase of the customer was erased, and it may have had the offer.")
                 case .complete: return []
                 }
             } readAgain: { earlier in

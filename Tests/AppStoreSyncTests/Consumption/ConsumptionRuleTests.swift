@@ -33,7 +33,7 @@ struct ConsumptionRuleTests {
         }
     }
 
-    @Test("An auto-renewable subscription has no consumption percentage, also if only its end shows what it is")
+    @Test("An auto-renewable subscription has no consumption percentage, also if only its end shows the type")
     func subscription() throws {
         let message = "An auto-renewable subscription has no consumptionPercentage (rules[0])."
         #expect(try problem(type: .autoRenewableSubscription, expires: 2_000) == message)

@@ -846,7 +846,7 @@ struct ColumnRoleTests {
         let lines = try await streamRecords(
             MigrationOptions(documentDefaults: Self.defaults), inputs: [input], to: folder.file("lines"))
         #expect(lines.notes["environmentContradiction"] == nil)
-        // Decoded JSON is treated alike, and a receipt of another environment beside a row changes nothing.
+        // Decoded JSON is treated in the same way. A receipt of another environment in the record changes nothing.
         let receipt = try Self.forged("5300090000001", created: ForgedInstant(2023, 9, 1))
         let beside = folder.file("beside.json")
         try Data(#"{"receipt":"\#(receipt)","reply":{"latest_receipt_info":[\#(Self.row(id))]}}"#.utf8)
@@ -872,7 +872,7 @@ struct ColumnRoleTests {
         """
     }
 
-    @Test("A default does not count for rows beside one with a transaction id of the sandbox, nor in a retry")
+    @Test("A default does not count for rows of a record with a sandbox transaction id, nor in a retry")
     func defaultsBesideSandboxId() async throws {
         let id = "2000000000000401"
         let rows = [Self.row("530001"), Self.row(id)]
@@ -894,7 +894,7 @@ struct ColumnRoleTests {
         }
     }
 
-    @Test("Decoded StoreKit 2 JSON that states no app or environment is of the receipt beside it, as rows are")
+    @Test("Decoded StoreKit 2 JSON without an app or environment gets those of the record's receipt, as rows do")
     func decodedBesideReceipt() async throws {
         let id = "5300090000001"
         let receipt = try Self.forged(id, created: ForgedInstant(2023, 8, 1), isSandbox: true)
@@ -1218,7 +1218,7 @@ struct ColumnRoleTests {
         #expect(defaults.records.migrated == 1)
     }
 
-    @Test("A default is not the app of signed renewal info beside a document of another app, nor in a retry")
+    @Test("A default is not the app of signed renewal info in a record with a document of another app, nor in a retry")
     func renewalInfoBesideAnotherApp() async throws {
         let jws = try Self.sign(Self.sandboxRenewal(of: "2000000000000001", "com.example.orchard.apple"))
         let migration = try Self.migration(

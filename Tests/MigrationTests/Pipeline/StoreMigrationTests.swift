@@ -256,7 +256,7 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
-    @Test("read an input that was missing once it is there, and take it out of the quarantine", arguments: [1, 3])
+    @Test("read an input that was missing when it exists, and remove it from the quarantine", arguments: [1, 3])
     func missingInput(jobs: Int) async throws {
         let folder = try TemporaryFolder()
         let lines = try Self.lines().prefix(9)
@@ -425,7 +425,7 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
-    @Test("name each document by its hash: a reply has the same one in a file, a column and a line with other members")
+    @Test("name each document by its hash: a reply has the same hash in a file, a column and a line with other members")
     func hashes() async throws {
         let folder = try TemporaryFolder()
         let reply = """
@@ -450,7 +450,7 @@ struct StoreMigrationTests {
             #expect(hashes == [Fingerprint(of: Array(reply.utf8))], "\(name)")
             try await store.close()
         }
-        // A receipt has the hash that the kept receipt has; columns beside it that are read as a row have none.
+        // A receipt has the hash of the kept receipt; columns that are read as a row have none.
         let receipt = try Self.receipt("auto-renewable")
         let row = "530009000000001,com.example.orchard.coins,1700000000000"
         let path = try folder.write(

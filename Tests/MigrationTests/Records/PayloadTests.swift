@@ -1043,7 +1043,7 @@ struct PayloadTests {
         }
     }
 
-    @Test("data signed by Apple is read beside the name of any store, and Apple's own stores are Apple's")
+    @Test("data signed by Apple is read with any store's name in the record, and Apple's own stores are Apple's")
     func ownStore() throws {
         #expect(try one("{\"store\":\"PLAY_STORE\",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
         for store in ["APP_STORE", "app_store", "MAC_APP_STORE", "AppleAppStore", "ios"] {

@@ -108,7 +108,7 @@ struct TableDialectTests {
         #expect(whole.originals.count == 3)
     }
 
-    @Test("Other quotes than double ones can be named, in each dialect, and a message says so")
+    @Test("--quote sets other quotes than double ones, in each dialect, and a message names the option")
     func quotes() {
         func options(_ dialect: TableOptions.Dialect? = nil) -> InputOptions {
             InputOptions(table: TableOptions(dialect: dialect, quote: "'"))
@@ -149,7 +149,7 @@ struct TableDialectTests {
 
     @Test("Vertical bars separate the columns of a table that no other delimiter explains, in each dialect")
     func verticalBars() {
-        // As sqlite3 prints rows, and with names that say nothing.
+        // As sqlite3 prints rows, and with column names that are not known.
         #expect(Reading("1|\(a)|x, y\n2|\(b)|z\n").receipts == [a, b])
         #expect(Reading("id|blob|note\n1|\(a)|x\n2|\(b)|\"y|z\"\n").records.last?.carried("note") == .text("y|z"))
         #expect(Reading("\(a)|1\n\(b)|2\n").records.map { $0.carried("column 2") } == [.text("1"), .text("2")])
@@ -227,7 +227,7 @@ struct TableDialectTests {
         #expect(message(ids, options(.mysql))?.contains("dialect csv") == true)
         let stray = "id,receipt,note\n1,\(a),\"open\n2,\(b),x\n3,\(a),\"y\"\n"
         #expect(message(stray, InputOptions())?.contains("3 rows in the table dialect postgresql") == true)
-        // Line feeds in values are none of this.
+        // Line feeds in values do not join rows.
         let note = "id,receipt,note\n1,\(a),\"one\nthree, four, five\nsix, seven, eight\"\n"
         #expect(Reading(note).receipts == [a])
         #expect(Reading("id,receipt\n1,\"\(Made.wrapped(a, at: 64))\"\n").kinds == ["receipt"])

@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 import Testing
 
-@Suite("What signed documents of a record state beside its transactions")
+@Suite("Renewal infos and app transactions of signed documents")
 struct SignedPartsTests {
     private func info(_ id: String?, signed date: Int64?) -> MappedRenewalInfo {
         var info = MappedRenewalInfo()

@@ -3,7 +3,7 @@ import Purchases
 import TestSupport
 import Testing
 
-@Suite("What must be known before an offer is signed")
+@Suite("Checks before an offer is signed")
 struct OfferRequestTests {
     private func other(group: String?) -> JWSTransactionDecodedPayload {
         Samples.period("other", 0, 1, group: group) {
@@ -12,7 +12,7 @@ struct OfferRequestTests {
         }
     }
 
-    @Test("A promotional offer is for customers who bought a subscription of the group, in whatever situation")
+    @Test("A promotional offer is for customers who bought a subscription of the group, in any situation")
     func promotional() {
         func request(_ transactions: [JWSTransactionDecodedPayload]) -> PromotionalRequest {
             Samples.history(transactions).promotionalRequest(group: Samples.group, at: Samples.month(5))
@@ -23,7 +23,7 @@ struct OfferRequestTests {
         #expect(request([]) == .neverSubscribed)
     }
 
-    @Test("A subscription whose group nothing states may be of the group")
+    @Test("A subscription of an unknown group may be of the group")
     func groupUnknown() {
         func request(_ transactions: [JWSTransactionDecodedPayload]) -> PromotionalRequest {
             Samples.history(transactions).promotionalRequest(group: Samples.group, at: Samples.month(5))
@@ -72,12 +72,12 @@ struct OfferRequestTests {
         #expect(answers([:], of: customer) == .due(["10", "20"]))
         #expect(answers(["10": 100, "20": 99], of: customer) == .due(["20"]))
         #expect(answers(["10": 100, "20": 100], of: customer) == .complete)
-        // A purchase that the App Store does not know counts as it is, but not the one that redeems the offer.
+        // A purchase that the App Store does not know counts as it is, unless it redeems the offer.
         #expect(answers(["10": 100], unknown: ["20"], of: customer) == .complete)
         #expect(answers(["20": 100], unknown: ["10"], of: customer) == .notKnown)
         #expect(answers([:], unknown: ["10", "20"], redeeming: nil, of: customer) == .notKnown)
         #expect(answers(["10": 100, "20": 100, "30": 100], of: customer) == .erased)
-        // Unsigned purchases beside signed ones need no answer, except the redeeming one.
+        // If there are signed purchases, unsigned ones need no answer, except the redeeming one.
         let mixed = try self.customer([.receipt, .recordedReply])
         #expect(answers(["10": 100], of: mixed) == .complete)
         #expect(answers(["10": 100], redeeming: "20", of: mixed) == .due(["20"]))

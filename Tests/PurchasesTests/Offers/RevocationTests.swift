@@ -14,7 +14,7 @@ struct RevocationTests {
         return payload
     }
 
-    @Test("The end of an assignment is no refund, whatever its type: an organization paid")
+    @Test("The end of an assignment is not a refund, with any type: an organization paid")
     func assignments() {
         for type in [nil, .refundFull, .familyRevoke, RevocationType(rawValue: "ENDED")] as [RevocationType?] {
             var assigned = payload(1, type)

@@ -10,7 +10,7 @@ struct SubscriptionGroupTests {
             productId: product, subscriptionId: subscription, group: group, isSigned: isSigned)
     }
 
-    @Test("A transaction of the product comes before the catalog, and that before other products of its subscription")
+    @Test("The group is of a transaction, else of the catalog, else of other products of the subscription")
     func order() {
         let statements = [
             statement("month", of: "1", group: "apple"), statement("year", of: "1"), statement("week", of: "1"),

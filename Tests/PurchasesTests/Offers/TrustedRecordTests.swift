@@ -4,7 +4,7 @@ import Purchases
 import TestSupport
 import Testing
 
-@Suite("What unsigned documents add to a reply")
+@Suite("Unsigned documents in a reply")
 struct TrustedRecordTests {
     private static let scope = StoreScope(environment: .production, bundleId: "com.example.app")
 

@@ -91,7 +91,7 @@ struct WinBackAvailabilityTests {
         #expect(history().eligibleWinBackOffers(offers, at: Samples.month(3)).isEmpty)
     }
 
-    @Test("A list of offers for all customers has those of high priority first, and keeps its order else")
+    @Test("A list of offers for all customers has those of high priority first, and otherwise keeps its order")
     func listing() {
         let offers = [
             offer("c"), offer("b") { $0.priority = .high }, offer("a"), offer("d") { $0.priority = .high },

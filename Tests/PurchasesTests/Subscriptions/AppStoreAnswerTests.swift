@@ -14,7 +14,7 @@ struct AppStoreAnswerTests {
         return TransactionFact(payload: payload, legacy: nil, origin: FactOrigin(source: source, signedDate: 1))
     }
 
-    @Test("Signed purchases are asked about first, each by its newest signed transaction, and answered ones not at all")
+    @Test("Signed purchases are queried first, each by its newest signed transaction; answered ones are not queried")
     func unanswered() throws {
         let facts = [
             fact("10", of: "10", .receipt), fact("12", of: "10", .receipt), fact("14", of: "10", .recordedReply),

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The newest app receipt of a customer")
 struct NewestReceiptTests {
-    @Test("A stored receipt takes the place of a submitted one only if it was signed later")
+    @Test("A stored receipt replaces a submitted one only if it was signed later")
     func newer() throws {
         let payload = JWSTransactionDecodedPayload {
             $0.transactionId = "10"

@@ -19,7 +19,7 @@ struct PurchaseDateTests {
         return dates
     }
 
-    @Test("An old unknown purchase is harmless beside one that the App Store confirms, unless it may be running")
+    @Test("An old unknown purchase is harmless if the App Store confirms another one, unless it may be running")
     func unknown() {
         let now = Self.now
         let found = dates(

@@ -516,7 +516,7 @@ struct CopyTests {
         }
     }
 
-    @Test("What a row states about the line item does not make a signed period a copy of a refunded one")
+    @Test("The line item of a row does not make a signed period a copy of a refunded one")
     func recordedLineItem() throws {
         let refunded = period("2", at: 2, revoked: Self.refund)
         let without = period("3", at: 1) { $0.webOrderLineItemId = nil }

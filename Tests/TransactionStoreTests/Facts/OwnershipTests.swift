@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 import TransactionStoreConformance
 
-/// Which documents decide whose a purchase is, and what follows from it.
+/// The documents that decide the ownership of a purchase, and the consequences.
 @Suite("Ownership of a purchase")
 struct OwnershipTests {
     private static let group = "20456789"
@@ -33,7 +33,7 @@ struct OwnershipTests {
         }
     }
 
-    /// Whether another trial is possible long after the end, whatever the order of the documents.
+    /// Whether another trial is possible long after the end, in any order of the documents.
     @inline(never)
     private func eligibility(_ facts: TransactionFact...) throws -> OfferVerdict.Eligibility {
         var found: Set<OfferVerdict.Eligibility> = []
@@ -72,7 +72,7 @@ struct OwnershipTests {
         #expect(try eligibility(period, row) == .notEligible)
     }
 
-    @Test("A row's Family Sharing takes no period out of a subscription that a signed document states as bought")
+    @Test("A row's Family Sharing removes no period from a subscription that a signed document states as bought")
     func rowAboutAnotherPeriod() throws {
         let paid = period("2", from: 30)
         let row = period("1", from: 0, isTrial: true, .familyShared, .recordedReply, at: 150)

@@ -28,7 +28,7 @@ struct ReceiptFactTests {
         #expect(set.appTransaction?.payload.originalApplicationVersion == "1")
     }
 
-    @Test("What a receipt states has the hash of the receipt that is kept, computed once")
+    @Test("The facts of a receipt have the hash of the kept receipt, which is computed once")
     func hash() throws {
         let receipt = FactSupport.receipt([FactSupport.purchase()])
         let set = try #require(FactSet(receipt, bytes: bytes))
@@ -36,7 +36,7 @@ struct ReceiptFactTests {
         #expect(set.receipt?.hash == hash && set.receipt?.digest == hash.description)
         #expect(set.transactions.map(\.origin.document) == [hash])
         #expect(set.appTransaction?.origin.document == hash)
-        // The hash of the caller is taken, not checked.
+        // The hash of the caller is used, not checked.
         let given = Fingerprint(of: [9])
         let known = try #require(FactSet(receipt.map { LegacyReceipt.app($0) }, bytes: bytes, hash: given))
         #expect(known.receipt?.hash == given && known.transactions.map(\.origin.document) == [given])

@@ -185,12 +185,12 @@ struct RecordedFactTests {
         let received = [FactSet](
             notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [])
         #expect(received.first?.transactions.first?.origin.source == .notificationV1)
-        // That of its JSON without white space, as for a stored one.
+        // The hash of its JSON without white space, as for a stored reply.
         #expect(
             received.first?.transactions.first?.origin.document == Fingerprint(of: JSONValue.object(object).json))
     }
 
-    @Test("What a reply states has the hash of the reply")
+    @Test("The facts of a reply have the hash of the reply")
     func hash() throws {
         let hash = Fingerprint(of: [1])
         let sets = [FactSet](

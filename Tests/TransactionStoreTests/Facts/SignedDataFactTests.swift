@@ -61,7 +61,7 @@ import TransactionStoreConformance
         #expect(undated.transactions.first?.origin.signedDate == 5_000)
     }
 
-    @Test("What a notification contains has the hash of its signedPayload")
+    @Test("The facts of a notification have the hash of its signedPayload")
     func notificationHash() throws {
         let (outer, inner) = (Fingerprint(of: [1]), Fingerprint(of: [2]))
         let content = ResponseBodyV2DecodedPayload {
@@ -79,7 +79,7 @@ import TransactionStoreConformance
         #expect(set.transactions.map(\.origin.document) == [outer])
     }
 
-    @Test("A spool keeps the hash of a document with what it states")
+    @Test("A spool keeps the hash of a document with its facts")
     func spooledHash() throws {
         let hash = Fingerprint(of: [1])
         let encoded = try EncodedFactSet(FactSupport.answer(hash, signedAt: 1))

@@ -143,7 +143,7 @@ struct PostgreSQLMigrationTests {
         }
     }
 
-    @Test("What an older program that is still connected writes has no hash of an earlier document")
+    @Test("Rows of an older program that is still connected have no hash of an earlier document")
     func writtenWithoutHash() async throws {
         try await TestSchema.with { schema in
             let store = try await schema.open()
