@@ -83,9 +83,10 @@ extension PostgreSQLTransactionStore: StoreRetention {
     /// receipts, the pages become smaller.
     /// - Parameters:
     ///   - statement: its parameters are the key after which the page begins, the size of the page, and then `more`.
+    ///   - more: further parameters of the statement.
     ///   - first: the key before all others.
     ///   - next: reads the last key of a page.
-    ///   - body: gets the number that the statement returns for a page, and returns whether to go on.
+    ///   - body: gets the number that the statement returns for a page, and returns whether to continue.
     private func forEachPage(
         of statement: Statement, _ more: [Parameter] = [], after first: Parameter,
         next: @escaping @Sendable (ResultRows) throws -> Parameter, _ body: (Int64) -> Bool

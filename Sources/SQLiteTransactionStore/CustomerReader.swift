@@ -90,6 +90,7 @@ extension SQLiteTransactionStore {
         """
 
     /// - Parameters:
+    ///   - row: a row of a query.
     ///   - first: the first of three columns: kind, source, signing date.
     ///   - document: the column with the hash of the document; nil if there is none.
     private static func row(_ row: SQLRow, _ first: Int32 = 0, _ document: Int32? = nil) -> CustomerAssembler.Row {

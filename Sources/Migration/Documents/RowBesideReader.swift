@@ -73,8 +73,8 @@ struct RowBesideReader: Sendable {
         }
     }
 
-    /// Whether to read a row whose purchase no document states. Counts a row that is not read.
-    /// - Parameter subscriptions: those that the documents state.
+    /// Whether to read a row whose purchase no document states. Counts a row that is not read. A row is not read if it may be a
+    /// period of a stated subscription.
     private func isRead(
         _ row: RowBeside, beside subscriptions: StatedSubscriptions, _ counts: inout BatchCounts
     ) -> Bool {

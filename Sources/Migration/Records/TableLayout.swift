@@ -102,8 +102,8 @@ struct TableDetector {
             layout: table.layout, headerLength: named.length + table.headerLength, headerRows: 1 + table.headerRows)
     }
 
-    /// The sample of the dialect and the delimiter that fit best; nil if the first row does not end.
-    /// - Parameter delimiter: the one that the caller or the input states; nil to detect it.
+    /// The sample of the dialect and the delimiter that fit best; nil if the first row does not end. Detects the delimiter if
+    /// `delimiter` is nil.
     private func sample(_ head: Bytes, isWhole: Bool, delimiter: UInt8?, isCertain: Bool) -> Sample? {
         if let delimiter { return sample(head, isWhole: isWhole, delimiters: [delimiter]) }
         guard let usual = sample(head, isWhole: isWhole, delimiters: [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09])

@@ -76,8 +76,7 @@ final class ResultRows {
         StoreScope(environment: .init(rawValue: try text(row, column)), bundleId: try text(row, column + 1))
     }
 
-    /// Kind, source and signing date in three columns.
-    /// - Parameter document: the column with the hash of the document; nil if there is none.
+    /// Kind, source and signing date in three columns, and the hash of the document if it has a column.
     func head(_ row: Int, _ column: Int, document: Int? = nil) throws -> CustomerAssembler.Row {
         CustomerAssembler.Row(
             kind: Int64(try integer(row, column, as: Int16.self)),

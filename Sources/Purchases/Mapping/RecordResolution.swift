@@ -6,6 +6,7 @@ extension ReceiptMapper {
     /// Resolves the statements of one record's documents, as ``Customer`` resolves those of a store: one transaction
     /// for each element of `purchases`, in that order.
     /// - Parameters:
+    ///   - statements: those of all documents of the record.
     ///   - purchases: for each purchase, the indices of its statements in `statements`.
     ///   - rowDate: the date of the unsigned document, as a store files it; nil if the record has no signed document.
     func resolve(
@@ -86,6 +87,9 @@ extension StoredTransaction {
 extension MappedTransaction {
     /// - Parameters:
     ///   - transaction: already joined; this adds the conclusions to it.
+    ///   - places: the indices of its statements.
+    ///   - statements: those of all documents of the record.
+    ///   - catalog: the product data; nil if there is none.
     ///   - type: the type that signed documents state about other transactions of the purchase.
     fileprivate init(
         _ transaction: inout StoredTransaction, _ places: ByKind<Int>, _ statements: [PurchaseStatement],

@@ -43,6 +43,7 @@ package struct PurchaseDates: Sendable {
     /// - Parameters:
     ///   - ids: the purchases that the App Store does not know.
     ///   - count: the number of all purchases of the customer.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     package func unknown(_ ids: [String], of count: Int, at now: Int64) -> Unknown {
         guard ids.count == count || ids.contains(where: { mayRun($0, at: now) }) else { return .harmless }
         return ids.contains { isNew($0, at: now) } ? .maybeTooNew : .notKnown

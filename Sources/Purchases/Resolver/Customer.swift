@@ -199,7 +199,7 @@ extension Customer {
         }[transactionId]
     }
 
-    /// - Parameter payload: the part of a transaction that counts; nil if it does not count.
+    /// The terms by transaction id. `payload` returns the part of a transaction that counts; nil if it does not count.
     private func nonRenewingTerms(
         _ catalog: ProductCatalog, _ payload: (StoredTransaction) -> JWSTransactionDecodedPayload?
     ) -> [String: NonRenewingTerm] {

@@ -59,7 +59,8 @@ extension StoredTransaction {
     /// Transactions that only unsigned documents state are listed for callers that trust these documents like Apple's.
     /// - Parameters:
     ///   - newestList: the date of the newest app receipt, as in ``isFinishedConsumable(newestList:catalog:)``.
-    ///   - trustsRecorded: whether unsigned documents are trusted like Apple.
+    ///   - catalog: the product data; nil if there is none.
+    ///   - trustsRecorded: whether unsigned documents are trusted like Apple's.
     package func isListed(newestList: Int64?, catalog: ProductCatalog?, trustsRecorded: Bool) -> Bool {
         guard isSigned || trustsRecorded else { return false }
         return !isFinishedConsumable(newestList: newestList, catalog: catalog)
@@ -68,7 +69,7 @@ extension StoredTransaction {
 
 extension Customer {
     /// The renewal infos that count: signed ones, and recorded ones if a signed transaction of their subscription is known.
-    /// - Parameter trustsRecorded: whether unsigned documents are trusted like Apple. Then all count.
+    /// - Parameter trustsRecorded: whether unsigned documents are trusted like Apple's. Then all count.
     package func countingRenewalInfos(trustsRecorded: Bool) -> [StoredRenewalInfo] {
         guard !trustsRecorded, renewalInfos.contains(where: { !$0.isSigned }) else { return renewalInfos }
         let signed = Set(transactions.filter(\.isSigned).compactMap(\.purchaseId))

@@ -6,8 +6,8 @@ internal import AppStoreModels
 /// ownership has that meaning anyway. Another value in a wrong or forged row would hide a used trial from the offers. Or it would
 /// keep a copy of a refunded purchase granted.
 enum OwnershipOrder {
-    /// The ownership that an unsigned document adds to a transaction; nil for none.
-    /// - Parameter isSigned: whether a signed document states the transaction.
+    /// The ownership that an unsigned document adds to a transaction; nil for none. `isSigned` is true if a signed document
+    /// states the transaction.
     static func added(by recorded: InAppOwnershipType?, isSigned: Bool) -> InAppOwnershipType? {
         !isSigned || recorded == .purchased ? recorded : nil
     }

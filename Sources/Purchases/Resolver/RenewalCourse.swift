@@ -38,7 +38,7 @@ package struct RenewalCourse: Sendable {
     }
 
     /// The last known status of a price increase of a subscription; nil if there was none.
-    /// - Parameter newestFirst: all changes of each transaction, those of the newest transaction first.
+    /// - Parameter transactions: all changes of each transaction, those of the newest transaction first.
     package static func priceIncrease(newestFirst transactions: [[RenewalChange]]) -> PriceIncreaseStatus? {
         transactions.lazy.compactMap { $0.compactMap(\.priceIncrease).last }.first
     }

@@ -53,7 +53,7 @@ package enum UpgradeRule {
         /// Tells the transactions of the period from those of other periods.
         fileprivate let candidate: PurchaseCopies.Candidate?
 
-        /// - Parameter lineItem: the `webOrderLineItemId` that counts.
+        /// `lineItem` is the `webOrderLineItemId` that counts.
         /// - Returns: nil unless the payload is a dated transaction of an auto-renewable subscription.
         init?(
             _ payload: borrowing JWSTransactionDecodedPayload, lineItem: String?, cancellationDate: Int64?,

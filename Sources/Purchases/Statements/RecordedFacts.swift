@@ -14,14 +14,17 @@ extension [FactSet] {
     /// decimal number. It also leaves out renewal information that fits none or several of the document's scopes. It
     /// leaves out an app transaction that has neither the date nor the version of the first download. It can be empty.
     /// - Parameters:
-    ///   - mapping: what the document states.
+    ///   - mapping: the statements of the document.
     ///   - importedAt: the date of the import, in milliseconds since 1970-01-01T00:00:00Z.
-    ///   - userId: the caller's user whose document it is, if that is known.
+    ///   - userId: the caller's user to whom the document belongs, if known.
     public init(recorded mapping: RecordedMapping, importedAt: Int64 = .max, userId: String? = nil) {
         self.init(recorded: mapping, importedAt: importedAt, userId: userId, document: nil)
     }
 
     /// - Parameters:
+    ///   - mapping: the statements of the document.
+    ///   - importedAt: the date of the import, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - userId: the caller's user to whom the document belongs, if known.
     ///   - document: the hash of the document (`FactOrigin.document`).
     ///   - rows: for StoreKit 2 transactions, the hash of the document of each. Empty if all are from one document.
     package init(
@@ -34,11 +37,13 @@ extension [FactSet] {
     }
 
     /// - Parameters:
+    ///   - mapping: the statements of the document.
     ///   - wasReceived: whether it is a notification that came with the app's secret, and not a stored one.
     ///   - notBefore: the earliest possible date of the document, in milliseconds since 1970-01-01T00:00:00Z: that of a
     ///     change that it states or of a receipt that it embeds.
-    ///   - userId: the caller's user whose document it is, if that is known.
-    ///   - hash: that of the document.
+    ///   - importedAt: the date of the import, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - userId: the caller's user to whom the document belongs, if known.
+    ///   - hash: the hash of the document.
     ///   - rows: the hash of the document of each transaction.
     init(
         recorded mapping: RecordedMapping, wasReceived: Bool, notBefore: Int64?, importedAt: Int64, userId: String?,
@@ -131,7 +136,7 @@ private struct RecordedDocument {
         return parts.count - 1
     }
 
-    /// - Parameter document: the hash of the document of the statement.
+    /// Adds a statement of the document with this hash.
     mutating func add(_ statement: PurchaseStatement, _ document: Fingerprint?) {
         let payload = statement.payload
         guard payload.hasDecimalIds,

@@ -28,7 +28,7 @@ extension FactSet {
             in: nil)
     }
 
-    /// - Parameter document: the hash of the JWS that contains the data; nil if each is a document of its own.
+    /// `document` is the hash of the JWS that contains the data; nil if each is a document of its own.
     private init(
         scope: StoreScope, source: FactSource, _ transactions: [Verified<JWSTransactionDecodedPayload>],
         _ renewalInfos: [Verified<JWSRenewalInfoDecodedPayload>], _ appTransaction: Verified<AppTransaction>?,

@@ -125,7 +125,7 @@ public struct KnownReceipt: Hashable, Sendable {
     /// The SHA-256 of the bytes, if the caller had computed it.
     private let knownHash: Fingerprint?
 
-    /// - Parameter hash: the SHA-256 of the bytes; nil to compute it when it is needed.
+    /// Computes the SHA-256 of the bytes when it is needed, if `hash` is nil.
     package init(form: Form, bytes: [UInt8], signedDate: Int64, hash: Fingerprint? = nil) {
         self.form = form
         self.bytes = bytes

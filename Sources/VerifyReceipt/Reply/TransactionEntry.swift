@@ -97,7 +97,7 @@ extension TransactionEntry {
 // MARK: - From resolved purchases
 
 extension TransactionEntry {
-    /// - Parameter trustsRecorded: whether cancellations count that only unsigned documents state.
+    /// With `trustsRecorded`, cancellations that only unsigned documents state count too.
     init(_ stored: borrowing StoredTransaction, trustsRecorded: Bool = false) {
         self.init(stored.payload, trustsRecorded ? stored.trustedLegacy : stored.completeLegacy)
     }
