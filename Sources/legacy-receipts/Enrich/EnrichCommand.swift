@@ -175,7 +175,7 @@ struct EnrichCommand: AsyncParsableCommand {
                         receiptColumns: column, userColumn: userColumn, carriedColumns: Set(carry)))
             }
         let outcome = try await Interruption.running(
-            ifEnded: "Interrupted. What was answered is stored. Run the same command to go on."
+            ifEnded: "Interrupted. All answers are stored. Run the same command to continue."
         ) { [store, isDryRun] in
             try await StoreOpener.withExisting(store.url) {
                 try await run.run($0, bareIds: bareIds, customers: ids == nil, isDryRun: isDryRun)

@@ -7,11 +7,11 @@ struct LedgerCommand: AsyncParsableCommand {
         abstract: "Read what to deliver and what to revoke.",
         discussion: """
             The store keeps an ordered ledger of the events of each transaction: started or renewed (once per transaction \
-            id), refunded, revoked (Family Sharing ended), upgraded, reinstated, termMoved (of a non-renewing \
-            subscription), seatUnclaimed (of a subscription with seats), and what notifications, renewal information and \
-            time ('ledger sweep') state: gracePeriodEntered, billingFailed, gracePeriodExpired, billingRecovered, expired, \
-            priceIncreasePending, priceIncreaseAccepted, consumptionRequested. A consumer reads the entries after its \
-            position, processes them, and acknowledges them.
+            id), refunded, revoked (Family Sharing or an assignment ended), upgraded, reinstated, termMoved (of a \
+            non-renewing subscription), seatUnclaimed (of a subscription with seats). Notifications, renewal information \
+            and time ('ledger sweep') add gracePeriodEntered, billingFailed, gracePeriodExpired, billingRecovered, \
+            expired, priceIncreasePending, priceIncreaseAccepted, consumptionRequested. A consumer reads the entries \
+            after its position, processes them, and acknowledges them.
 
             EXAMPLES:
               legacy-receipts ledger read --store sqlite:purchases.sqlite \\

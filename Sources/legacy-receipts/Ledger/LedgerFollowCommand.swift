@@ -15,7 +15,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
             standard input. If COMMAND exits with 0, the batch is acknowledged. Otherwise the same batch is tried again \
             after 1, 2, 4, … at most 60 seconds. 'ledger acknowledge' skips a batch that never succeeds.
 
-            One process at a time follows as a consumer. It holds a lease in the store and renews it. A second process \
+            One process at a time follows as a consumer. It has a lease in the store and renews it. A second process \
             ends with an error that names the first. After a process was killed, the next one waits until the lease \
             expires (--lease-seconds). A process that cannot renew its lease ends COMMAND before the lease expires, \
             acknowledges nothing, and waits until it has the lease again.

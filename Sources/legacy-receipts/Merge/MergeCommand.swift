@@ -15,16 +15,16 @@ struct MergeCommand: AsyncParsableCommand {
             once, the newest document of each kind. So any order and grouping of merges gives the same exports, and a \
             merge that runs again changes nothing.
 
-            The stores are only read; the one of --into is made if it is missing. Its ledger gets entries for what changed in \
-            it, as for any document that comes later. The ledgers of the stores, their consumers, and the positions of \
+            The source stores are only read. The store of --into is created if it is missing. Its ledger gets entries for \
+            the changes, as for any later document. The ledgers of the sources, their consumers, and the positions of \
             migrations are not merged.
 
-            After an interruption, run the same command again: it reads the stores from the beginning, and what was merged \
+            After an interruption, run the same command again: it reads the stores from the beginning, and merged data \
             changes nothing. Progress goes to standard error. If something wrote to a store during the merge, merge it again.
 
             EXIT STATUS:
               0  everything is merged
-              2  usage, input or output error; what was merged stays
+              2  usage, input or output error; merged data is kept
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; as above
 
             EXAMPLES:

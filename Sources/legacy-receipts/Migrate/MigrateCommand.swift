@@ -13,18 +13,18 @@ struct MigrateCommand: AsyncParsableCommand {
         abstract: "Turn stored receipts into modern transactions.",
         discussion: """
             Reads app receipts, iOS 6 receipts, recorded verifyReceipt replies, notifications of both versions, and \
-            StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API) from files, folders, \
-            databases or standard input, also compressed with gzip, bzip2 or zstd, and merges them in a store: each \
-            transaction once, together with your user ids, and each record that cannot be migrated, with the reason and \
-            its original bytes. The output folder then contains:
+            StoreKit 2 data (signed as JWS, decoded, or in answers of the App Store Server API). The input is files, \
+            folders, databases or standard input, also compressed with gzip, bzip2 or zstd. The store contains each \
+            transaction once, with your user ids. It also contains each record that cannot be migrated, with the reason \
+            and its original bytes. The output folder then contains:
 
               purchases.sqlite  the store, for serve, export, enrich, customer
               summary.json      the counts, and the handling of each column and
                                 member
               report.html       a page with the numbers of the store
 
-            With --into, the store is elsewhere, a PostgreSQL database for example, and --summary and --html name the \
-            other files. A record may hold any number of documents; all of them are read.
+            With --into, the store is elsewhere, for example a PostgreSQL database, and --summary and --html name the \
+            other files. A record may contain any number of documents; all of them are read.
 
             Run the same command again after an interruption: it continues where it stopped.
 
@@ -130,7 +130,7 @@ struct MigrateCommand: AsyncParsableCommand {
             valueName: "file"), completion: .file())
     var catalog: [String] = []
 
-    @Option(help: ArgumentHelp("Batches of records worked on at once (default: the number of cores).", valueName: "n"))
+    @Option(help: ArgumentHelp("Batches of records processed at once (default: the number of cores).", valueName: "n"))
     var jobs: Int?
 
     @Option(
@@ -424,7 +424,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func advice(for error: MigrationError) -> String {
         switch error.code {
-        case .inputChanged: " To read everything again, add --start-over; what is stored stays."
+        case .inputChanged: " To read everything again, add --start-over; stored data is kept."
         case .store: " Repair it. \(resumption)"
         default: ""
         }

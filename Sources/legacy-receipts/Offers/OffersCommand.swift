@@ -12,8 +12,8 @@ struct OffersCommand: AsyncParsableCommand {
         commandName: "offers",
         abstract: "List the customers who are eligible for an offer.",
         discussion: """
-            Reads the purchases of an app from a store and prints CSV, ordered by customer: who is eligible for which \
-            offer, from when, until when, and why. Missing data is not guessed: an unknown price, subscription group \
+            Reads the purchases of an app from a store and prints CSV, ordered by customer: the eligibility for each \
+            offer, its start and end, and the reason. Missing data is not guessed: an unknown price, subscription group \
             or renewal makes the answer "unknown". The status of an entitlement is "unknown" without the \
             type of the product, or the duration of a non-renewing subscription; a catalog states both. Months are \
             calendar months in US Pacific time.
@@ -23,8 +23,8 @@ struct OffersCommand: AsyncParsableCommand {
               win-back      win-back offers, with rules from options, a file, or a catalog
               promotional   customers for promotional offers, by group: those who turned
                             auto-renewal off, are in billing retry, or lapsed
-              entitlement   no offer: what each customer has: subscriptions by group,
-                            non-renewing subscriptions, and non-consumables
+              entitlement   no offer: the purchases of each customer: subscriptions by
+                            group, non-renewing subscriptions, and non-consumables
 
             Example of a file with win-back offers:
               version: 1

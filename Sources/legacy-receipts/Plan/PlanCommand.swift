@@ -13,8 +13,8 @@ struct PlanCommand: AsyncParsableCommand {
 
               - how each column or member would be read, and why
               - how many records of the sample would be migrated, by kind
-              - what would be quarantined: each reason with one example
-              - what would not be read or not be kept
+              - the reasons of records that would be quarantined, each with an example
+              - the data that would not be read or not be kept
               - the expected number of records, time and disk space
               - the migrate command to run
 
