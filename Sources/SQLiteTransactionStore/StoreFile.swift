@@ -76,8 +76,8 @@ final class StoreFile: Sendable {
         return isClosed ? Self.closed : TransactionStoreError(error)
     }
 
-    private static func unavailable(_ what: String, _ path: String) -> TransactionStoreError {
-        TransactionStoreError(.unavailable, "\(what): \(path)")
+    private static func unavailable(_ problem: String, _ path: String) -> TransactionStoreError {
+        TransactionStoreError(.unavailable, "\(problem): \(path)")
     }
 
     private static func gone(_ path: String) -> TransactionStoreError {

@@ -8,26 +8,26 @@ struct BrokenExpectation: Error, CustomStringConvertible {
 }
 
 func expect(
-    _ holds: Bool, _ what: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
+    _ isTrue: Bool, _ detail: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
 ) throws {
-    guard !holds else { return }
-    throw BrokenExpectation(message: message("the expectation does not hold", what()), file: file, line: line)
+    guard !isTrue else { return }
+    throw BrokenExpectation(message: message("the expectation is false", detail()), file: file, line: line)
 }
 
 func expect<Value: Equatable>(
-    _ found: Value, equals expected: Value, _ what: @autoclosure () -> String = "", file: String = #fileID,
+    _ found: Value, equals expected: Value, _ detail: @autoclosure () -> String = "", file: String = #fileID,
     line: Int = #line
 ) throws {
     guard found != expected else { return }
     let text = "found \(shortened(found)), expected \(shortened(expected))"
-    throw BrokenExpectation(message: message(text, what()), file: file, line: line)
+    throw BrokenExpectation(message: message(text, detail()), file: file, line: line)
 }
 
 func require<Value>(
-    _ value: Value?, _ what: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
+    _ value: Value?, _ detail: @autoclosure () -> String = "", file: String = #fileID, line: Int = #line
 ) throws -> Value {
     if let value { return value }
-    throw BrokenExpectation(message: message("nothing was found", what()), file: file, line: line)
+    throw BrokenExpectation(message: message("nothing was found", detail()), file: file, line: line)
 }
 
 /// Runs `body` with all numbers at the same time, and returns the results in any order.
@@ -41,7 +41,7 @@ func concurrently<Value: Sendable>(
     }
 }
 
-private func message(_ text: String, _ what: String) -> String { what.isEmpty ? text : "\(text): \(what)" }
+private func message(_ text: String, _ detail: String) -> String { detail.isEmpty ? text : "\(text): \(detail)" }
 
 /// The description of a customer with thousands of transactions would fill pages.
 private func shortened(_ value: some Any) -> String {

@@ -22,12 +22,12 @@ public enum StoreConformance {
 
     /// Checks that a call throws an error of a store with this code.
     static func expectError(
-        _ code: TransactionStoreError.Code, _ what: String = "", file: String = #fileID, line: Int = #line,
+        _ code: TransactionStoreError.Code, _ detail: String = "", file: String = #fileID, line: Int = #line,
         _ body: () async throws -> Void
     ) async throws {
         var found: TransactionStoreError.Code?
         do { try await body() } catch { found = (error as? TransactionStoreError)?.code }
-        try expect(found, equals: code, what, file: file, line: line)
+        try expect(found, equals: code, detail, file: file, line: line)
     }
 }
 

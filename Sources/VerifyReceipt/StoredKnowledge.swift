@@ -55,8 +55,8 @@ extension VerifyReceiptEndpoint {
         if !(customer?.hasTakenIn(facts) ?? false), isLearned(facts) {
             let known = customer?.newestTransactionReceipt?.signedDate ?? .min
             let keepsKnown = facts.receipt.map { known >= $0.signedDate } ?? true
-            let news = keepsKnown ? facts.withoutReceipt : facts
-            _ = try await learn(news, exchange)
+            let newFacts = keepsKnown ? facts.withoutReceipt : facts
+            _ = try await learn(newFacts, exchange)
         }
         return customer
     }

@@ -44,14 +44,14 @@ struct PropertyListReader {
     }
 
     /// Moves past the next occurrence of `text`.
-    private mutating func skip(past text: StaticString, _ what: String) throws(ReceiptError) {
+    private mutating func skip(past text: StaticString, _ part: String) throws(ReceiptError) {
         let start = offset
         while offset < bytes.count {
             if accept(text) { return }
             offset += 1
         }
         offset = start
-        throw malformed("\(what) does not end")
+        throw malformed("\(part) does not end")
     }
 
     private mutating func skipSpace() {

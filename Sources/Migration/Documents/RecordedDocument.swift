@@ -12,7 +12,7 @@ struct RecordedDocument {
     var owned: [(payload: JWSTransactionDecodedPayload, document: InputDocument)] = []
     /// Whether it consists of the columns beside another document.
     var isRowBeside = false
-    /// Whether its app or its environment is that of a verified document beside it.
+    /// Whether its app or its environment is that of a verified document in the same record.
     private(set) var isCompletedBeside = false
     /// Whether its app or its environment is unknown, and other documents of the record decide whether a default counts for it.
     var isIncomplete = false
@@ -49,7 +49,7 @@ struct RecordedDocument {
     }
 
     /// Replaces the content by the same content with an app and an environment.
-    /// - Parameter isCompletedBeside: whether one of them is that of a verified document beside it.
+    /// `isCompletedBeside` states whether one of them is that of a verified document in the same record.
     mutating func complete(_ completed: RecordedMapping, isCompletedBeside: Bool) {
         let date = mapping.asOf?.date
         mapping = completed

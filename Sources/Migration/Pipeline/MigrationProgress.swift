@@ -247,11 +247,11 @@ struct MigrationPosition {
 
     private static let others = "its records or its columns have changed"
 
-    private func changed(_ input: String?, _ what: String) -> MigrationError {
+    private func changed(_ input: String?, _ change: String) -> MigrationError {
         let name = input.map { "The input \($0)" } ?? "The input"
         return MigrationError(
             .inputChanged, path: input ?? "",
-            "\(name) has changed since its first \(skipped) records were migrated: \(what).")
+            "\(name) has changed since its first \(skipped) records were migrated: \(change).")
     }
 }
 

@@ -93,10 +93,10 @@ extension StoredTransaction {
             payload.takeOffer(of: facts[place].payload, legacy, &sources)
         }
 
-        let news = Self.recordedCancellation(places, facts)
+        let reported = Self.recordedCancellation(places, facts)
         let cancellation = Cancellation(
             places, facts, receipt: receipt, recorded: recorded,
-            notified: news?.source == .notificationV1 ? news : nil)
+            notified: reported?.source == .notificationV1 ? reported : nil)
         cancellation.apply(to: &payload, &sources)
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
@@ -109,9 +109,9 @@ extension StoredTransaction {
         self.init(
             payload: payload, legacy: legacy,
             origins: places.map { facts[$0].origin },
-            recordedCancellation: cancellation.date == nil ? news : nil,
+            recordedCancellation: cancellation.date == nil ? reported : nil,
             explainsCancellation: cancellation.isExplained, sources: sources)
-        if news?.source == .notificationV1 {
+        if reported?.source == .notificationV1 {
             cancellationNotifiedAt = places.recorded.map { facts[$0].origin.signedDate }
         }
     }

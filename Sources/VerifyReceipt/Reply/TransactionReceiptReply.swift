@@ -80,7 +80,7 @@ struct TransactionReceiptReply {
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 
-    /// The stored receipt, if it takes the place of the submitted one; else nil.
+    /// The stored receipt, if it replaces the submitted one; else nil.
     private func newestReceipt(_ entry: TransactionEntry, _ document: TransactionReceipt?) -> KnownReceipt? {
         guard let document,
             TransactionEntry(document).period.isLatestReceipt(

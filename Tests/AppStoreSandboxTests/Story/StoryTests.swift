@@ -168,8 +168,8 @@ struct StoryTests {
         }
     }
 
-    @Test("Without notifications and without asking, the old receipt gets the old truth")
-    func unheard() async throws {
+    @Test("Without notifications and queries, the reply to the old receipt stays the same")
+    func withoutNotifications() async throws {
         try await playing { sandbox, _, server in
             let bought = try await sandbox.buy(Sold.basic)
             let receipt = try #require(try await sandbox.call("GET", "customers/ada/receipt")["receipt-data"]?.string)

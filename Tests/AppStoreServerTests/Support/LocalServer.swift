@@ -19,33 +19,33 @@ final class LocalServer: Sendable {
     }
 
     private let channel: any Channel
-    private let heard: ReceivedRequests
+    private let recorded: ReceivedRequests
     let port: Int
 
     /// Starts on a free port; it does these in turn, and the last one from then on.
     static func start(_ behaviors: [Behavior]) async throws -> LocalServer {
-        let heard = ReceivedRequests()
+        let recorded = ReceivedRequests()
         let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Handler(heard: heard, behaviors: behaviors))
+                    try channel.pipeline.syncOperations.addHandler(Handler(recorded: recorded, behaviors: behaviors))
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
-        return LocalServer(channel, heard)
+        return LocalServer(channel, recorded)
     }
 
-    private init(_ channel: any Channel, _ heard: ReceivedRequests) {
+    private init(_ channel: any Channel, _ recorded: ReceivedRequests) {
         self.channel = channel
-        self.heard = heard
+        self.recorded = recorded
         port = channel.localAddress?.port ?? 0
     }
 
     var baseURL: String { "http://127.0.0.1:\(port)" }
 
     /// Every request as it came: head and body.
-    var requests: [String] { heard.all }
+    var requests: [String] { recorded.all }
 
     func stop() async {
         try? await channel.close().get()
@@ -73,19 +73,19 @@ private final class Handler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private let heard: ReceivedRequests
+    private let recorded: ReceivedRequests
     private let behaviors: [LocalServer.Behavior]
     private var received = ""
 
-    init(heard: ReceivedRequests, behaviors: [LocalServer.Behavior]) {
-        self.heard = heard
+    init(recorded: ReceivedRequests, behaviors: [LocalServer.Behavior]) {
+        self.recorded = recorded
         self.behaviors = behaviors
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         received += String(buffer: unwrapInboundIn(data))
         while let request = takeRequest() {
-            let number = heard.add(request)
+            let number = recorded.add(request)
             switch behaviors[min(number, behaviors.count) - 1] {
             case .send(let text): write(text, context)
             case .sendAndClose(let text):

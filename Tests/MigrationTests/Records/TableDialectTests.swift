@@ -157,7 +157,7 @@ struct TableDialectTests {
         #expect(Reading("id|receipt|note\n1|\(a)|x\n2|\(b)\n").kinds == ["receipt", "columnCount"])
         #expect(Reading("id|mine\n1|\(a)\n", options: options(column: "mine")).receipts == [a])
         #expect(Reading("1|\(a)\n", options: options(hasHeader: false, column: "column 2")).receipts == [a])
-        // Backslashes are of MySQL, as in a comma-separated table, or of PostgreSQL.
+        // Backslash escapes of MySQL, as in a comma-separated table, or of PostgreSQL.
         let escaped = Reading("id|receipt\n\"u\\\"1\"|\(a)\n")
         #expect(escaped.receipts == [a] && escaped.records[0].carried("id") == .text("u\"1"))
         let copy = Reading("x\\|y|\(a)\n\\N|\(b)\n\\.\n", options: options(.postgresql, hasHeader: false))

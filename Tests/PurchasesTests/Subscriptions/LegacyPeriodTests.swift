@@ -151,7 +151,7 @@ struct LegacyPeriodTests {
     }
 
     @Test("A period has changed since its receipt if it has another cancellation or another end")
-    func news() {
+    func changes() {
         let document = period("1", 0, 30)
         #expect(!period("1", 0, 30, isUpgraded: true).hasChanged(since: document))
         #expect(period("1", 0, 31).hasChanged(since: document))

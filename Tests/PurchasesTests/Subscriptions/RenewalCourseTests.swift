@@ -31,7 +31,7 @@ struct RenewalCourseTests {
     }
 
     @Test("Each change of a period comes once, and none after a later one")
-    func news() {
+    func newChanges() {
         let failed = course(.billingFailed)
         #expect(!failed.isNew(.billingFailed) && !failed.isNew(.gracePeriodEntered))
         #expect(!failed.isNew(.gracePeriodExpired) && !failed.isNew(.billingRecovered))

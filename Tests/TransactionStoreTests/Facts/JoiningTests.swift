@@ -134,46 +134,47 @@ struct JoiningTests {
     }
 
     @Test func aRecordedCancellationNewerThanSignedDataIsReportedSeparately() throws {
-        let news = recorded(at: 9, cancelled(5000, reason: 1))
-        let joined = try #require(try FactSupport.join(receipt(at: 1), signed(at: 2), news))
+        let reported = recorded(at: 9, cancelled(5000, reason: 1))
+        let joined = try #require(try FactSupport.join(receipt(at: 1), signed(at: 2), reported))
         #expect(
             joined.recordedCancellation
                 == RecordedCancellation(date: 5000, reason: 1, source: .recordedReply))
         #expect(joined.legacy.cancellationDate == nil && joined.payload.revocationDate == nil)
-        #expect(try FactSupport.join(receipt(at: 10), news)?.recordedCancellation == nil)
+        #expect(try FactSupport.join(receipt(at: 10), reported)?.recordedCancellation == nil)
         // The receipt in a notification of a refund gives the notification its date.
-        #expect(try FactSupport.join(receipt(at: 9), news)?.recordedCancellation?.date == 5000)
-        #expect(try FactSupport.join(signed(at: 9), news)?.recordedCancellation == nil)
-        #expect(try FactSupport.join(signed(at: 10), news)?.recordedCancellation == nil)
-        #expect(try FactSupport.join(receipt(at: 1, cancelled(4000)), news)?.recordedCancellation == nil)
+        #expect(try FactSupport.join(receipt(at: 9), reported)?.recordedCancellation?.date == 5000)
+        #expect(try FactSupport.join(signed(at: 9), reported)?.recordedCancellation == nil)
+        #expect(try FactSupport.join(signed(at: 10), reported)?.recordedCancellation == nil)
+        #expect(try FactSupport.join(receipt(at: 1, cancelled(4000)), reported)?.recordedCancellation == nil)
     }
 
     @Test func aCancellationFromANotificationOfVersionOneCountsIfItIsNewerThanEverySignedTransaction() throws {
-        func news(_ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) -> TransactionFact {
+        func reported(_ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }) -> TransactionFact {
             Samples.fact(
                 "2", original: "1", source: .notificationV1, at: 9, legacy: cancelled(5000, reason: 1), configure)
         }
         for joined in [
-            try FactSupport.join(receipt(at: 1), news()), try FactSupport.join(signed(at: 2), news()),
-            try FactSupport.join(receipt(at: 1), signed(at: 2), news()), try FactSupport.join(receipt(at: 9), news()),
+            try FactSupport.join(receipt(at: 1), reported()), try FactSupport.join(signed(at: 2), reported()),
+            try FactSupport.join(receipt(at: 1), signed(at: 2), reported()),
+            try FactSupport.join(receipt(at: 9), reported()),
             // Receipts often lack cancellations.
-            try FactSupport.join(receipt(at: 10), news()),
+            try FactSupport.join(receipt(at: 10), reported()),
         ] {
             let joined = try #require(joined)
             #expect(joined.payload.revocationDate == 5000 && joined.legacy.cancellationDate == 5000)
             #expect(joined.payload.revocationReason?.rawValue == 1 && joined.recordedCancellation == nil)
-            #expect(joined.source(of: .revocationDate) == .stated(news().origin))
+            #expect(joined.source(of: .revocationDate) == .stated(reported().origin))
         }
         let stored = Samples.fact(
             "2", original: "1", source: .recordedNotificationV1, at: 9, legacy: cancelled(5000, reason: 1))
         let unchanged = try #require(try FactSupport.join(receipt(at: 1), stored))
         #expect(unchanged.payload.revocationDate == nil && unchanged.recordedCancellation?.date == 5000)
         for newer in [signed(at: 9), signed(at: 10)] {
-            #expect(try FactSupport.join(newer, news())?.payload.revocationDate == nil)
+            #expect(try FactSupport.join(newer, reported())?.payload.revocationDate == nil)
         }
-        let earlier = try FactSupport.join(receipt(at: 1, cancelled(4000)), news())
+        let earlier = try FactSupport.join(receipt(at: 1, cancelled(4000)), reported())
         #expect(earlier?.payload.revocationDate == 4000)
-        let upgraded = try #require(try FactSupport.join(receipt(at: 1), news { $0.isUpgraded = true }))
+        let upgraded = try #require(try FactSupport.join(receipt(at: 1), reported { $0.isUpgraded = true }))
         #expect(upgraded.payload.revocationDate == nil && upgraded.payload.isUpgraded == true)
         #expect(upgraded.legacy.cancellationDate == 5000)
     }
