@@ -782,7 +782,7 @@ actor MemoryPlace {
         for place in consumptionTasks.indices {
             let (task, outcome, mark) = consumptionTasks[place]
             guard outcome == nil, mark != ConsumptionClaim.counted, task.requestedDate > start,
-                task.requestedDate <= end, !ConsumptionClaim.isHeld(mark ?? 0, at: Self.now)
+                task.requestedDate <= end, !ConsumptionClaim.isClaimed(mark ?? 0, at: Self.now)
             else { continue }
             if mark == nil { counted.missed += 1 } else { counted.unknown += 1 }
             consumptionTasks[place].mark = ConsumptionClaim.counted

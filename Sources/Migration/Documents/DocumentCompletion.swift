@@ -2,7 +2,7 @@ import AppStoreModels
 import Purchases
 
 /// Gives unsigned documents the app and the environment that neither they nor their columns state. They come from a
-/// verified document of the record, as for a row beside documents, or else from the caller's defaults.
+/// verified document of the record, as with rows, or else from the caller's defaults.
 struct DocumentCompletion: Sendable {
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.

@@ -13,7 +13,7 @@ struct RowBesideReader: Sendable {
     /// document is quarantined as a whole.
     ///
     /// A receipt decides about a row even if it is not migrated. It may state the purchase, and the row gets the app
-    /// and the environment of the newest receipt. So a filter keeps out a row with its receipt, and a row waits for a
+    /// and the environment of the newest receipt. So a filter excludes a row with its receipt, and a row waits for a
     /// receipt or JWS that other options may verify. A document that was quarantined alone has no rows: they were read
     /// with its record.
     func readRows(of record: InputRecord, into read: inout RecordDocuments, _ counts: inout BatchCounts) {

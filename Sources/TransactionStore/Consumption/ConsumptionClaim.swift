@@ -57,7 +57,7 @@ public struct ConsumptionClaim: Hashable, Sendable {
                 }
                 continue
             }
-            if Self.isHeld(mark, at: now) { return nil }
+            if Self.isClaimed(mark, at: now) { return nil }
             maybeAnswered.append(request.notificationUUID)
         }
         notificationUUIDs = claimed
@@ -69,7 +69,7 @@ public struct ConsumptionClaim: Hashable, Sendable {
     /// - Parameters:
     ///   - mark: what the store has for the task.
     ///   - now: the store's time, in milliseconds since 1970.
-    public static func isHeld(_ mark: Int64, at now: Int64) -> Bool {
+    public static func isClaimed(_ mark: Int64, at now: Int64) -> Bool {
         mark > now && mark <= now.addingSaturated(maximumMilliseconds)
     }
 

@@ -22,7 +22,7 @@ public protocol PurchaseEndings: Sendable {
 
     /// The same for the terms of non-renewing subscriptions. A store has no catalog, so it cannot compute the ends of
     /// terms. It looks at a purchase once after each document that can have moved its term, and then at the end
-    /// (``EndedTerms``). Apps without a catalog keep what they have, for a program that has one.
+    /// (``EndedTerms``). The dates of apps without a catalog stay, for a program that has one.
     /// - Parameters:
     ///   - date: as above. The first call with a catalog of an app begins the entries about its terms.
     ///   - limit: how many transactions to look at, see ``LedgerEndings/purchases(_:)``.

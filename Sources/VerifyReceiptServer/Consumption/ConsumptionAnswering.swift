@@ -38,9 +38,9 @@ public struct ConsumptionRound: Hashable, Sendable {
     public var unknown = 0
     /// Why requests are left, a sentence for each app.
     public var problem: String?
-    /// A sentence that says why the round failed. Either the settings or their files cannot be used, and nothing was
-    /// answered; or the store cannot be written, so that answers wait, or answered requests are still open in it. The numbers
-    /// are valid in all cases.
+    /// The reason of a failed round, as a sentence. If the settings or their files cannot be used, nothing was answered. If
+    /// the store cannot be written, answers wait, or answered requests are still open in it. The numbers are valid in all
+    /// cases.
     public var failure: String?
 
     public init() {}

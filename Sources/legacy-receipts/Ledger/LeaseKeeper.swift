@@ -26,26 +26,26 @@ final class LeaseKeeper: Sendable {
         holder = "process \(getpid()) on \(Self.hostName) (\(String(number, radix: 36)))"
     }
 
-    /// When this process ceases to have the consumer unless the lease is renewed, by its own clock: it need not reach the
-    /// store to know. A quarter of the lease is left then, to end a command before the store gives the consumer away.
+    /// When this process loses the consumer unless it renews the lease. Its own clock decides, without the store. A quarter of
+    /// the lease is left then, to end a command before another process can have the consumer.
     var deadline: ContinuousClock.Instant { until.withLock { $0 } }
 
-    var isHeld: Bool { .now < deadline }
+    var hasLease: Bool { .now < deadline }
 
     /// How long a command has after ``deadline``. The rest of the quarter is for its last moments and for the machine.
     var killDelay: Duration { min(.seconds(5), length / 6) }
 
     private var length: Duration { .milliseconds(milliseconds) }
 
-    /// Takes the lease, unless it is held. Waits for the lease of a process that no longer renews it, and a standby for
-    /// every lease.
+    /// Acquires the lease, unless this process has it. Waits until the lease of a process that no longer renews it ends. A
+    /// standby waits for every lease.
     ///
     /// - Parameter check: runs before each pause of a standby. Its error ends the wait.
-    /// - Throws: ``CommandFailure`` if another process has the consumer and this one is no standby,
-    ///   `TransactionStoreError`, `CancellationError`, and what `check` throws.
+    /// - Throws: ``CommandFailure`` if another process has the consumer and this one is not a standby,
+    ///   `TransactionStoreError`, `CancellationError`, and the error of `check`.
     func take(_ check: () throws -> Void = {}) async throws {
         var before: ConsumerLease?
-        while !isHeld {
+        while !hasLease {
             let lease = try await renew()
             if lease.isGranted { break }
             guard !isStandby else {
@@ -82,7 +82,7 @@ final class LeaseKeeper: Sendable {
         var pause = length / 4
         while !Task.isCancelled {
             try? await Task.sleep(for: pause)
-            guard isHeld else { continue }
+            guard hasLease else { continue }
             // A store that cannot be reached for a moment is tried again soon.
             pause = min(length / 4, .seconds(1))
             guard let lease = try? await renew() else { continue }

@@ -63,7 +63,7 @@ struct LedgerFollower {
             while !Terminal.isOutputReady { try await Task.sleep(for: .milliseconds(20)) }
             try Task.checkCancellation()
             await Task.yield()
-            guard keeper.isHeld else {
+            guard keeper.hasLease else {
                 Terminal.error("\(leaseEnded) Nothing is printed until this process has the lease again.")
                 return position
             }
@@ -91,7 +91,7 @@ struct LedgerFollower {
         let first = entries.first?.position ?? last
         if tried.batch != first { tried = (first, 0) }
         var seconds = 1
-        while keeper.isHeld {
+        while keeper.hasLease {
             let result = try await command.run(bytes, grace: .seconds(10), killDelay: keeper.killDelay) { [keeper] in
                 keeper.deadline
             }
