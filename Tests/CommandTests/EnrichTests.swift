@@ -91,6 +91,37 @@ struct EnrichTests {
         try await store.close()
     }
 
+    @Test("The report has the counts of all runs of enrich, also of one that the App Store refused")
+    func report() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            migrate
+            shop faults '{"kind": "unauthorized"}' > /dev/null
+            enrich --quiet > refused
+            curl -sf -X DELETE $address/sandbox/v1/faults > /dev/null
+            enrich --quiet > first
+            enrich --quiet > second
+            "$COMMAND" report --store sqlite:store.sqlite --html report.html > reported
+            echo "status $?"
+            """, in: folder)
+        #expect(outcome.output == "status 0\n", "\(outcome)")
+        let page = try folder.text("report.html")
+        func row(_ name: String, _ count: String, _ meaning: String) -> String {
+            "<th scope=\"row\">\(name)</th><td class=\"number\">\(count)</td><td>\(meaning)</td>"
+        }
+        #expect(page.contains("<caption>All runs of enrich</caption>"))
+        // The last run found nothing to query.
+        #expect(page.contains(row("runs", "2", "that queried the App Store")))
+        #expect(page.contains(row("answered", "2", "customers and bare transaction ids")))
+        #expect(page.contains(row("unknown", "0", "the App Store knows none of their transactions")))
+        #expect(page.contains(row("failed", "0", "the next run queries them again")))
+        #expect(page.contains(row("refused", "1", "runs whose app or key the App Store did not accept")))
+        #expect(page.contains(row("new facts", "8", "new to the store, or newer than its own")))
+        #expect(page.contains("<th scope=\"row\">requests</th>"))
+        #expect(!page.contains(row("requests", "0", "repeated ones too")))
+    }
+
     @Test("The file of --summary has the numbers of the terminal, and those of the estimate")
     func summary() async throws {
         let folder = try Folder()

@@ -6,8 +6,8 @@ public import TransactionStore
 
 /// The counts of a store for a report. They match the tables of ``TableExport`` for the same store, catalog and date.
 ///
-/// Two reports of the same documents with the same date and catalog are equal, except for ``sources``: the migrations
-/// that stored the documents. Only one page of customers is in memory.
+/// Two reports of the same documents with the same date and catalog are equal, except for ``sources`` and
+/// ``enrichment``: the runs that stored the documents. Only one page of customers is in memory.
 public struct StoreReport: Sendable, Equatable {
     /// The subscriptions of one calendar month in UTC.
     public struct Month: Sendable, Equatable {
@@ -164,6 +164,9 @@ public struct StoreReport: Sendable, Equatable {
     public internal(set) var unknownToAppStore = 0
     /// The bundle ids of the purchases without an answer, sorted; at most ``maximumExamples``.
     public internal(set) var appsToQuery: [String] = []
+    /// The number of runs of `enrich` that queried the App Store, and what they did.
+    public internal(set) var enrichmentRuns = 0
+    public internal(set) var enrichment = EnrichmentCounts()
 
     /// The maximum number of products counted by name.
     public static let maximumProducts = 10_000
@@ -207,7 +210,7 @@ public struct StoreReport: Sendable, Equatable {
             let page = try await store.checkpoints(after: last, limit: 10)
             guard let end = page.last else { break }
             last = end.migration
-            for checkpoint in page { counter.add(checkpoint) }
+            for checkpoint in page { counter.add(checkpoint, to: &self) }
         }
         try await store.forEachQuarantinePage { page in
             for record in page { try counter.add(record) }
@@ -332,8 +335,13 @@ private struct StoreReportCounter {
         quarantine[reason] = count
     }
 
-    /// Adds the counts of a migration. Leaves out counts of another version that this one cannot read.
-    mutating func add(_ checkpoint: MigrationCheckpoint) {
+    /// Adds the counts of a migration, or of `enrich`. Leaves out counts of another version that this one cannot read.
+    mutating func add(_ checkpoint: MigrationCheckpoint, to report: inout StoreReport) {
+        if checkpoint.migration == EnrichmentRuns.name {
+            guard let runs = EnrichmentRuns(state: checkpoint.state) else { return }
+            (report.enrichmentRuns, report.enrichment) = (runs.count, runs.total)
+            return
+        }
         guard let progress = MigrationProgress(state: checkpoint.state) else { return }
         let first = progress.start?.migration ?? checkpoint.migration
         let start = progress.start?.number ?? 1

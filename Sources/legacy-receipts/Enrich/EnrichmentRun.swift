@@ -47,52 +47,22 @@ struct EnrichmentRun: Sendable {
         guard !isDryRun else { return summary }
         if !isQuiet { Terminal.error(estimate.text) }
         guard let key else { return summary }
-        var customers = CustomerEnrichment.Counts()
-        var found = CustomerEnrichment.Counts()
         let changes = RateChanges()
         let progress = EnrichmentProgress(
             total: work.open.reduce(work.bareIds) { $0 + $1.customers }, changes: changes, isQuiet: isQuiet)
         defer { progress.finish() }
+        let tally = EnrichmentTally(AsyncHTTPClientTransport(), store: store)
+        let keeping = Task { await tally.keepRegularly() }
+        let asked = await Result {
+            try await query(
+                store, key, bareIds: bareIds, customers: asksCustomers, progress: progress, changes: changes,
+                tally: tally)
+        }
+        keeping.cancel()
+        await keeping.value
+        let kept = await Result { try await tally.end(asked) }
         do {
-            let verifier = try SignedDataVerifier(trust: trust)
-            let transport = AsyncHTTPClientTransport()
-            let enrichment = CustomerEnrichment(
-                apps: try Self.unique(bundleIds).compactMap {
-                    try app($0, key, verifier, transport, store, changes)
-                },
-                store: store,
-                unknownPeriod: unknownPeriod, includes: includes)
-            var events = Self.events(progress)
-            if asksCustomers {
-                events.onProgress = {
-                    customers = $0
-                    progress.report(customers.asked)
-                }
-                customers = try await enrichment.completeCustomers(of: store, events: events)
-            }
-            func complete(_ ids: [String], _ events: CustomerEnrichment.Events) async throws {
-                var events = events
-                let before = found
-                events.onProgress = {
-                    found = before + $0
-                    progress.report(customers.asked + found.seen)
-                }
-                _ = try await enrichment.complete(ids: ids, events: events)
-            }
-            switch bareIds {
-            case .list(let ids): try await complete(Self.unique(ids), events)
-            case .quarantine(let bareIds):
-                var last: [UInt8]?
-                while var page = try await bareIds.page(of: store, after: last) {
-                    last = page.end
-                    events.onBareId = { id, answer in page.answers[id] = answer.stored }
-                    let asked = await Result { try await complete(page.ids, events) }
-                    // SQLite writes nothing in a canceled task, and what was answered must be stored.
-                    let step = page.step
-                    _ = try await Task { try await store.apply(step) }.value
-                    try asked.get()
-                }
-            }
+            try asked.get()
         } catch let refused as AppStoreRefusal {
             summary.stopped = CommandFailure("\(refused.advice) Run it again to continue.")
         } catch let unreachable as AppStoreUnreachable {
@@ -104,8 +74,52 @@ struct EnrichmentRun: Sendable {
         } catch {
             throw CommandFailure("The run stopped; run it again to continue: \(error)")
         }
-        summary.counts = customers + found
+        try kept.get()
+        summary.counts = tally.answers
         return summary
+    }
+
+    /// Queries for the customers, and then for the bare ids.
+    private func query(
+        _ store: any CompleteTransactionStore, _ key: InAppPurchaseKey, bareIds: BareIds,
+        customers asksCustomers: Bool, progress: EnrichmentProgress, changes: RateChanges, tally: EnrichmentTally
+    ) async throws {
+        let verifier = try SignedDataVerifier(trust: trust)
+        let enrichment = CustomerEnrichment(
+            apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, tally, store, changes) },
+            store: store, unknownPeriod: unknownPeriod, includes: includes)
+        var events = Self.events(progress)
+        events.onProgress = {
+            tally.answers = $0
+            progress.report($0.asked)
+        }
+        let customers =
+            asksCustomers
+            ? try await enrichment.completeCustomers(of: store, events: events) : CustomerEnrichment.Counts()
+        var found = CustomerEnrichment.Counts()
+        func complete(_ ids: [String], _ events: CustomerEnrichment.Events) async throws {
+            var events = events
+            let before = found
+            events.onProgress = {
+                tally.answers = customers + before + $0
+                progress.report(customers.asked + before.seen + $0.seen)
+            }
+            found = before + (try await enrichment.complete(ids: ids, events: events))
+        }
+        switch bareIds {
+        case .list(let ids): try await complete(Self.unique(ids), events)
+        case .quarantine(let bareIds):
+            var last: [UInt8]?
+            while var page = try await bareIds.page(of: store, after: last) {
+                last = page.end
+                events.onBareId = { id, answer in page.answers[id] = answer.stored }
+                let asked = await Result { try await complete(page.ids, events) }
+                // SQLite writes nothing in a canceled task, and what was answered must be stored.
+                let step = page.step
+                _ = try await Task { try await store.apply(step) }.value
+                try asked.get()
+            }
+        }
     }
 
     /// Prints the first failures, and the pauses of the App Store.
@@ -167,7 +181,7 @@ struct EnrichmentRun: Sendable {
     /// Production comes first, in any order of the arguments, because it is queried before the sandbox.
     private func app(
         _ bundleId: String, _ key: InAppPurchaseKey, _ verifier: SignedDataVerifier,
-        _ transport: AsyncHTTPClientTransport, _ store: any RequestBudgets, _ changes: RateChanges
+        _ transport: any APITransport, _ store: any RequestBudgets, _ changes: RateChanges
     ) throws -> CustomerEnrichment.App? {
         let order = [AppStoreModels.Environment.production, .sandbox].filter { environments.contains($0) }
         let readers = try order.map { environment in

@@ -317,7 +317,8 @@ struct ReportPage {
     }
 
     private var questions: Object? {
-        guard report.purchases + report.bareTransactionIds + report.questions.count > 0 else { return nil }
+        guard report.purchases + report.bareTransactionIds + report.questions.count + report.enrichmentRuns > 0
+        else { return nil }
         let rows = report.questions.map { question in
             row(question.reason, [question.purchases], cells: [Self.meaning(question.reason)])
         }
@@ -334,9 +335,26 @@ struct ReportPage {
                 (report.bareTransactionIds, "bare transaction ids in quarantine"),
                 (report.unknownToAppStore, "answers that it does not know an id"),
             ],
-            tables: rows.isEmpty
-                ? [] : [table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to query"], rows: rows)],
+            tables: (rows.isEmpty
+                ? [] : [table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to query"], rows: rows)])
+                + [enrichmentRuns].compactMap(\.self),
             commands: enrichment)
+    }
+
+    private var enrichmentRuns: Object? {
+        guard report.enrichmentRuns > 0 else { return nil }
+        let counts = report.enrichment
+        return table(
+            "All runs of enrich", "counted", heads: ["number"], texts: ["meaning"],
+            rows: [
+                row("runs", [report.enrichmentRuns], cells: ["that queried the App Store"]),
+                row("requests", [counts.requests], cells: ["repeated ones too"]),
+                row("answered", [counts.answered], cells: ["customers and bare transaction ids"]),
+                row("unknown", [counts.unknown], cells: ["the App Store knows none of their transactions"]),
+                row("failed", [counts.failed], cells: ["the next run queries them again"]),
+                row("refused", [counts.refused], cells: ["runs whose app or key the App Store did not accept"]),
+                row("new facts", [counts.newFacts], cells: ["new to the store, or newer than its own"]),
+            ])
     }
 
     /// The command that queries the rest; none if there is no rest.

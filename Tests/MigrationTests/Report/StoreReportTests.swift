@@ -225,6 +225,76 @@ struct StoreReportTests {
         try await store.close()
     }
 
+    private static func enrichment(_ requests: Int, refused: Int = 0) -> EnrichmentCounts {
+        var counts = EnrichmentCounts()
+        (counts.requests, counts.answered, counts.unknown) = (requests, requests / 2, requests / 4)
+        (counts.failed, counts.refused, counts.newFacts) = (requests / 5, refused, requests * 2)
+        return counts
+    }
+
+    @Test("The counts of all runs of enrich are added, each run once however often it keeps its counts")
+    func enrichmentRuns() async throws {
+        try await Samples.withStore([]) { store in
+            func report() async throws -> StoreReport {
+                try await StoreReport(store, catalog: nil, date: Samples.date)
+            }
+            var found = try await report()
+            #expect(found.enrichmentRuns == 0 && found.enrichment == EnrichmentCounts())
+            let (first, second) = (EnrichmentRecord(), EnrichmentRecord())
+            // A run without a query is none.
+            try await first.keep(EnrichmentCounts(), in: store)
+            #expect(try await report().enrichmentRuns == 0)
+            for requests in [20, 40, 40] { try await first.keep(Self.enrichment(requests), in: store) }
+            try await second.keep(Self.enrichment(20, refused: 1), in: store)
+            // The first run goes on meanwhile.
+            try await first.keep(Self.enrichment(80), in: store)
+            found = try await report()
+            #expect(found.enrichmentRuns == 2)
+            #expect(found.enrichment == Self.enrichment(100, refused: 1))
+            #expect(found.sources.isEmpty)
+        }
+    }
+
+    @Test("Runs of enrich that keep their counts at the same time lose nothing")
+    func enrichmentRunsAtOnce() async throws {
+        try await Samples.withStore([]) { store in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...8 {
+                    group.addTask {
+                        let record = EnrichmentRecord()
+                        for requests in [20, 40, 60] { try await record.keep(Self.enrichment(requests), in: store) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let found = try await StoreReport(store, catalog: nil, date: Samples.date)
+            #expect(found.enrichmentRuns == 8)
+            #expect(found.enrichment == Self.enrichment(480))
+        }
+    }
+
+    @Test("The counts of enrich have a bounded size, and those of the oldest runs stay in the sum")
+    func oldEnrichmentRuns() throws {
+        var runs = EnrichmentRuns()
+        let number = 2 * EnrichmentRuns.maximumRuns
+        for run in 1...number {
+            let isNew = runs.keep(Self.enrichment(20), of: "\(run)")
+            // One run lasts.
+            let isChanged = runs.keep(Self.enrichment(20 * run), of: "long")
+            #expect(isNew && isChanged)
+        }
+        #expect(runs.count == number + 1)
+        #expect(runs.total == Self.enrichment(40 * number))
+        #expect(runs.state.count < 200 * EnrichmentRuns.maximumRuns)
+        let read = try #require(EnrichmentRuns(state: runs.state))
+        #expect(read == runs)
+        #expect(EnrichmentRuns(state: Array(#"{"summary":{}}"#.utf8)) == nil)
+        let run = #"{"run":"a","requests":\#(Int64.max)}"#
+        let damaged = #"{"enrich":{"earlier":{"requests":\#(Int64.max),"failed":-5},"runs":[\#(run)]}}"#
+        let large = try #require(EnrichmentRuns(state: Array(damaged.utf8)))
+        #expect(large.total.requests > 0 && large.total.failed == 0)
+    }
+
     @Test("The order of the documents changes nothing")
     func order() async throws {
         #expect(try await Self.report() == (try await Self.report(Samples.sets.reversed())))
