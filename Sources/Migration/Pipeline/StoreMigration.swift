@@ -206,7 +206,10 @@ public struct StoreMigration: Sendable {
             let newer = try await Self.stored { try await store.checkpoint(of: next) }
             if newer == nil {
                 let unopened = MigrationProgress(state: current.state)?.unopened ?? []
-                readable = unopened.filter(SystemCalls.isReadable)
+                // The name of a file in a folder is no pattern.
+                readable = unopened.filter { input in
+                    SystemCalls.isReadable(input) || inputs.contains(input) && PathPattern.isMatched(input)
+                }
                 if readable.isEmpty, !options.startsOver { break }
             }
             (attempt, name, checkpoint) = (attempt + 1, next, newer)

@@ -7,6 +7,9 @@ enum PathPattern {
         path.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "[") }
     }
 
+    /// Whether a pattern has matches.
+    static func isMatched(_ path: String) -> Bool { isPattern(path) && (try? matches(of: path)) != nil }
+
     /// The paths that match, in the order of their bytes.
     ///
     /// - Throws: ``InputError/Code/notFound`` if there are none.

@@ -64,7 +64,7 @@ enum SystemCalls {
         switch try status(path).kind {
         case .file: close(try openFile(path, name: path))
         case .folder: try forEachEntry(of: path) { _ in }
-        case .other: break
+        case .other: guard access(path, R_OK) == 0 else { throw error(errno, name: path, doing: "open") }
         }
     }
 
