@@ -119,7 +119,7 @@ struct DocumentCompletion: Sendable {
 }
 
 /// The apps and the environments that the verified documents of a record state.
-private struct SignedScopes {
+struct SignedScopes {
     /// The newest first.
     private let places: [PlaceOfRow]
     /// By transaction id and original transaction id, the index of the newest document with it.
@@ -138,8 +138,13 @@ private struct SignedScopes {
     }
 
     /// The newest document that states a purchase of an unsigned one, by its id or its original id.
-    func sharing(_ mapping: RecordedMapping) -> PlaceOfRow? {
-        PurchaseIds.of(mapping.transactions, mapping.renewalInfos).compactMap { indices[$0] }.min().map { places[$0] }
+    func sharing(_ mapping: RecordedMapping) -> PlaceOfRow? { sharing(mapping.transactions, mapping.renewalInfos) }
+
+    /// The same for signed renewal info, which states no app.
+    func sharing(_ signed: MappedReceipt) -> PlaceOfRow? { sharing(signed.transactions, signed.renewalInfos) }
+
+    private func sharing(_ transactions: [MappedTransaction], _ renewals: [MappedRenewalInfo]) -> PlaceOfRow? {
+        PurchaseIds.of(transactions, renewals).compactMap { indices[$0] }.min().map { places[$0] }
     }
 
     /// The newest document, if all are of one app and environment. Otherwise nothing says of which a document without a

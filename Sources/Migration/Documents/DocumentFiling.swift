@@ -81,15 +81,21 @@ struct DocumentFiling {
     }
 
     /// Files all JWS of the record together, because renewal information does not state its app. The transaction beside
-    /// it does.
+    /// it does, or a receipt with a purchase of its subscription.
     private func fileSignedData(
         of documents: [VerifiedDocument], into additions: inout StoreAdditions
     ) -> FiledDocuments {
         let withSignedData = documents.filter { $0.content.signed != nil }
         let signedData = withSignedData.compactMap(\.content.signed)
+        let scopes = withSignedData.contains { $0.content.bundleId == nil } ? SignedScopes(documents) : nil
         let sets = [FactSet](signedData) { place in
+            let content = withSignedData[place].content
             let columns = record.carried + withSignedData[place].carried
             var stated = roles.documents.surroundings(columns)
+            // An id of another environment is of another purchase.
+            if let beside = scopes?.sharing(content.mapped), beside.environment == content.environment {
+                stated.complete(from: beside)
+            }
             roles.addDefaults(to: &stated, beside: columns)
             return stated.bundleId?.value
         }
