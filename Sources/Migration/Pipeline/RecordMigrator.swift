@@ -92,10 +92,11 @@ struct RecordMigrator: Sendable {
         }
     }
 
-    /// A receipt without its transport encoding, and its key in ``VerifiedReceipts``. Both are computed once, because
-    /// they take most of the time of a receipt that is already known.
+    /// A receipt without its transport encoding, its SHA-256, and its key in ``VerifiedReceipts``. All are computed once,
+    /// because they take most of the time of a receipt that is already known.
     struct KeyedReceipt {
         let container: ReceiptContainer
+        let hash: Fingerprint
         let key: [UInt8]
     }
 
@@ -103,7 +104,8 @@ struct RecordMigrator: Sendable {
         _ stored: ArraySlice<UInt8>, _ filing: Filing
     ) throws(ReceiptReader.Refused) -> KeyedReceipt {
         let container = try receiptReader.container(stored)
-        return KeyedReceipt(container: container, key: filing.verified.key(of: container.bytes))
+        let hash = Fingerprint(of: container.bytes)
+        return KeyedReceipt(container: container, hash: hash, key: filing.verified.key(of: hash))
     }
 
     /// The receipts of the records that are receipts, to look them up in the store before they are migrated; nil for other
@@ -137,7 +139,7 @@ struct RecordMigrator: Sendable {
         let receipt = try receiptReader.verify(keyed.container)
         let kind = keyed.container.kind
         // A store keeps what the receipt states, and concludes the rest when it is read.
-        guard let set = FactSet(receipt, bytes: keyed.container.bytes), let kept = set.receipt else {
+        guard let set = FactSet(receipt, bytes: keyed.container.bytes, hash: keyed.hash), let kept = set.receipt else {
             // The row may be stored without it.
             if RowBeside(record.carried) != nil { return migrate(record.payload.documents, of: record, into: &output) }
             let reason = filter.exclusion(of: receiptReader.map(receipt, in: keyed.container))

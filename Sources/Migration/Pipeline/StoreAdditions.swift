@@ -41,13 +41,10 @@ final class VerifiedReceipts: Sendable {
 
     init(trust: TrustPolicy) { self.trust = trust.digest }
 
-    /// The key of a receipt without transport encoding.
-    func key(of bytes: [UInt8]) -> [UInt8] {
-        var hash = SHA256()
-        hash.update(data: trust)
-        hash.update(data: bytes)
-        return Array(hash.finalize())
-    }
+    /// The key of a receipt.
+    /// - Parameter hash: the SHA-256 of the receipt without transport encoding. A store keeps it too, so each receipt is
+    ///   hashed once.
+    func key(of hash: Fingerprint) -> [UInt8] { Fingerprint(of: trust + hash.bytes).bytes }
 
     subscript(key: [UInt8]) -> VerifiedReceipt? { receipts.withLock { $0.value(key) } }
 

@@ -127,7 +127,7 @@ public struct UserClaim: Hashable, Sendable {
 
 /// A receipt that a migration has verified and whose facts the store has. It need not be verified again.
 public struct VerifiedReceipt: Hashable, Sendable {
-    /// SHA-256 of the trust policy and of the receipt without transport encoding, 32 bytes.
+    /// SHA-256 of the trust policy and of the SHA-256 of the receipt without transport encoding, 32 bytes.
     public let key: [UInt8]
     public let scope: StoreScope
     /// The kind of receipt.
