@@ -28,7 +28,7 @@ struct MigrationProgress: Sendable {
         let inputCount: Int
     }
 
-    /// The maximum number of kept marks. A change of a later input is detected, but its name is not known.
+    /// The maximum number of kept marks. A change of a later input is detected, but which one it was is not known.
     static let maximumMarks = 1_000
 
     var marks: [Mark] = []
@@ -175,6 +175,8 @@ struct MigrationPosition {
     private(set) var row: QueryPosition?
     private var hash = SHA256()
     private var input: String?
+    /// Whether an input without a mark has ended.
+    private var hasUnmarked = false
     /// The columns of the last records.
     private var columns: [String]?
 
@@ -216,7 +218,7 @@ struct MigrationPosition {
                 digests.prefix(SHA256Digest.byteCount).withUnsafeBytes { hash.update(bufferPointer: $0) }
                 digests = digests.dropFirst(SHA256Digest.byteCount)
                 records += 1
-                if records == skipped, digest != digestOfSkipped { throw changed(run.input, Self.others) }
+                if records == skipped, digest != digestOfSkipped { throw changedRecords(upTo: run.input) }
             }
         }
     }
@@ -234,7 +236,10 @@ struct MigrationPosition {
     }
 
     private mutating func end(_ input: String) throws(MigrationError) {
-        guard marks.count < MigrationProgress.maximumMarks else { return }
+        guard marks.count < MigrationProgress.maximumMarks else {
+            hasUnmarked = true
+            return
+        }
         let mark = MigrationProgress.Mark(input: input, records: records, digest: digest)
         if marks.count < known.count, records <= skipped {
             let old = known[marks.count]
@@ -243,6 +248,14 @@ struct MigrationPosition {
             }
         }
         marks.append(mark)
+    }
+
+    /// The change is in this input, or in one before it that has no mark.
+    private func changedRecords(upTo input: String) -> MigrationError {
+        guard hasUnmarked, let marked = marks.last?.input else { return changed(input, Self.others) }
+        return MigrationError(
+            .inputChanged, path: "",
+            "An input after \(marked), up to \(input), has changed since the first \(skipped) records were migrated.")
     }
 
     private static let others = "its records or its columns have changed"
