@@ -141,12 +141,14 @@ struct DocumentReader: Sendable {
             if isSilent { read.keep(receipts.unverified) }
             for receipt in receipts.verified {
                 let verified = VerifiedDocument(content: receipt, carried: document.carried)
-                if let reason = filter.exclusion(of: receipt) {
-                    read.excluded.append(verified)
-                    if isSilent { read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)]) }
-                } else {
+                if filter.exclusion(of: receipt) == nil {
                     read.verified.append(verified)
+                } else {
+                    read.excluded.append(verified)
                 }
+            }
+            if isSilent, let reason = receipts.verified.lazy.compactMap({ filter.exclusion(of: $0) }).first {
+                read.exclude([RefusedDocument(document: document, kind: kind, reason: reason)])
             }
         }
     }

@@ -221,6 +221,13 @@ struct ConfirmationTests {
         #expect(result.summary.notes["replyNotRead"] == 1)
         let excluded = try await migrate(reply) { $0.environments = [.sandbox] }
         #expect(excluded.summary.quarantinedByReason == ["otherEnvironment": 1])
+        // Two excluded receipts exclude the reply once.
+        var both = reply
+        both["latest_expired_receipt"] = try Self.receipt([Self.coins], bundleId: "com.example.other")
+        let beside = try await migrate(["reply": both, "own": try Self.receipt([Self.coins], sandbox: true)]) {
+            $0.environments = [.sandbox]
+        }
+        #expect(beside.summary.migrated == 1 && beside.summary.documentsQuarantined == 1)
         let untrusted = try await migrate(reply) { $0.trust = .apple }
         #expect(untrusted.summary.quarantinedByReason == ["statusNotAccepted": 1])
         #expect(untrusted.summary.embeddedReceiptsByOutcome == ["untrustedRoot": 1])
