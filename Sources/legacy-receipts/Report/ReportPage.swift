@@ -322,6 +322,12 @@ struct ReportPage {
         let rows = report.questions.map { question in
             row(question.reason, [question.purchases], cells: [Self.meaning(question.reason)])
         }
+        var tables: [Object] = []
+        if !rows.isEmpty {
+            tables.append(
+                table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to query"], rows: rows))
+        }
+        if let enrichmentRuns { tables.append(enrichmentRuns) }
         return section(
             "App Store Server API",
             """
@@ -335,9 +341,7 @@ struct ReportPage {
                 (report.bareTransactionIds, "bare transaction ids in quarantine"),
                 (report.unknownToAppStore, "answers that it does not know an id"),
             ],
-            tables: (rows.isEmpty
-                ? [] : [table("to_ask_apple", "reason", heads: ["purchases"], texts: ["what to query"], rows: rows)])
-                + [enrichmentRuns].compactMap(\.self),
+            tables: tables,
             commands: enrichment)
     }
 
