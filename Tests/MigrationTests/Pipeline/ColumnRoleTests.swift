@@ -1218,6 +1218,26 @@ struct ColumnRoleTests {
         #expect(defaults.records.migrated == 1)
     }
 
+    @Test("Signed renewal info gets the app of a receipt of its subscription, if both are of one environment")
+    func renewalInfoBesideReceipt() async throws {
+        let id = "5300090000001"
+        let sandbox = try Self.forged(id, created: ForgedInstant(2023, 9, 1), isSandbox: true)
+        let production = try Self.forged(id, created: ForgedInstant(2023, 9, 1))
+        func renewal(_ id: String) throws -> String { try Self.sign(Self.sandboxRenewal(of: id, "book.0")) }
+        let migration = try Self.migration(trust: try Self.trusting())
+        for (receipt, renewal, isFiled) in [
+            (sandbox, try renewal(id + "0"), true), (production, try renewal(id + "0"), false),
+            (sandbox, try renewal("530009"), false),
+        ] {
+            let record = #"{"receipt":"\#(receipt)","renewal":"\#(renewal)"}"#
+            let (summary, files) = try await Self.migrated(record, name: "record.json", migration)
+            #expect(summary.records.migrated == 1)
+            #expect(summary.records.documentsQuarantinedByReason == (isFiled ? [:] : ["notFiled": 1]))
+            let apps = try StoreMigrationTests.rows(files, "renewal_infos").map { $0["bundleId"]?.string }
+            #expect(apps == (isFiled ? [Self.appId] : []))
+        }
+    }
+
     @Test("A default is not the app of signed renewal info in a record with a document of another app, nor in a retry")
     func renewalInfoBesideAnotherApp() async throws {
         let jws = try Self.sign(Self.sandboxRenewal(of: "2000000000000001", "com.example.orchard.apple"))

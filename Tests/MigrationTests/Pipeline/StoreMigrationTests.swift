@@ -256,6 +256,53 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("name no wrong input that has changed, if there are too many to know which one")
+    func changedOfMany() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        func name(_ number: Int) -> String { "in/\(10_000 + number)" }
+        for number in 1...1_003 { try folder.write(name(number), "nonsense \(number)\n") }
+        let migration = StoreMigration(options: try Self.options())
+        let first = try await migration.run(inputs: [folder.file("in")], into: store)
+        #expect(first.records.recordsRead == 1_003)
+        for (number, isNamed) in [(1_000, true), (1_001, false)] {
+            try folder.write(name(number), "other\n")
+            let error = await #expect(throws: MigrationError.self) {
+                try await migration.run(inputs: [folder.file("in")], into: store)
+            }
+            #expect(error?.code == .inputChanged && error?.path == (isNamed ? folder.file(name(number)) : ""))
+            let message = error?.message ?? ""
+            #expect(message.contains(folder.file(name(1_000))), "\(message)")
+            #expect(message.contains(folder.file(name(1_003))) == !isNamed, "\(message)")
+            try folder.write(name(number), "nonsense \(number)\n")
+        }
+        try await store.close()
+    }
+
+    @Test("fail if the records read are not the sum of those migrated and those quarantined")
+    func miscounted() async throws {
+        let folder = try TemporaryFolder()
+        let (store, damaged) = (try Self.open(folder), try Self.open(folder, "damaged"))
+        let path = try folder.write("a.ndjson", try Self.lines().prefix(3).joined(separator: [0x0A]))
+        let migration = StoreMigration(options: try Self.options())
+        _ = try await migration.run(inputs: [path], into: store)
+        let checkpoint = try #require(try await store.checkpoints(after: nil, limit: 1).first)
+        let state = String(decoding: checkpoint.state, as: UTF8.self)
+        let changed = state.replacing(/"recordsRead": ?3/, with: "\"recordsRead\":4")
+        #expect(changed != state)
+        let step = MigrationStep(
+            checkpoint: MigrationCheckpoint(
+                migration: checkpoint.migration, records: checkpoint.records, digest: checkpoint.digest,
+                state: Array(changed.utf8)))
+        _ = try await damaged.apply(step)
+        let error = await #expect(throws: MigrationError.self) {
+            try await migration.run(inputs: [path], into: damaged)
+        }
+        #expect(error?.code == .miscounted, "\(error?.message ?? "")")
+        try await store.close()
+        try await damaged.close()
+    }
+
     @Test("read an input that was missing when it exists, and remove it from the quarantine", arguments: [1, 3])
     func missingInput(jobs: Int) async throws {
         let folder = try TemporaryFolder()
@@ -291,6 +338,39 @@ struct StoreMigrationTests {
         #expect(last.recordsBefore == 8 && last.records.recordsRead == undisturbed.records.recordsRead)
         try await store.close()
         try await all.close()
+    }
+
+    @Test("read the matches of a pattern and the target of a link once they are there")
+    func missingMatches() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let lines = try Self.lines()
+        func file(_ place: Int) -> [UInt8] { Array(lines.dropFirst(place * 2).prefix(2).joined(separator: [0x0A])) }
+        let first = try folder.write("a.ndjson", file(0))
+        let (pattern, link) = (folder.file("late-*.ndjson"), folder.file("link.ndjson"))
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target.ndjson")
+        // A link in a folder whose name would be a pattern of another file.
+        try folder.write("in/bx.ndjson", file(1))
+        let odd = folder.file("in/b*.ndjson")
+        try FileManager.default.createSymbolicLink(atPath: odd, withDestinationPath: "nothing")
+        let inputs = [first, pattern, link, folder.file("in")]
+        let migration = StoreMigration(options: try Self.options())
+        for before in [0, 7] {
+            let found = try await migration.run(inputs: inputs, into: store)
+            #expect(found.recordsBefore == before && found.records.recordsRead == 7)
+            #expect(found.records.quarantinedByReason["unreadable"] == 3)
+        }
+        try folder.write("late-1.ndjson", file(2))
+        let matched = try await migration.run(inputs: inputs, into: store)
+        #expect(matched.recordsBefore == 0 && matched.records.recordsRead == 8)
+        try folder.write("target.ndjson", file(3))
+        let all = try await migration.run(inputs: inputs, into: store)
+        #expect(all.recordsBefore == 0 && all.records.recordsRead == 9)
+        #expect(try await migration.run(inputs: inputs, into: store).recordsBefore == 9)
+        let quarantine = try Self.rows(try await Self.export(store, folder), "quarantine")
+        let named = quarantine.filter { $0["reason"]?.string == "unreadable" }.compactMap { $0["input"]?.string }
+        #expect(named == [odd])
+        try await store.close()
     }
 
     @Test("read the matches of a pattern and the target of a link once they are there")
