@@ -106,10 +106,16 @@ extension RecordedReplyBuilder {
     /// Replies with status 0 and 21006 contain purchases (Reference.md V2). A document without a status is accepted.
     private mutating func readStatus(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
         status = try top.integer("status")
-        for (status, path) in [(status, "status"), (try unified?.integer("status"), "unified_receipt.status")] {
+        for (status, path) in [(status, "status"), (try Self.status(of: unified), "unified_receipt.status")] {
             guard let status, status != 0, status != 21006 else { continue }
             throw RecordedReplyError(.statusNotAccepted, at: path, status: status)
         }
+    }
+
+    /// The status of `unified_receipt`. Notifications until January 2020 have the text `OK` for 0 (Reference.md V8).
+    private static func status(of unified: RecordedObjectReader?) throws(RecordedReplyError) -> Int64? {
+        guard unified?.object["status"]?.string != "OK" else { return 0 }
+        return try unified?.integer("status")
     }
 
     private mutating func readContext(_ unified: RecordedObjectReader?) throws(RecordedReplyError) {
@@ -129,12 +135,24 @@ extension RecordedReplyBuilder {
             context.bundleId = text
             context.bundleIdProvenance = provenance(object, key)
         }
+        try readBundleIdOfFlatPurchase()
         newestEvent = [event("auto_renew_status_change_date"), event("cancellation_date")].compactMap(\.self).max()
         guard let receipt else { return }
         context.recordedAt = try receipt.date("request_date")?.date.milliseconds
         isDated = context.recordedAt != nil
         guard !isDated else { return }
         context.recordedAt = try receipt.date("receipt_creation_date")?.date.milliseconds
+    }
+
+    /// Notifications of 2019 and 2020 state the app only in the purchase next to `unified_receipt` (Reference.md V8).
+    private mutating func readBundleIdOfFlatPurchase() throws(RecordedReplyError) {
+        for key in ["latest_receipt_info", "latest_expired_receipt_info"] {
+            guard context.bundleId == nil, top.object[key]?.object != nil,
+                let text = try top.objects(key).first?.text("bid")
+            else { continue }
+            context.bundleId = text
+            context.bundleIdProvenance = provenance(key, "bid")
+        }
     }
 
     /// A date that only helps to date the document; nil if it cannot be read.

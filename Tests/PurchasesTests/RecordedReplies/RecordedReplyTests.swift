@@ -204,6 +204,42 @@ enum RecordedSupport {
         #expect(unified.embeddedReceipts.map(\.text) == ["BB=="])
     }
 
+    /// Apple wrote this text in notifications until January 2020 (Reference.md V8).
+    @Test func aUnifiedReceiptWithTheStatusOKIsAccepted() throws {
+        func notification(_ status: String) -> String {
+            """
+            {"notification_type":"DID_RECOVER",
+             "unified_receipt":{"status":\(status),"latest_receipt_info":[\(Support.row("1"))]}}
+            """
+        }
+        #expect(try Support.map(notification("\"OK\"")).transactions.map(\.payload.transactionId) == ["1"])
+        #expect(Support.error(notification("\"Error\""))?.code == .badNumber)
+        #expect(Support.error(notification("21003"))?.code == .statusNotAccepted)
+    }
+
+    /// Notifications of 2019 and 2020 state the app only in this purchase (Reference.md V8).
+    @Test(arguments: ["latest_receipt_info", "latest_expired_receipt_info"])
+    func theAppOfTheFlatPurchaseIsTheAppOfTheNotification(key: String) throws {
+        let mapped = try Support.map(
+            """
+            {"notification_type":"DID_RECOVER","environment":"PROD","\(key)":\(Support.row("7", "\"bid\":\"b\"")),
+             "unified_receipt":{"status":0,"latest_receipt_info":[\(Support.row("8", original: "2")),\(Support.row("7"))]}}
+            """)
+        #expect(mapped.bundleId == "b")
+        #expect(mapped.transactions.map(\.payload.transactionId) == ["7", "8"])
+        #expect(mapped.transactions.map(\.payload.bundleId) == ["b", "b"])
+        #expect(mapped.transactions[1].provenance[.bundleId].text == "notification V1 \(key).bid")
+    }
+
+    @Test func theAppOfTheNotificationComesFirst() throws {
+        let mapped = try Support.map(
+            """
+            {"notification_type":"DID_RECOVER","bid":"b","latest_receipt_info":\(Support.row("7", "\"bid\":\"c\"")),
+             "unified_receipt":{"latest_receipt_info":[\(Support.row("8"))]}}
+            """)
+        #expect(mapped.transactions.map(\.payload.bundleId) == ["c", "b"])
+    }
+
     @Test func rowsAloneAreReadAsAnArrayOrAsOne() throws {
         let two = try Support.map("[\(Support.row("1")),\(Support.row("2"))]")
         #expect(two.kind == .rows && two.transactions.count == 2)
