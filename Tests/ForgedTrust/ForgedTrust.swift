@@ -11,6 +11,7 @@ package func forgedTrust(_ change: (inout TrustPolicy) -> Void = { _ in }) throw
         additionalIntermediates: [
             try TestCertificateAuthority.iTunesStoreIntermediateDER,
             try TestCertificateAuthority.version3IntermediateDER,
+            try TestCertificateAuthority.version4IntermediateDER,
         ],
         transactionReceiptLeaves: [], transactionReceiptIntermediates: [])
     change(&policy)

@@ -31,11 +31,14 @@ struct TransactionReceiptTests {
         #expect(innerText.hasSuffix(";\n}"))
     }
 
-    @Test("the signature blob is version, signature, length, leaf", arguments: [2, 3] as [UInt8])
+    @Test("the signature blob is version, signature, length, leaf", arguments: [2, 3, 4] as [UInt8])
     func blobLayout(version: UInt8) throws {
         let signature =
-            version == 2
-            ? try ForgedTransactionSignature.version2(at: Self.date) : try ForgedTransactionSignature.version3()
+            switch version {
+            case 2: try ForgedTransactionSignature.version2(at: Self.date)
+            case 3: try ForgedTransactionSignature.version3()
+            default: try ForgedTransactionSignature.version4()
+            }
         let text = String(decoding: try signature.signed(Self.receipt), as: UTF8.self)
         let blob = [UInt8](try #require(Data(base64Encoded: try value("signature", text))))
         let size = version == 2 ? 128 : 256
@@ -62,7 +65,8 @@ struct TransactionReceiptTests {
                 [[blob[0]] + information, Array(blob[1...size]), certificate, []]
             ) { files in
                 _ = try OpenSSL.run(["x509", "-in", files[2], "-noout", "-pubkey", "-out", files[3]])
-                return try OpenSSL.run(["dgst", "-sha1", "-verify", files[3], "-signature", files[1], files[0]]).status
+                let digest = blob[0] == 4 ? "-sha256" : "-sha1"
+                return try OpenSSL.run(["dgst", digest, "-verify", files[3], "-signature", files[1], files[0]]).status
                     == 0
             }
             #expect(accepted == (item.expected.reason != "signatureMismatch"), "\(item.name)")

@@ -67,6 +67,7 @@ import VerifyReceipt
             additionalIntermediates: [
                 try TestCertificateAuthority.iTunesStoreIntermediateDER,
                 try TestCertificateAuthority.version3IntermediateDER,
+                try TestCertificateAuthority.version4IntermediateDER,
             ])
     }
 

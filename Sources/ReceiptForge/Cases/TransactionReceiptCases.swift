@@ -22,7 +22,7 @@ extension ForgedCase {
 
     /// iOS 6 transaction receipts in the App Store's form.
     static func transactionCases() throws -> [ForgedCase] {
-        try version2Cases() + version3Cases()
+        try version2Cases() + version3Cases() + [version4Case()]
     }
 
     private static func version2Cases() throws -> [ForgedCase] {
@@ -80,6 +80,24 @@ extension ForgedCase {
             try transaction(
                 "ios6-v3-cancelled", "A refunded subscription.", cancelled, version3, environment: "Production"),
         ]
+    }
+
+    private static func version4Case() throws -> ForgedCase {
+        try transaction(
+            "ios6-v4-sandbox", "A consumable in the sandbox, signature version 4 (SHA-256), with the keys of 2023.",
+            newestReceipt, ForgedTransactionSignature.version4(), environment: "Sandbox")
+    }
+
+    /// A sandbox receipt with the keys, and the kind of transaction id, of 2023.
+    private static var newestReceipt: ForgedTransactionReceipt {
+        let date = ForgedInstant(2023, 11, 23, 5, 47, 37, milliseconds: 522)
+        return .sandbox(product: Sample.apples, id: "2000000464401063", at: date).with {
+            $0.uniqueIdentifier = "00007E57-000F06E0F06E001E"
+            $0.appItemId = "612345678"
+            $0.isTrialPeriod = false
+            $0.isInIntroOfferPeriod = false
+            $0.inAppOwnershipType = "PURCHASED"
+        }
     }
 
     /// Transaction receipts in other styles, and receipts whose environment contradicts their ids.
@@ -177,6 +195,10 @@ extension ForgedCase {
             try wrong(
                 "ios6-signed-by-other-key", "Another key signed; the genuine leaf is enclosed.",
                 version2.with { $0.key = .foreignPurchaseReceipt }),
+            try transaction(
+                "ios6-v4-signed-with-sha1", "The blob says version 4; the signature is over SHA-1.", newestReceipt,
+                ForgedTransactionSignature.version4().with { $0.digest = .sha1 }, .notGenuine, "signatureMismatch",
+                environment: "Sandbox"),
         ]
     }
 

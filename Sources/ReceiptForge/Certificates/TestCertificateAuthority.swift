@@ -72,12 +72,15 @@ public struct TestCertificateAuthority: Sendable {
     public static var iTunesStoreIntermediateDER: [UInt8] { get throws { try shared().iTunesStoreIntermediate.der } }
     /// The intermediate that a verifier of iOS 6 receipts of version 3 must supply, DER.
     public static var version3IntermediateDER: [UInt8] { get throws { try shared().intermediate(.g1).der } }
-    /// The leaves of iOS 6 receipts, which a verifier can pin instead: version 2 early, version 2 late, version 3.
+    /// The intermediate that a verifier of iOS 6 receipts of version 4 must supply, DER.
+    public static var version4IntermediateDER: [UInt8] { get throws { try shared().intermediate(.g5).der } }
+    /// The leaves of iOS 6 receipts, which a verifier can pin instead: version 2 early, version 2 late, versions 3 and 4.
     public static var transactionReceiptLeavesDER: [[UInt8]] {
         get throws {
             let authority = try shared()
             return [
                 authority.earlyPurchaseReceiptLeaf.der, authority.purchaseReceiptLeaf.der, try authority.leaf(.g1).der,
+                try authority.leaf(.g5).der,
             ]
         }
     }

@@ -22,6 +22,8 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
     public var webOrderLineItemId: String?
     public var isTrialPeriod: Bool?
     public var isInIntroOfferPeriod: Bool?
+    /// `PURCHASED` or `FAMILY_SHARED`; nil in receipts before 2021.
+    public var inAppOwnershipType: String?
     public var cancellationDate: ForgedInstant?
     public var cancellationReason: String?
 
@@ -91,6 +93,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
             "unique-vendor-identifier": uniqueVendorIdentifier,
             "is-trial-period": isTrialPeriod.map { $0 ? "true" : "false" },
             "is-in-intro-offer-period": isInIntroOfferPeriod.map { $0 ? "true" : "false" },
+            "in-app-ownership-type": inAppOwnershipType,
             "expires-date-formatted-pst": expiresDate?.losAngelesText,
             "item-id": itemId,
             "version-external-identifier": versionExternalIdentifier,
@@ -106,7 +109,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
     }
 
     private var keyOrder: [String] {
-        if expiresDate == nil { return Self.plainOrder }
+        if expiresDate == nil { return inAppOwnershipType == nil ? Self.plainOrder : Self.ownershipOrder }
         return appItemId == nil ? Self.subscriptionOrder : Self.productionSubscriptionOrder
     }
 
@@ -118,9 +121,19 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
         "cancellation-date", "cancellation-date-pst", "original-purchase-date",
     ]
 
+    /// The order since receipts state the ownership.
+    private static let ownershipOrder = [
+        "original-purchase-date-pst", "purchase-date-ms", "unique-identifier", "original-transaction-id", "bvrs",
+        "app-item-id", "transaction-id", "quantity", "cancellation-date-ms", "in-app-ownership-type",
+        "original-purchase-date-ms", "unique-vendor-identifier", "cancellation-reason", "web-order-line-item-id",
+        "item-id", "version-external-identifier", "is-in-intro-offer-period", "product-id", "purchase-date",
+        "cancellation-date", "cancellation-date-pst", "is-trial-period", "original-purchase-date", "bid",
+        "purchase-date-pst",
+    ]
+
     private static let subscriptionOrder = [
         "original-purchase-date-pst", "purchase-date-ms", "unique-identifier", "original-transaction-id",
-        "expires-date", "transaction-id", "cancellation-date-ms", "original-purchase-date-ms",
+        "expires-date", "transaction-id", "in-app-ownership-type", "cancellation-date-ms", "original-purchase-date-ms",
         "web-order-line-item-id", "bvrs", "unique-vendor-identifier", "cancellation-reason", "is-trial-period",
         "is-in-intro-offer-period", "expires-date-formatted-pst", "item-id", "expires-date-formatted", "product-id",
         "version-external-identifier", "cancellation-date", "cancellation-date-pst", "purchase-date",
@@ -129,7 +142,7 @@ public struct ForgedTransactionReceipt: ForgedDescription, Hashable {
 
     private static let productionSubscriptionOrder = [
         "original-purchase-date-pst", "purchase-date-ms", "unique-identifier", "original-transaction-id",
-        "expires-date", "app-item-id", "transaction-id", "quantity", "cancellation-date-ms",
+        "expires-date", "app-item-id", "transaction-id", "quantity", "in-app-ownership-type", "cancellation-date-ms",
         "original-purchase-date-ms", "version-external-identifier", "unique-vendor-identifier",
         "cancellation-reason", "web-order-line-item-id", "is-trial-period", "is-in-intro-offer-period", "item-id",
         "expires-date-formatted", "cancellation-date", "cancellation-date-pst", "purchase-date", "product-id",

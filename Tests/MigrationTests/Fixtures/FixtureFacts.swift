@@ -99,6 +99,7 @@ enum FixtureFacts {
             "unique_vendor_identifier": { text($0.uniqueVendorIdentifier) },
             "is_trial_period": { text($0.isTrialPeriod) },
             "is_in_intro_offer_period": { text($0.isInIntroOfferPeriod) },
+            "in_app_ownership_type": { text($0.inAppOwnershipType) },
         ]
         for date in ["purchase-date", "original-purchase-date", "cancellation-date", "expires-date-formatted"] {
             for name in [date, date + "-pst"] {

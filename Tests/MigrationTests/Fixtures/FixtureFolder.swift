@@ -65,6 +65,7 @@ enum FixtureTrust {
             roots: [], additionalRoots: [try certificate("root")],
             additionalIntermediates: [
                 try certificate("itunes-store-intermediate"), try certificate("developer-relations-intermediate"),
+                try certificate("developer-relations-g5-intermediate"),
             ],
             transactionReceiptLeaves: [], transactionReceiptIntermediates: [], acceptsXcodeReceipts: acceptsXcode)
     }
@@ -74,7 +75,9 @@ enum FixtureTrust {
         TrustPolicy(
             roots: [Fingerprint(of: try certificate("root"))],
             transactionReceiptLeaves: Set(
-                try ["ios6-v2-early-leaf", "ios6-v2-leaf", "ios6-v3-leaf"].map { Fingerprint(of: try certificate($0)) }),
+                try ["ios6-v2-early-leaf", "ios6-v2-leaf", "ios6-v3-leaf", "ios6-v4-leaf"].map {
+                    Fingerprint(of: try certificate($0))
+                }),
             transactionReceiptIntermediates: [])
     }
 
