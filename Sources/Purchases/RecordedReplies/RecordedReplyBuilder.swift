@@ -241,10 +241,14 @@ extension RecordedReplyBuilder {
             if !isKnown { notes.append(.cancellationNotPlaced) }
             return
         }
-        guard rows[index].facts.cancellationDate == nil else { return }
-        rows[index].facts.cancellationDate = date.milliseconds
-        rows[index].keys[Fact.cancellationDate.rawValue] = RecordedKey(key: key)
-        guard let reason else { return }
+        if let known = rows[index].facts.cancellationDate {
+            // Replies of 2017 have the date in both places, but only here the reason. Text dates have no milliseconds.
+            guard known / 1_000 == date.milliseconds / 1_000 else { return }
+        } else {
+            rows[index].facts.cancellationDate = date.milliseconds
+            rows[index].keys[Fact.cancellationDate.rawValue] = RecordedKey(key: key)
+        }
+        guard let reason, rows[index].facts.cancellationReason == nil else { return }
         rows[index].facts.cancellationReason = reason
         rows[index].keys[Fact.cancellationReason.rawValue] = RecordedKey(key: "cancellation_reason")
     }

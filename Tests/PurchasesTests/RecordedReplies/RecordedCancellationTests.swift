@@ -73,6 +73,24 @@ import Testing
         #expect(revoked.map(\.payload.transactionId) == ["2"])
     }
 
+    /// In replies of 2017 the row has the date, and only the reply has the reason, with the date to the second.
+    @Test(arguments: [("1500", RevocationReason.issueWithinApp), ("1499", .issueWithinApp), ("2500", nil)])
+    func theReasonNextToTheRowsIsOfTheSameCancellation(date: String, reason: RevocationReason?) throws {
+        let mapped = try Support.map(
+            """
+            {"status":21006,"cancellation_date":"1970-01-01 00:00:01 Etc/GMT","cancellation_reason":"1",
+             "latest_expired_receipt_info":\(row("1", order: nil, "\"cancellation_date_ms\":\"\(date)\""))}
+            """)
+        #expect(mapped.transactions.map(\.payload.revocationDate) == [Int64(date)])
+        #expect(mapped.transactions.map(\.payload.revocationReason) == [reason])
+    }
+
+    @Test func theRowsOwnReasonComesFirst() throws {
+        let own = "\"cancellation_date_ms\":\"1500\",\"cancellation_reason\":\"0\""
+        let mapped = try notification(order: nil, rows: row("1", order: nil, own))
+        #expect(mapped.transactions.map(\.payload.revocationReason) == [.other])
+    }
+
     @Test func aCancellationThatARowHasAlreadyIsNotNoted() throws {
         let rows = "[\(row("1", order: "111", "\"cancellation_date_ms\":\"1500\"")),\(row("2", order: "222"))]"
         let mapped = try notification(order: nil, rows: rows)
