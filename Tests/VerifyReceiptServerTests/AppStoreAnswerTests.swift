@@ -90,7 +90,7 @@ import Testing
         #expect(outcome.output.contains("product.1") && outcome.output.contains("renewal.1"))
         #expect(!outcome.output.contains("product.2") && !outcome.output.contains("renewal.3"))
         #expect(outcome.error.contains("Subscription 2 is not genuine and is not shown: The renewal info belongs to"))
-        #expect(outcome.error.contains("Subscription 3 is not genuine and is not shown: There is no signedTrans"))
+        #expect(outcome.error.contains("Subscription 3 is not genuine and is not shown: The answer has no signedTrans"))
     }
 
     @Test func tamperedTransactionIsNotShown() async throws {
@@ -99,7 +99,7 @@ import Testing
         #expect(outcome.status == 3 && outcome.output.isEmpty)
         #expect(outcome.error.contains("is not genuine and is not shown: The leaf's signature does not match"))
         let empty = try await Self.run(["transaction", "100"], answer: "{}")
-        #expect(empty.status == 3 && empty.error.contains("There is no signedTransactionInfo"))
+        #expect(empty.status == 3 && empty.error.contains("The answer has no signedTransactionInfo"))
     }
 
     /// Text of a payload cannot move the cursor or write lines of its own.
