@@ -207,7 +207,7 @@ struct AppStoreActTests {
             """, in: folder)
         let set = "Purchases: 1; tokens set: 1, refused: 0, failed: 0, left: 0; known from earlier runs: 0\nstatus 0\n"
         #expect(outcome.output.hasPrefix(set) && outcome.output.hasSuffix("status 0\nstatus 2\n"), "\(outcome)")
-        #expect(outcome.error.contains("There is no file missing.sqlite"), "\(outcome.error)")
+        #expect(outcome.error.contains("The file missing.sqlite does not exist"), "\(outcome.error)")
         for name in ["rows.sqlite", "one.sqlite"] {
             #expect(
                 try await SharedLimits.used(in: folder.file(name)) == ["Sandbox com.example.app setAppAccountToken"])

@@ -88,14 +88,14 @@ struct MigrateFailureTests {
         #expect(try folder.object("out/summary.json")["recordsRead"] as? Int == 3)
     }
 
-    @Test("An output folder that is no folder, or cannot be made, is an error that names it")
+    @Test("An output folder that is a file or cannot be created is an error that names it")
     func badOutput() async throws {
         let folder = try Folder.withRoot()
         try folder.write("file", [1])
         for output in ["file", "file/below"] {
             let outcome = try await folder.migrate("-", "--output", output, input: Forged.ndjson(1))
             #expect(outcome.status == 2)
-            #expect(outcome.error.contains("The output folder \(output) cannot be made"), "\(outcome.error)")
+            #expect(outcome.error.contains("The output folder \(output) cannot be created"), "\(outcome.error)")
         }
         #expect(try folder.bytes("file") == [1])
     }

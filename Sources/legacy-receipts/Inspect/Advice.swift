@@ -7,7 +7,7 @@ enum Advice {
         }
         // A property list begins with a brace too; JSON continues with a quoted name and a colon.
         if text.starts(with: "[".utf8) || (text.first == UInt8(ascii: "{") && text.contains(UInt8(ascii: ":"))) {
-            return "This looks like JSON, but nothing of the App Store was recognized in it."
+            return "The input is JSON, but contains no document of the App Store."
         }
         return nil
     }
