@@ -1,6 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
-public import TransactionStore
+package import TransactionStore
 
 /// What runs of `enrich` did.
 public struct EnrichmentCounts: Sendable, Hashable {
