@@ -4,17 +4,18 @@ import TransactionStore
 
 /// Finds the customer with given identities, and merges several customers into one.
 struct CustomerWriter {
+    private static let order = RowOrder()
+    private static let orderOfReceipts = RowOrder(columns: ["signed_date", "bytes"])
+
     static let newerAppTransaction = """
         ON CONFLICT (customer_id, kind) DO UPDATE SET
             source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
             legacy = excluded.legacy, document = excluded.document
-        WHERE (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source, excluded.document)
-            > (app_transactions.signed_date, app_transactions.payload, app_transactions.legacy, app_transactions.source,
-                app_transactions.document)
+        WHERE \(order.value(of: "excluded")) > \(order.value(of: "app_transactions"))
         """
     static let newerReceipt = """
         ON CONFLICT (customer_id, form) DO UPDATE SET signed_date = excluded.signed_date, bytes = excluded.bytes
-        WHERE (excluded.signed_date, excluded.bytes) > (receipts.signed_date, receipts.bytes)
+        WHERE \(orderOfReceipts.value(of: "excluded")) > \(orderOfReceipts.value(of: "receipts"))
         """
 
     private let db: Database

@@ -26,6 +26,7 @@ final class FactWriter {
         self.db = db
         customers = try CustomerWriter(db)
         ledger = try LedgerWriter(db)
+        let order = RowOrder(revokes: Self.revokes)
         insertTransaction = try SQLStatement(
             db,
             """
@@ -35,8 +36,9 @@ final class FactWriter {
             ON CONFLICT (scope_id, original_transaction_id, transaction_id, kind) DO UPDATE SET
                 source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
                 legacy = excluded.legacy, document = excluded.document
-            WHERE \(Self.newness(of: "excluded")) > \(Self.newness(of: "transactions"))
+            WHERE \(order.value(of: "excluded")) > \(order.value(of: "transactions"))
             """)
+        let orderOfRenewalInfos = RowOrder(hasLegacy: false)
         insertRenewalInfo = try SQLStatement(
             db,
             """
@@ -45,8 +47,7 @@ final class FactWriter {
             ON CONFLICT (scope_id, original_transaction_id, kind) DO UPDATE SET
                 source = excluded.source, signed_date = excluded.signed_date, payload = excluded.payload,
                 document = excluded.document
-            WHERE (excluded.signed_date, excluded.payload, excluded.source, excluded.document)
-                > (renewal_infos.signed_date, renewal_infos.payload, renewal_infos.source, renewal_infos.document)
+            WHERE \(orderOfRenewalInfos.value(of: "excluded")) > \(orderOfRenewalInfos.value(of: "renewal_infos"))
             """)
         insertAppTransaction = try SQLStatement(
             db,
@@ -62,16 +63,7 @@ final class FactWriter {
             """)
     }
 
-    /// The value that decides which of two rows is kept, as in `FactRow.replaces`: the greater row value.
-    private static func newness(of row: String) -> String {
-        let revokes = revokes(row)
-        return """
-            (\(row).source = \(FactSource.notificationV1.code) AND \(revokes), \(row).signed_date, \(revokes),
-                \(row).payload, \(row).legacy, \(row).source, \(row).document)
-            """
-    }
-
-    /// `TransactionFact.revokes` of a row.
+    /// `FactRow.revokes` of a row of transactions. Never change this text: the upgrade to version 13 contains it.
     static func revokes(_ row: String) -> String {
         """
         (instr(\(row).payload, CAST('"revocationDate":' AS BLOB)) > 0
@@ -187,7 +179,7 @@ final class FactWriter {
         let original = fact.storedOriginalTransactionId
         let id = fact.payload.transactionId ?? ""
         let changed = try insertTransaction.run(
-            scopeId, original, id, Int64(fact.origin.source.kind.rawValue), fact.origin.source.code,
+            scopeId, original, id, Int64(fact.origin.kind.rawValue), fact.origin.source.code,
             fact.origin.signedDate, encoder.payload.bytes, encoder.legacy.bytes, fact.origin.documentBytes)
         result.count(changed)
         return changed > 0
@@ -197,7 +189,7 @@ final class FactWriter {
     private func apply(_ fact: RenewalInfoFact, _ scopeId: Int64, _ result: inout AppliedFacts) throws -> Bool {
         encoder.encode(fact)
         let changed = try insertRenewalInfo.run(
-            scopeId, fact.payload.originalTransactionId ?? "", Int64(fact.origin.source.kind.rawValue),
+            scopeId, fact.payload.originalTransactionId ?? "", Int64(fact.origin.kind.rawValue),
             fact.origin.source.code, fact.origin.signedDate, encoder.payload.bytes, fact.origin.documentBytes)
         result.count(changed)
         return changed > 0

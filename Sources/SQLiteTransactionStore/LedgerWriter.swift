@@ -50,11 +50,11 @@ struct LedgerWriter {
             """
             SELECT 1 FROM transactions
             WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
-                AND kind = \(FactKind.recorded.rawValue) AND source = \(FactSource.notificationV1.code)
+                AND kind = \(FactKind.notified.rawValue)
             """)
     }
 
-    /// Whether a notification of version 1 is the recorded document of a transaction, so that it may state a cancellation.
+    /// Whether a server received a cancellation of a transaction in a notification of version 1.
     private func isNotified(_ id: String, _ original: String, _ scopeId: Int64) throws -> Bool {
         try findNotification.integer(scopeId, original, id) != nil
     }
@@ -118,7 +118,7 @@ struct LedgerWriter {
             let state = try lastState.integer(scopeId, id).flatMap { LedgerEntry.Event(rawValue: $0) }
             if state?.isGrant == true { return true }
         }
-        if fact.origin.source.kind.isSigned { return false }
+        if fact.origin.kind.isSigned { return false }
         // Every signed transaction has an entry.
         return try history(of: id, scopeId) == nil
     }

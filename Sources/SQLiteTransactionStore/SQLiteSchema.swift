@@ -47,6 +47,7 @@ enum SQLiteSchema {
             try AppTransactionFiller.fill(db)
         }
         migrator.registerMigration("13") { db in
+            try db.execute(sql: notified)
             try db.execute(sql: documents)
             try db.execute(sql: earlierPurchases)
         }
@@ -55,6 +56,13 @@ enum SQLiteSchema {
 
     /// Of version 13: the purchases before the former term of an entry `termMoved` (`EarlierPurchases`). Older entries have none.
     private static let earlierPurchases = "ALTER TABLE ledger ADD COLUMN earlier_before BLOB"
+
+    /// Of version 13: the cancellations that servers received in notifications of version 1 become rows of the kind `notified`.
+    /// Before, such a row kept later recorded documents out.
+    private static let notified = """
+        UPDATE transactions SET kind = 5
+        WHERE kind = 3 AND source = 6 AND \(FactWriter.revokes("transactions"));
+        """
 
     /// Of version 13: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in older
     /// rows, whose documents are not known. They are not rewritten.

@@ -25,15 +25,24 @@ public struct CustomerAssembler {
             self.init(kind: row.kind, source: row.source, signedDate: row.signedDate, document: row.document)
         }
 
+        /// - Throws: `corrupt` if the row is not of the kind of its source.
         fileprivate var origin: FactOrigin {
             get throws {
                 let origin = try knownOrigin
-                guard origin.source.kind.rawValue == Int(exactly: kind) else {
-                    throw StoredObject.corrupt("unknown source")
-                }
+                guard hasKind(origin.kind) else { throw StoredObject.corrupt("unknown source") }
                 return origin
             }
         }
+
+        /// - Throws: `corrupt` if the row is not of the kind of the fact. Before the first release, received cancellations of
+        ///   notifications of version 1 were in the row of the kind `recorded`, and steps of an upgrade read such rows.
+        fileprivate func check(_ fact: TransactionFact) throws {
+            guard hasKind(fact.origin.kind) || hasKind(fact.origin.source.kind) else {
+                throw StoredObject.corrupt("unknown source")
+            }
+        }
+
+        private func hasKind(_ known: FactKind) -> Bool { known.rawValue == Int(exactly: kind) }
 
         /// The same for the row of an app transaction. Before the first release, stores had one kind of row for unsigned
         /// documents with and without legacy fields, so both kinds are accepted.
@@ -41,14 +50,14 @@ public struct CustomerAssembler {
             get throws {
                 let origin = try knownOrigin
                 let kinds = [true, false].map {
-                    AppTransactionRowKind(origin.source.kind, statesLegacyFields: $0).rawValue
+                    AppTransactionRowKind(origin.kind, statesLegacyFields: $0).rawValue
                 }
                 guard kinds.contains(kind) else { throw StoredObject.corrupt("unknown source") }
                 return origin
             }
         }
 
-        private var knownOrigin: FactOrigin {
+        fileprivate var knownOrigin: FactOrigin {
             get throws {
                 guard let source = FactSource(code: source) else { throw StoredObject.corrupt("unknown source") }
                 return FactOrigin(
@@ -108,11 +117,11 @@ public struct CustomerAssembler {
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
         var value = try JWSTransactionDecodedPayload(stored: payload, texts: &texts)
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.origin)
-        statements.transactions.append(
-            TransactionFact(
-                payload: value, legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy),
-                origin: origin))
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.knownOrigin)
+        let fact = TransactionFact(
+            payload: value, legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy), origin: origin)
+        try row.check(fact)
+        statements.transactions.append(fact)
     }
 
     package mutating func addRenewalInfo(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
@@ -120,7 +129,7 @@ public struct CustomerAssembler {
         let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.origin)
         let fact = RenewalInfoFact(payload: value, origin: origin)
         guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }
-        statements.renewalInfos[id, default: ByKind()][origin.source.kind] = fact
+        statements.renewalInfos[id, default: ByKind()][origin.kind] = fact
     }
 
     /// The parameters are those of `addTransaction`.
@@ -128,7 +137,7 @@ public struct CustomerAssembler {
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
         let origin = try row.originOfAppTransaction
-        let kind = AppTransactionRowKind(origin.source.kind, statesLegacyFields: !legacy.isEmpty)
+        let kind = AppTransactionRowKind(origin.kind, statesLegacyFields: !legacy.isEmpty)
         let new = FactRow(
             kind: kind.rawValue, source: row.source, signedDate: row.signedDate, payload: Array(payload),
             legacy: Array(legacy), revokes: false, document: row.document)

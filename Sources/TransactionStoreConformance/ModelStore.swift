@@ -39,11 +39,11 @@ package struct ModelStore {
         }
         let transactions = found.flatMap(\.transactions).map { fact in
             let id = fact.payload.transactionId ?? ""
-            return ([fact.storedOriginalTransactionId, id, "\(fact.origin.source.kind)"], FactRow(fact))
+            return ([fact.storedOriginalTransactionId, id, "\(fact.origin.kind)"], FactRow(fact))
         }
         for row in Self.standing(transactions) { try assembler.addTransaction(row) }
         let renewals = found.flatMap(\.renewalInfos).map { fact in
-            ([fact.payload.originalTransactionId ?? "", "\(fact.origin.source.kind)"], FactRow(fact))
+            ([fact.payload.originalTransactionId ?? "", "\(fact.origin.kind)"], FactRow(fact))
         }
         for row in Self.standing(renewals) { try assembler.addRenewalInfo(row) }
         let apps = found.compactMap(\.appTransaction).map { (["\($0.rowKind)"], FactRow($0)) }

@@ -22,7 +22,7 @@ struct Schema: Sendable {
         Migration(version: 9, sql: [unknownTransactions, requestBudgets, leftHashes].joined(separator: ";")),
         Migration(version: 10, sql: endings), Migration(version: 11, sql: termEndings),
         Migration(version: 12, sql: legacyAppFields), Migration(version: 13, sql: legacyAppFill),
-        Migration(version: 14, sql: [documents, earlierPurchases].joined(separator: ";")),
+        Migration(version: 14, sql: [notified, documents, earlierPurchases].joined(separator: ";")),
     ]
 
     /// The version that this program reads and writes.
@@ -264,6 +264,20 @@ struct Schema: Sendable {
 
     /// Of version 14: the purchases before the former term of an entry `termMoved` (`EarlierPurchases`). Older entries have none.
     private static let earlierPurchases = "ALTER TABLE ledger ADD COLUMN earlier_before bytea"
+
+    /// Of version 14: the cancellations that servers received in notifications of version 1 become rows of the kind `notified`.
+    /// Before, such a row kept later recorded documents out. This is done before the other changes of the version, because they
+    /// keep readers out too: only writers wait meanwhile. The primary key contains the kind, so no rows of other kinds are read.
+    ///
+    /// An older program that is still connected would write such a row of the kind `recorded`, which later documents replace.
+    /// The constraint refuses it. All rows satisfy it after the update, so it need not be checked (`NOT VALID`).
+    private static let notified = """
+        LOCK TABLE transactions IN SHARE ROW EXCLUSIVE MODE;
+        UPDATE transactions SET kind = 5
+        WHERE kind = 3 AND source = 6 AND \(Table.revokes("transactions"));
+        ALTER TABLE transactions ADD CONSTRAINT notified_kind
+            CHECK (kind <> 3 OR source <> 6 OR NOT \(Table.revokes("transactions"))) NOT VALID
+        """
 
     /// Of version 14: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in older
     /// rows, whose documents are not known. They are not rewritten, so the lock is short.

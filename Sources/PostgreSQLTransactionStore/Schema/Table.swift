@@ -1,4 +1,4 @@
-import Purchases
+import TransactionStore
 
 /// A table of facts, and the statements that write to it.
 struct Table: Sendable {
@@ -28,39 +28,33 @@ struct Table: Sendable {
     let columns: [Column]
     /// `COPY … FROM STDIN` in binary format.
     let copy: String
-    /// Inserts rows given as one array per column. An existing row stays, unless the table has newness columns and the
-    /// given row is newer; then the given row replaces it. Rows that stay are neither written nor locked.
+    /// Inserts rows given as one array per column. An existing row stays, unless the table has an order by which the given
+    /// row is kept; then the given row replaces it. Rows that stay are neither written nor locked.
     let insert: Statement
 
     /// - Parameters:
-    ///   - newness: the columns that decide which of two rows is newer: the greater one. Empty if rows never change.
-    ///     `%` in an expression stands for the table.
+    ///   - order: decides which of two rows is kept; nil if rows never change.
     ///   - returning: the columns to return for each inserted or replaced row.
-    init(_ name: String, _ columns: [Column], key: [String], newness: [String] = [], returning: [String] = []) {
+    init(_ name: String, _ columns: [Column], key: [String], order: RowOrder? = nil, returning: [String] = []) {
         self.name = name
         self.columns = columns
         let names = columns.map(\.name)
         let list = names.joined(separator: ", ")
         copy = "COPY \(name) (\(list)) FROM STDIN (FORMAT binary)"
 
-        func row(_ table: String, _ names: [String]) -> String {
-            "("
-                + names.map { $0.contains("%") ? $0.replacing("%", with: table) : "\(table).\($0)" }
-                .joined(separator: ", ") + ")"
-        }
         let arrays = columns.enumerated().map { "$\($0 + 1)::\($1.type.name)[]" }.joined(separator: ", ")
         var sql = "INSERT INTO \(name) AS known (\(list)) SELECT \(names.map { "given.\($0)" }.joined(separator: ", "))"
         sql += " FROM unnest(\(arrays)) AS given (\(list))"
         sql += " WHERE NOT EXISTS (SELECT FROM \(name) AS old WHERE "
         sql += key.map { "old.\($0) = given.\($0)" }.joined(separator: " AND ")
-        if !newness.isEmpty { sql += " AND \(row("old", newness)) >= \(row("given", newness))" }
+        if let order { sql += " AND \(order.value(of: "old")) >= \(order.value(of: "given"))" }
         sql += ") ON CONFLICT (\(key.joined(separator: ", "))) "
-        if newness.isEmpty {
-            sql += "DO NOTHING"
-        } else {
+        if let order {
             let changing = names.filter { !key.contains($0) }
             sql += "DO UPDATE SET " + changing.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-            sql += " WHERE \(row("known", newness)) < \(row("excluded", newness))"
+            sql += " WHERE \(order.value(of: "known")) < \(order.value(of: "excluded"))"
+        } else {
+            sql += "DO NOTHING"
         }
         if !returning.isEmpty { sql += " RETURNING " + returning.map { "known.\($0)" }.joined(separator: ", ") }
         insert = Statement(sql)
@@ -77,10 +71,9 @@ struct Table: Sendable {
             .bytea("payload"), .bytea("legacy"), .bytea("document"),
         ],
         key: ["purchase", "transaction_id", "kind"],
-        newness: [isNotifiedCancellation, "signed_date", revokes("%"), "payload", "legacy", "source", "document"],
-        returning: ["purchase", "kind", "transaction_id"])
+        order: RowOrder(revokes: revokes), returning: ["purchase", "kind", "transaction_id"])
 
-    /// `TransactionFact.revokes` of a row.
+    /// `FactRow.revokes` of a row of transactions. Never change this text: the upgrade to version 14 contains it.
     static func revokes(_ row: String) -> String {
         """
         (position('"revocationDate":'::bytea IN \(row).payload) > 0
@@ -88,16 +81,13 @@ struct Table: Sendable {
         """
     }
 
-    /// `TransactionFact.isNotifiedCancellation` of a row.
-    private static let isNotifiedCancellation = "(%.source = \(FactSource.notificationV1.code) AND \(revokes("%")))"
-
     static let renewalInfos = Table(
         "renewal_infos",
         [
             .int8("purchase"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload"),
             .bytea("document"),
         ],
-        key: ["purchase", "kind"], newness: ["signed_date", "payload", "source", "document"],
+        key: ["purchase", "kind"], order: RowOrder(hasLegacy: false),
         returning: ["purchase", "kind"])
 
     static let appTransactions = Table(
@@ -106,12 +96,11 @@ struct Table: Sendable {
             .int8("customer"), .int8("signed_date"), .int2("kind"), .int2("source"), .bytea("payload"),
             .bytea("legacy"), .bytea("document"),
         ],
-        key: ["customer", "kind"], newness: ["signed_date", "payload", "legacy", "source", "document"],
-        returning: ["customer", "kind"])
+        key: ["customer", "kind"], order: RowOrder(), returning: ["customer", "kind"])
 
     static let receipts = Table(
         "receipts", [.int8("customer"), .int8("signed_date"), .int2("form"), .bytea("octets")],
-        key: ["customer", "form"], newness: ["signed_date", "octets"], returning: ["customer", "form"])
+        key: ["customer", "form"], order: RowOrder(columns: ["signed_date", "octets"]), returning: ["customer", "form"])
 
     static let notifications = Table(
         "notifications",
@@ -134,7 +123,7 @@ struct Table: Sendable {
     static let unknownTransactions = Table(
         "unknown_transactions",
         [.bytea("environment"), .bytea("bundle_id"), .bytea("transaction_id"), .int8("answered_at")],
-        key: ["environment", "bundle_id", "transaction_id"], newness: ["answered_at"])
+        key: ["environment", "bundle_id", "transaction_id"], order: RowOrder(columns: ["answered_at"]))
 
     static let leftHashes = Table(
         "left_hashes", [.bytea("secret"), .bytea("hash"), .int4("scope")], key: ["secret", "hash"],

@@ -26,8 +26,6 @@ final class FactBatch: Sendable {
         var call = 0
         /// `isPlainPurchase` of a transaction.
         var isPlainPurchase = false
-        /// `isNotifiedCancellation` of a transaction.
-        var isNotifiedCancellation = false
         /// `revokes` of a transaction. Of two rows of the same date, the revoking one is kept.
         var revokes = false
         /// `mayMoveTerms` of a transaction.

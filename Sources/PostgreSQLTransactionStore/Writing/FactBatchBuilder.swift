@@ -49,7 +49,6 @@ struct FactBatchBuilder {
             let owner = place(scope, CustomerIdentity(.originalTransactionId, fact.storedOriginalTransactionId))
             var row = row(owner, fact.origin, call, id: fact.payload.transactionId ?? "")
             row.isPlainPurchase = fact.isPlainPurchase
-            row.isNotifiedCancellation = fact.isNotifiedCancellation
             row.revokes = fact.revokes
             row.mayMoveTerms = fact.mayMoveTerms
             row.lookDate = fact.lookDate
@@ -88,7 +87,7 @@ struct FactBatchBuilder {
         _ owner: Int, _ origin: FactOrigin, _ call: Int, id: String, kind: Int64? = nil
     ) -> FactBatch.Row {
         FactBatch.Row(
-            owner: owner, kind: Int16(truncatingIfNeeded: kind ?? Int64(origin.source.kind.rawValue)),
+            owner: owner, kind: Int16(truncatingIfNeeded: kind ?? Int64(origin.kind.rawValue)),
             source: Int16(truncatingIfNeeded: origin.source.code), signedDate: origin.signedDate, call: call,
             id: keep(id.utf8), payload: keep(encoder.payload.bytes), legacy: keep(encoder.legacy.bytes),
             document: keep(origin.documentBytes))
@@ -171,19 +170,21 @@ extension FactBatch {
                 let ids = compare(left.id, right.id)
                 return ids != 0 ? ids : Int(left.kind) - Int(right.kind)
             }
-            // The order of `FactRow.replaces`.
             func compareNewness(_ left: Row, _ right: Row) -> Int {
-                if left.isNotifiedCancellation != right.isNotifiedCancellation {
-                    return right.isNotifiedCancellation ? -1 : 1
+                for criterion in FactRow.Criterion.allCases {
+                    let order: Int =
+                        switch criterion {
+                        case .signedDate:
+                            left.signedDate == right.signedDate ? 0 : left.signedDate < right.signedDate ? -1 : 1
+                        case .revokes: left.revokes == right.revokes ? 0 : right.revokes ? -1 : 1
+                        case .payload: compare(left.payload, right.payload)
+                        case .legacy: compare(left.legacy, right.legacy)
+                        case .source: Int(left.source) - Int(right.source)
+                        case .document: compare(left.document, right.document)
+                        }
+                    if order != 0 { return order }
                 }
-                if left.signedDate != right.signedDate { return left.signedDate < right.signedDate ? -1 : 1 }
-                if left.revokes != right.revokes { return right.revokes ? -1 : 1 }
-                let payloads = compare(left.payload, right.payload)
-                if payloads != 0 { return payloads }
-                let legacies = compare(left.legacy, right.legacy)
-                if legacies != 0 { return legacies }
-                return left.source != right.source
-                    ? Int(left.source) - Int(right.source) : compare(left.document, right.document)
+                return 0
             }
             rows.sort { left, right in
                 let keys = compareKeys(left, right)

@@ -47,14 +47,13 @@ struct LedgerWriter {
             WHERE t.purchase = given.purchase AND (position(given.product IN t.payload) = 0 OR \(Table.revokes("t"))))
         """)
 
-    /// Finds the transactions whose recorded document is a notification of version 1, which may state a cancellation.
+    /// Finds the transactions of which a server received a cancellation in a notification of version 1.
     private static let findNotifications = Statement(
         """
         SELECT given.place::int4
         FROM unnest($1::int8[], $2::bytea[]) WITH ORDINALITY AS given (purchase, id, place)
         JOIN transactions AS t
-            ON t.purchase = given.purchase AND t.transaction_id = given.id AND t.kind = \(FactKind.recorded.rawValue)
-        WHERE t.source = \(FactSource.notificationV1.code)
+            ON t.purchase = given.purchase AND t.transaction_id = given.id AND t.kind = \(FactKind.notified.rawValue)
         """)
 
     /// A transaction of the batch. It may have several facts.
@@ -168,7 +167,7 @@ struct LedgerWriter {
         return result
     }
 
-    /// The places of the transactions whose recorded document in the store is a notification of version 1.
+    /// The places of the transactions with a notified cancellation in the store.
     private func notified(_ purchases: [Purchase], _ bytes: [UInt8]) throws -> [Int] {
         let known = purchases.indices.filter { purchases[$0].isPlain && purchases[$0].isKnown }
         guard !known.isEmpty else { return [] }
@@ -186,12 +185,13 @@ struct LedgerWriter {
         result.reserveCapacity(batch.transactions.count)
         var previous: FactBatch.Row?
         for row in batch.transactions {
-            let isSigned = row.kind != Int16(FactKind.recorded.rawValue)
+            let kind = FactKind(rawValue: Int(row.kind))
+            let isSigned = kind?.isSigned == true
             if let previous, previous.owner == row.owner,
                 batch.bytes[previous.id].elementsEqual(batch.bytes[row.id])
             {
                 // Unsigned facts come last.
-                if isSigned ? !row.isPlainPurchase : row.isNotifiedCancellation {
+                if isSigned ? !row.isPlainPurchase : kind == .notified {
                     result[result.count - 1].isPlain = false
                 }
             } else {

@@ -124,7 +124,7 @@ extension StoredTransaction {
     /// download; the account token, which only an app or a server sets.
     package var uncarriedFields: [TransactionField] {
         var fields = missingFields
-        let isSignedModern = origins.contains { $0.source.kind == .signedTransaction }
+        let isSignedModern = origins.contains { $0.kind == .signedTransaction }
         if payload.isSubscription, payload.offerType == nil, !isSignedModern { fields.append(.offerType) }
         if payload.appTransactionId == nil, !hasAppStoreAnswer { fields.append(.appTransactionId) }
         if payload.appAccountToken == nil { fields.append(.appAccountToken) }

@@ -39,7 +39,7 @@ private struct ResolvedHistory {
             }
             var entry = PurchaseHistory.Entry(
                 transaction.payload,
-                statesOffers: transaction.origins.contains { $0.source.kind == .signedTransaction }
+                statesOffers: transaction.origins.contains { $0.kind == .signedTransaction }
                     || transaction.legacy.isTrialPeriod != nil)
             entry.isSigned = transaction.isSigned
             entry.isGroupSigned = transaction.sources.kind(of: .subscriptionGroupIdentifier).isSigned
@@ -99,7 +99,7 @@ private struct ResolvedHistory {
     /// When the newest signed document about the customer was signed.
     private var newestDate: Int64? {
         let origins = customer.transactions.flatMap(\.origins) + customer.renewalInfos.flatMap(\.origins)
-        return origins.filter { $0.source.kind.isSigned }.map(\.signedDate).max()
+        return origins.filter { $0.kind.isSigned }.map(\.signedDate).max()
     }
 
     /// How complete the history of each subscription is. A document about another subscription, or about an old period,
@@ -114,7 +114,7 @@ private struct ResolvedHistory {
             let last = transactions.max { $0.order < $1.order }
             let answered = Self.newest(origins) { $0.source == .appStoreServerAPI }
             let received = Self.newest(origins) { $0.source == .receipt }
-            let signed = Self.newest(last?.origins ?? []) { $0.source.kind.isSigned }
+            let signed = Self.newest(last?.origins ?? []) { $0.kind.isSigned }
             found[id] = PurchaseHistory.Coverage(
                 wholeThrough: [answered, currentThrough].compactMap { $0 }.max(),
                 currentThrough: currentThrough ?? [answered, received, signed].compactMap { $0 }.max())

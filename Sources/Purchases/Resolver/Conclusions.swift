@@ -120,7 +120,7 @@ extension StoredTransaction {
     package func isFinishedConsumable(newestList: Int64?, catalog: ProductCatalog?) -> Bool {
         let type = self.type(catalog: payload.productId.flatMap { catalog?.product($0)?.type })
         guard type == .consumable else { return false }
-        let receiptDate = origins.first { $0.source.kind == .receipt }?.signedDate
+        let receiptDate = origins.first { $0.kind == .receipt }?.signedDate
         return (receiptDate ?? .min) < (newestList ?? .max)
     }
 

@@ -140,19 +140,19 @@ extension JWSTransactionDecodedPayload {
 extension StoredTransaction {
     /// When the newest signed transaction (JWS) was signed.
     fileprivate var signedTransactionDate: Int64? {
-        origins.first { $0.source.kind == .signedTransaction }?.signedDate
+        origins.first { $0.kind == .signedTransaction }?.signedDate
     }
 
     /// The date of the newest document with the revocation.
     fileprivate var revocationStatedAt: Int64 {
         let kind = sources.kind(of: .revocationDate)
-        let stated = origins.first { $0.source.kind == kind }?.signedDate ?? .max
+        let stated = origins.first { $0.kind == kind }?.signedDate ?? .max
         return max(stated, cancellationNotifiedAt ?? stated)
     }
 
     /// A cancellation of the transaction that the App Store does not state, and the date of its document.
     fileprivate var unconfirmedCancellation: (cancellation: RecordedCancellation, stated: Int64)? {
-        guard let origin = origins.first(where: { $0.source.kind == .recorded }) else { return nil }
+        guard let origin = origins.first(where: { $0.kind == .recorded }) else { return nil }
         if let recordedCancellation { return (recordedCancellation, origin.signedDate) }
         guard !isSigned, payload.isRevoked, !revocationIsProven, let date = payload.revocationDate else { return nil }
         let cancellation = RecordedCancellation(
@@ -163,7 +163,8 @@ extension StoredTransaction {
     /// Whether the App Store states the revocation: in a signed document, or in a notification of version 1 that a server received
     /// with the app's secret.
     fileprivate var revocationIsProven: Bool {
-        sources.kind(of: .revocationDate).isSigned || origins.contains { $0.source == .notificationV1 }
+        let kind = sources.kind(of: .revocationDate)
+        return kind.isSigned || kind == .notified
     }
 
     fileprivate mutating func takeRevocation(of copy: StoredTransaction) {

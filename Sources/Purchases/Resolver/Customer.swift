@@ -38,7 +38,7 @@ public struct StoredTransaction: Sendable {
     package init(_ payload: JWSTransactionDecodedPayload, origin: FactOrigin) {
         self.init(
             payload: payload, legacy: LegacyTransactionFields(), origins: [origin], recordedCancellation: nil,
-            explainsCancellation: true, sources: FieldSources(base: origin.source.kind))
+            explainsCancellation: true, sources: FieldSources(base: origin.kind))
     }
 
     /// The source of a field's value; nil for a field without a value.
@@ -53,7 +53,7 @@ public struct StoredTransaction: Sendable {
             }
         }
         let kind = sources.kind(of: field)
-        return origins.first { $0.source.kind == kind }.map { .stated($0) }
+        return origins.first { $0.kind == kind }.map { .stated($0) }
     }
 
     /// The fields whose values are not from the deciding document (`origins.deciding`), with their sources.
@@ -62,13 +62,13 @@ public struct StoredTransaction: Sendable {
     }
 
     /// Whether a document with a verified signature states the transaction.
-    public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+    public var isSigned: Bool { origins.contains { $0.kind.isSigned } }
 }
 
 extension StoredTransaction {
     /// What the documents of the transaction state, for `UpgradeRule`.
     var upgradeStatement: UpgradeRule.Statement {
-        let signed = origins.first { $0.source.kind == .signedTransaction }
+        let signed = origins.first { $0.kind == .signedTransaction }
         return UpgradeRule.Statement(
             isSigned: isSigned, isRenewal: payload.transactionReason == .renewal,
             explainsCancellation: explainsCancellation,
@@ -140,13 +140,13 @@ public struct StoredRenewalInfo: Sendable {
         self.origins = origins
     }
 
-    public var isSigned: Bool { origins.contains { $0.source.kind.isSigned } }
+    public var isSigned: Bool { origins.contains { $0.kind.isSigned } }
 
     /// When the document that states the payload was signed or, if it is unsigned, recorded. A recorded payload does
     /// not state its date.
     package var statedDate: Int64? {
         let origin =
-            origins.first { $0.source.kind == .signedTransaction } ?? origins.first { $0.source.kind.isSigned }
+            origins.first { $0.kind == .signedTransaction } ?? origins.first { $0.kind.isSigned }
             ?? origins.first
         return origin?.signedDate
     }

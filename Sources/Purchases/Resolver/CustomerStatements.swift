@@ -38,7 +38,7 @@ package struct CustomerStatements: Sendable {
             let transactionId: String
 
             init(_ fact: TransactionFact) {
-                kind = fact.origin.source.kind
+                kind = fact.origin.kind
                 originalTransactionId = fact.storedOriginalTransactionId
                 transactionId = fact.payload.transactionId ?? ""
             }
@@ -64,7 +64,7 @@ package struct CustomerStatements: Sendable {
                 hasChanged = true
             }
             for fact in set.renewalInfos {
-                let (id, kind) = (fact.payload.originalTransactionId ?? "", fact.origin.source.kind)
+                let (id, kind) = (fact.payload.originalTransactionId ?? "", fact.origin.kind)
                 if Self.keepNewer(fact, &renewalInfos[id, default: ByKind()][kind]) { hasChanged = true }
             }
             if let fact = set.appTransaction, Self.keepNewer(fact, &appTransactions[fact.rowKind]) {
@@ -113,7 +113,7 @@ package struct CustomerStatements: Sendable {
             var end = start
             while end < order.count, id(order[end]) == id(order[start]) {
                 let place = order[end]
-                let kind = transactions[place].origin.source.kind
+                let kind = transactions[place].origin.kind
                 if places[kind].map({ isNewer(place, than: $0) }) ?? true { places[kind] = place }
                 end += 1
             }
@@ -127,10 +127,6 @@ package struct CustomerStatements: Sendable {
     /// The order of ``FactRow/replaces(_:)``. One transaction has two facts of one kind only if documents state
     /// different original ids for it.
     private func isNewer(_ place: Int, than other: Int) -> Bool {
-        let (isNotified, otherIsNotified) = (
-            transactions[place].isNotifiedCancellation, transactions[other].isNotifiedCancellation
-        )
-        if isNotified != otherIsNotified { return isNotified }
         let (date, otherDate) = (transactions[place].origin.signedDate, transactions[other].origin.signedDate)
         if date != otherDate { return date > otherDate }
         let (revokes, otherRevokes) = (transactions[place].revokes, transactions[other].revokes)
@@ -253,19 +249,14 @@ extension KnownReceipt: CompetingStatement {}
 private protocol RowStatement: CompetingStatement {
     var origin: FactOrigin { get }
     var row: FactRow { get }
-    /// Such a statement wins over newer ones.
-    var isNotifiedCancellation: Bool { get }
 }
 
 extension RowStatement {
     /// The order of ``FactRow/replaces(_:)``. Encodes rows only for statements of the same date.
     func isNewer(than other: Self) -> Bool {
-        if isNotifiedCancellation != other.isNotifiedCancellation { return isNotifiedCancellation }
         let (date, otherDate) = (origin.signedDate, other.origin.signedDate)
         return date == otherDate ? row.replaces(other.row) : date > otherDate
     }
-
-    var isNotifiedCancellation: Bool { false }
 }
 
 extension TransactionFact: RowStatement {

@@ -7,28 +7,31 @@ internal import AppStoreModels
 // does not exist (no expiry, no cancellation), its absence counts as a statement. Of two facts of the same date, the
 // signed transaction wins over the receipt, but does not remove a cancellation that the receipt states.
 //
-// | field | receipts | signed transactions | recorded, unsigned |
-// |---|---|---|---|
-// | ids, product, quantity, dates | state a value; absence states nothing | state all | fill what no signed fact has |
-// | ownership | state a value, but do not replace `ASSIGNED`; absence states nothing | state all | only on their own, except `PURCHASED` (`OwnershipOrder`) |
-// | type | state a value; absence states nothing | state all | only on their own (`TypeOrder`) |
-// | expiry | state value and absence | state all | only on their own |
-// | web order line item | state value and absence | state all | fill receipts |
-// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation`; from a notification of version 1 that a server received with the app's secret it counts if it is newer than every signed transaction, and no later recorded document replaces it, so one with another cancellation is not seen |
-// | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known |
-// | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | |
-// | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; other offers, if their flags fill |
-// | group, account token | late iOS 6 receipts state the group | state all | fill receipts |
-// | trial and introductory flags | state a value | – (they state the offer) | fill receipts |
-// | everything else | – | state all | – |
+// A notification of version 1 that a server received with the app's secret states a cancellation of its own kind, `notified`.
+//
+// | field | receipts | signed transactions | recorded, unsigned | notified cancellation |
+// |---|---|---|---|---|
+// | ids, product, quantity, dates | state a value; absence states nothing | state all | fill what no signed fact has | fills what neither a signed nor a recorded fact has |
+// | ownership | state a value, but do not replace `ASSIGNED`; absence states nothing | state all | only on their own, except `PURCHASED` (`OwnershipOrder`) | like recorded, after it |
+// | type | state a value; absence states nothing | state all | only on their own (`TypeOrder`) | like recorded, after it |
+// | expiry | state value and absence | state all | only on their own | only on its own, or fills recorded |
+// | web order line item | state value and absence | state all | fill receipts | like recorded, after it |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own and if none is notified, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation` | counts if it is newer than every signed transaction and nothing signed states one, and before that of recorded |
+// | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known, or where the notified cancellation counts and the document is newer than every signed transaction | like recorded; one of the two suffices |
+// | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | | |
+// | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; other offers, if their flags fill | like recorded, after it |
+// | group, account token | late iOS 6 receipts state the group | state all | fill receipts | like recorded, after it |
+// | trial and introductory flags | state a value | – (they state the offer) | fill receipts | like recorded, after it |
+// | everything else | – | state all | – | – |
 //
 // Ids and dates of a purchase never change. A newer receipt with whole seconds does not remove known milliseconds.
 
-/// At most one value of each kind of document.
+/// At most one value of each kind of fact.
 package struct ByKind<Value> {
     package var receipt: Value?
     package var signed: Value?
     package var recorded: Value?
+    package var notified: Value?
 
     package init() {}
 
@@ -38,6 +41,7 @@ package struct ByKind<Value> {
             case .receipt: receipt
             case .signedTransaction: signed
             case .recorded: recorded
+            case .notified: notified
             }
         }
         set {
@@ -45,6 +49,7 @@ package struct ByKind<Value> {
             case .receipt: receipt = newValue
             case .signedTransaction: signed = newValue
             case .recorded: recorded = newValue
+            case .notified: notified = newValue
             }
         }
     }
@@ -56,6 +61,7 @@ package struct ByKind<Value> {
         if let receipt { results.append(transform(receipt)) }
         if let signed { results.append(transform(signed)) }
         if let recorded { results.append(transform(recorded)) }
+        if let notified { results.append(transform(notified)) }
         return results
     }
 }
@@ -68,52 +74,65 @@ typealias FactsOfTransaction = ByKind<Int>
 extension StoredTransaction {
     /// Joins the facts at `places`, of which there is at least one. The app and the environment are the stated ones.
     init(joining places: FactsOfTransaction, of facts: borrowing [TransactionFact]) {
-        let base: FactKind = places.signed != nil ? .signedTransaction : places.receipt != nil ? .receipt : .recorded
+        let base: FactKind =
+            if places.signed != nil {
+                .signedTransaction
+            } else if places.receipt != nil {
+                .receipt
+            } else {
+                places.recorded != nil ? .recorded : .notified
+            }
         var payload = places[base].map { facts[$0].payload } ?? JWSTransactionDecodedPayload()
         var sources = FieldSources(base: base)
         if let signed = places.signed {
             if let receipt = places.receipt {
                 payload.complete(from: facts[receipt], signed: facts[signed].origin, &sources)
             }
-        } else if places.receipt != nil, let recorded = places.recorded {
-            payload.fill(from: facts[recorded].payload, &sources)
+        } else {
+            if base == .receipt, let recorded = places.recorded {
+                payload.fill(from: facts[recorded].payload, .recorded, &sources)
+            }
+            if base != .notified, let notified = places.notified {
+                payload.fill(from: facts[notified].payload, .notified, &sources)
+                if base == .recorded { payload.fillUnsigned(from: facts[notified].payload, &sources) }
+            }
         }
 
         let receipt = places.receipt.flatMap { facts[$0].legacy }
-        let recorded = places.recorded.flatMap { facts[$0].legacy }
+        let unsigned = LegacyTransactionFields(unsigned: places, facts)
         var legacy = LegacyTransactionFields()
         // A signed transaction states the offer, so the flags of a row do not count.
-        let flags = places.signed == nil ? recorded : nil
+        let flags = places.signed == nil ? unsigned : nil
         legacy.isTrialPeriod = receipt?.isTrialPeriod ?? flags?.isTrialPeriod
         legacy.isInIntroOfferPeriod = receipt?.isInIntroOfferPeriod ?? flags?.isInIntroOfferPeriod
-        legacy.itemId = receipt?.itemId ?? recorded?.itemId
-        legacy.productType = receipt?.productType ?? recorded?.productType
-        legacy.setOffers(places, payload, receipt: receipt, recorded: recorded)
+        legacy.itemId = receipt?.itemId ?? unsigned?.itemId
+        legacy.productType = receipt?.productType ?? unsigned?.productType
+        legacy.setOffers(places, payload, receipt: receipt, unsigned: unsigned)
         if base == .receipt, let place = places.recorded {
-            payload.takeOffer(of: facts[place].payload, legacy, &sources)
+            payload.takeOffer(of: facts[place], filling: legacy, .recorded, &sources)
+        }
+        if base == .receipt || base == .recorded, let place = places.notified {
+            payload.takeOffer(of: facts[place], filling: legacy, .notified, &sources)
         }
 
-        let reported = Self.recordedCancellation(places, facts)
-        let cancellation = Cancellation(
-            places, facts, receipt: receipt, recorded: recorded,
-            notified: reported?.source == .notificationV1 ? reported : nil)
+        let notified = Self.notifiedCancellation(places, facts)
+        let cancellation = Cancellation(places, facts, receipt: receipt, unsigned: unsigned, notified: notified)
         cancellation.apply(to: &payload, &sources)
         legacy.cancellationDate = cancellation.date
         legacy.cancellationReason = cancellation.reason
 
+        let rowOwnership = places.recorded.flatMap { facts[$0].legacy?.inAppOwnershipType }
         sources.fill(
             &payload.inAppOwnershipType,
-            from: OwnershipOrder.added(by: recorded?.inAppOwnershipType, isSigned: base != .recorded),
-            .inAppOwnershipType, .recorded)
+            from: OwnershipOrder.added(by: unsigned?.inAppOwnershipType, isSigned: base.isSigned),
+            .inAppOwnershipType, rowOwnership != nil ? .recorded : .notified)
         legacy.inAppOwnershipType = payload.inAppOwnershipType
         self.init(
             payload: payload, legacy: legacy,
             origins: places.map { facts[$0].origin },
-            recordedCancellation: cancellation.date == nil ? reported : nil,
+            recordedCancellation: cancellation.date == nil ? Self.recordedCancellation(places, facts) : nil,
             explainsCancellation: cancellation.isExplained, sources: sources)
-        if reported?.source == .notificationV1 {
-            cancellationNotifiedAt = places.recorded.map { facts[$0].origin.signedDate }
-        }
+        if notified != nil { cancellationNotifiedAt = places.notified.map { facts[$0].origin.signedDate } }
     }
 
     /// Joins the facts of a customer of one app.
@@ -129,22 +148,33 @@ extension StoredTransaction {
     private static func recordedCancellation(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
     ) -> RecordedCancellation? {
-        guard let place = places.recorded, let date = facts[place].legacy?.cancellationDate,
-            isRecordedNewer(places, facts)
-        else { return nil }
-        return RecordedCancellation(
-            date: date, reason: facts[place].legacy?.cancellationReason, source: facts[place].origin.source)
+        guard let place = places.recorded, isRecordedNewer(places, facts) else { return nil }
+        return cancellation(facts[place])
     }
 
-    /// Whether the recorded document is newer than every signed transaction, and not older than the receipt. A notification is at
-    /// least as new as the receipt in it, which does not state the cancellation. If a server received the notification, the
-    /// receipt does not matter. As with a signed revocation, the cancellation stays, because receipts often lack it.
+    /// Whether the recorded document is newer than every signed transaction, and not older than the receipt. A stored
+    /// notification is at least as new as the receipt in it, which does not state the cancellation.
     static func isRecordedNewer(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) -> Bool {
         guard let place = places.recorded else { return false }
         let stated = facts[place].origin.signedDate
-        let isReceived = facts[place].origin.source == .notificationV1
-        return (isReceived || stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min)
+        return stated >= places.receipt.map({ facts[$0].origin.signedDate }) ?? .min
             && stated > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
+    }
+
+    /// The notified cancellation, if it is newer than every signed transaction. The receipt does not matter: as with a signed
+    /// revocation, the cancellation stays, because receipts often lack it.
+    private static func notifiedCancellation(
+        _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
+    ) -> RecordedCancellation? {
+        guard let place = places.notified,
+            facts[place].origin.signedDate > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
+        else { return nil }
+        return cancellation(facts[place])
+    }
+
+    private static func cancellation(_ fact: borrowing TransactionFact) -> RecordedCancellation? {
+        guard let date = fact.legacy?.cancellationDate else { return nil }
+        return RecordedCancellation(date: date, reason: fact.legacy?.cancellationReason, source: fact.origin.source)
     }
 }
 
@@ -185,40 +215,81 @@ extension JWSTransactionDecodedPayload {
         }
     }
 
-    /// Completes a receipt with the values of a recorded document: only fields for which receipts have no attribute
+    /// Completes a transaction with the values of an unsigned document: only fields for which receipts have no attribute
     /// (Reference.md V5.3) or which old receipts lack.
-    fileprivate mutating func fill(from recorded: JWSTransactionDecodedPayload, _ sources: inout FieldSources) {
+    fileprivate mutating func fill(
+        from unsigned: JWSTransactionDecodedPayload, _ kind: FactKind, _ sources: inout FieldSources
+    ) {
         sources.fill(
-            &subscriptionGroupIdentifier, from: recorded.subscriptionGroupIdentifier, .subscriptionGroupIdentifier,
-            .recorded)
-        sources.fill(&appAccountToken, from: recorded.appAccountToken, .appAccountToken, .recorded)
-        sources.fill(
-            &originalTransactionId, from: recorded.originalTransactionId, .originalTransactionId, .recorded)
-        sources.fill(&originalPurchaseDate, from: recorded.originalPurchaseDate, .originalPurchaseDate, .recorded)
-        sources.fill(&purchaseDate, from: recorded.purchaseDate, .purchaseDate, .recorded)
-        sources.fill(&quantity, from: recorded.quantity, .quantity, .recorded)
-        sources.fill(&webOrderLineItemId, from: recorded.webOrderLineItemId, .webOrderLineItemId, .recorded)
-        if offerType == nil, recorded.offerType == .offerCode {
-            sources.take(&offerType, from: .offerCode, .offerType, .recorded)
-            sources.take(&offerIdentifier, from: recorded.offerIdentifier, .offerIdentifier, .recorded)
-            sources.take(&offerDiscountType, from: recorded.offerDiscountType, .offerDiscountType, .recorded)
+            &subscriptionGroupIdentifier, from: unsigned.subscriptionGroupIdentifier, .subscriptionGroupIdentifier, kind
+        )
+        sources.fill(&appAccountToken, from: unsigned.appAccountToken, .appAccountToken, kind)
+        sources.fill(&originalTransactionId, from: unsigned.originalTransactionId, .originalTransactionId, kind)
+        sources.fill(&originalPurchaseDate, from: unsigned.originalPurchaseDate, .originalPurchaseDate, kind)
+        sources.fill(&purchaseDate, from: unsigned.purchaseDate, .purchaseDate, kind)
+        sources.fill(&quantity, from: unsigned.quantity, .quantity, kind)
+        sources.fill(&webOrderLineItemId, from: unsigned.webOrderLineItemId, .webOrderLineItemId, kind)
+        if unsigned.offerType == .offerCode { takeOffer(of: unsigned, kind, &sources) }
+    }
+
+    /// Completes a recorded document with the rest of what a notified cancellation states. Both are unsigned, and the recorded
+    /// document can be an id alone.
+    fileprivate mutating func fillUnsigned(
+        from notified: JWSTransactionDecodedPayload, _ sources: inout FieldSources
+    ) {
+        sources.fill(&productId, from: notified.productId, .productId, .notified)
+        sources.fill(&expiresDate, from: notified.expiresDate, .expiresDate, .notified)
+        sources.fill(&type, from: notified.type, .type, .notified)
+        if notified.offerType == .promotional { takeOffer(of: notified, .notified, &sources) }
+    }
+
+    private mutating func takeOffer(
+        of other: JWSTransactionDecodedPayload, _ kind: FactKind, _ sources: inout FieldSources
+    ) {
+        guard offerType == nil else { return }
+        sources.take(&offerType, from: other.offerType, .offerType, kind)
+        sources.take(&offerIdentifier, from: other.offerIdentifier, .offerIdentifier, kind)
+        sources.take(&offerDiscountType, from: other.offerDiscountType, .offerDiscountType, kind)
+    }
+
+    /// Takes the offer of an unsigned document whose flags fill those that the base lacks. Else the flags would show that the
+    /// offers are known, and the payload that there was none. The flags of the base itself have already set its offer. A
+    /// promotional offer has the same flags as an introductory one, so the document states which it was.
+    fileprivate mutating func takeOffer(
+        of fact: borrowing TransactionFact, filling flags: LegacyTransactionFields, _ kind: FactKind,
+        _ sources: inout FieldSources
+    ) {
+        guard offerType == nil, let own = fact.legacy else { return }
+        let fillsTrial = flags.isTrialPeriod == true && own.isTrialPeriod == true
+        let fillsIntroductory = flags.isInIntroOfferPeriod == true && own.isInIntroOfferPeriod == true
+        guard fillsTrial || fillsIntroductory else { return }
+        sources.take(&offerType, from: fact.payload.offerType, .offerType, kind)
+        sources.take(&offerIdentifier, from: fact.payload.offerIdentifier, .offerIdentifier, kind)
+        if flags.isTrialPeriod == true {
+            sources.take(&offerDiscountType, from: .freeTrial, .offerDiscountType, kind)
         }
     }
 }
 
-extension JWSTransactionDecodedPayload {
-    /// Takes the offer of a row whose flags fill those that a receipt lacks. Else the flags would show that the offers are
-    /// known, and the payload that there was none. The flags of the receipt itself have already set its offer. A promotional
-    /// offer has the same flags as an introductory one, so the row states which it was.
-    fileprivate mutating func takeOffer(
-        of recorded: JWSTransactionDecodedPayload, _ flags: LegacyTransactionFields, _ sources: inout FieldSources
-    ) {
-        guard offerType == nil, flags.isTrialPeriod == true || flags.isInIntroOfferPeriod == true else { return }
-        sources.take(&offerType, from: recorded.offerType, .offerType, .recorded)
-        sources.take(&offerIdentifier, from: recorded.offerIdentifier, .offerIdentifier, .recorded)
-        if flags.isTrialPeriod == true {
-            sources.take(&offerDiscountType, from: .freeTrial, .offerDiscountType, .recorded)
+extension LegacyTransactionFields {
+    /// What the unsigned documents state together: the notified cancellation, and each other value of the recorded document
+    /// first. Nil if they state nothing.
+    fileprivate init?(unsigned places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
+        let recorded = places.recorded.flatMap { facts[$0].legacy }
+        guard let notified = places.notified.flatMap({ facts[$0].legacy }) else {
+            guard let recorded else { return nil }
+            self = recorded
+            return
         }
+        self = notified
+        guard let recorded else { return }
+        isTrialPeriod = recorded.isTrialPeriod ?? isTrialPeriod
+        isInIntroOfferPeriod = recorded.isInIntroOfferPeriod ?? isInIntroOfferPeriod
+        promotionalOfferId = recorded.promotionalOfferId ?? promotionalOfferId
+        offerCodeRefName = recorded.offerCodeRefName ?? offerCodeRefName
+        inAppOwnershipType = recorded.inAppOwnershipType ?? inAppOwnershipType
+        itemId = recorded.itemId ?? itemId
+        productType = recorded.productType ?? productType
     }
 }
 
@@ -227,15 +298,15 @@ extension LegacyTransactionFields {
     /// transaction.
     fileprivate mutating func setOffers(
         _ places: FactsOfTransaction, _ payload: JWSTransactionDecodedPayload, receipt: LegacyTransactionFields?,
-        recorded: LegacyTransactionFields?
+        unsigned: LegacyTransactionFields?
     ) {
         if places.signed != nil {
             let name = payload.offerIdentifier
             promotionalOfferId = receipt?.promotionalOfferId ?? (payload.offerType == .promotional ? name : nil)
             offerCodeRefName = payload.offerType == .offerCode ? name : nil
         } else {
-            promotionalOfferId = places.receipt != nil ? receipt?.promotionalOfferId : recorded?.promotionalOfferId
-            offerCodeRefName = recorded?.offerCodeRefName
+            promotionalOfferId = places.receipt != nil ? receipt?.promotionalOfferId : unsigned?.promotionalOfferId
+            offerCodeRefName = unsigned?.offerCodeRefName
         }
     }
 }
@@ -261,39 +332,53 @@ private struct Cancellation {
     ///   counts. If that is missing, a revocation stays: receipts often lack it (Reference.md V5.3). The signed
     ///   transaction still decides whether it was an upgrade.
     /// - Unsigned facts decide only if there are no others, or if the signed ones state no cancellation and `notified` does.
-    /// - Parameter notified: the cancellation of a notification of version 1 that is newer than every signed transaction.
+    /// - Parameters:
+    ///   - unsigned: what the unsigned documents state together.
+    ///   - notified: the notified cancellation, if it is newer than every signed transaction.
     init(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
-        recorded: LegacyTransactionFields?, notified: RecordedCancellation?
+        unsigned: LegacyTransactionFields?, notified: RecordedCancellation?
     ) {
-        decide(places, facts, receipt: receipt, recorded: recorded)
+        decide(places, facts, receipt: receipt, unsigned: unsigned)
         guard let notified, date == nil, isUpgraded != true else { return }
         (date, reason) = (notified.date, notified.reason)
-        isUpgraded = places.recorded.flatMap { facts[$0].payload.isUpgraded }
-        isExplained = isUpgraded == true
+        (dateKind, reasonKind) = (.notified, .notified)
         isStatedElsewhere = true
-        (upgradeKind, dateKind, reasonKind) = (.recorded, .recorded, .recorded)
+        explain(places, facts)
+    }
+
+    /// Takes from the unsigned documents whether the period ended by an upgrade. They cannot end a period, except by a notified
+    /// cancellation, but they can state why it ended. A recorded document must be newer than every signed transaction.
+    private mutating func explain(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
+        var recorded = places.recorded
+        if let place = recorded, let signed = places.signed,
+            facts[place].origin.signedDate <= facts[signed].origin.signedDate
+        {
+            recorded = nil
+        }
+        let recordedIsUpgraded = recorded.flatMap { facts[$0].payload.isUpgraded }
+        let notifiedIsUpgraded = places.notified.flatMap { facts[$0].payload.isUpgraded }
+        // An upgrade is never taken back.
+        let isNotified = notifiedIsUpgraded == true || recordedIsUpgraded == nil && notifiedIsUpgraded != nil
+        isUpgraded = isNotified ? notifiedIsUpgraded : recordedIsUpgraded
+        upgradeKind = isNotified ? .notified : .recorded
+        // Of unsigned documents, only StoreKit 2 JSON distinguishes a refund from an upgrade; it states a `revocationDate`.
+        isExplained = isUpgraded == true || recorded.map { facts[$0].payload.revocationDate != nil } ?? false
     }
 
     private mutating func decide(
         _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact], receipt: LegacyTransactionFields?,
-        recorded: LegacyTransactionFields?
+        unsigned: LegacyTransactionFields?
     ) {
         let receiptDate = places.receipt.map { facts[$0].origin.signedDate }
-        let recordedIsUpgraded = places.recorded.flatMap { facts[$0].payload.isUpgraded }
         guard let signed = places.signed else {
-            let legacy = places.receipt != nil ? receipt : recorded
+            let legacy = places.receipt != nil ? receipt : unsigned
             (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
-            isStatedElsewhere = true
-            // An unsigned document cannot end a period, but it can state why the period ended.
-            isUpgraded = places.receipt != nil && date == nil ? nil : recordedIsUpgraded
-            upgradeKind = .recorded
-            dateKind = places.receipt != nil ? .receipt : .recorded
+            dateKind = places.receipt != nil ? .receipt : places.notified != nil ? .notified : .recorded
             reasonKind = dateKind
-            // Of unsigned documents, only StoreKit 2 JSON distinguishes a refund from an upgrade; it states a
-            // `revocationDate`.
-            isExplained =
-                isUpgraded == true || places.recorded.map { facts[$0].payload.revocationDate != nil } ?? false
+            isStatedElsewhere = true
+            explain(places, facts)
+            if places.receipt != nil, date == nil { isUpgraded = nil }
             return
         }
         let revocationDate = facts[signed].payload.revocationDate
@@ -317,7 +402,7 @@ private struct Cancellation {
             isExplained = true
             (date, reason) = (revocationDate, revocationReason)
             guard date == nil, isUpgraded == true else { return }
-            let legacy = receipt?.cancellationDate != nil ? receipt : recorded
+            let legacy = receipt?.cancellationDate != nil ? receipt : unsigned
             (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
         }
     }

@@ -18,6 +18,7 @@ struct FieldSources: Sendable {
     let base: FactKind
     private var receipt: FieldMask = []
     private var recorded: FieldMask = []
+    private var notified: FieldMask = []
     private var concluded: [(field: TransactionField, provenance: Provenance)] = []
 
     init(base: FactKind) { self.base = base }
@@ -44,9 +45,15 @@ struct FieldSources: Sendable {
     mutating func state(_ field: TransactionField, by kind: FactKind) {
         receipt.remove(field)
         recorded.remove(field)
+        notified.remove(field)
         guard kind != base else { return }
-        if kind == .receipt { receipt.insert(field) }
-        if kind == .recorded { recorded.insert(field) }
+        switch kind {
+        case .receipt: receipt.insert(field)
+        case .recorded: recorded.insert(field)
+        case .notified: notified.insert(field)
+        // If there is a signed transaction, it is the base.
+        case .signedTransaction: break
+        }
     }
 
     /// Gives a field a value that no document states. A nil value changes nothing.
@@ -67,7 +74,7 @@ struct FieldSources: Sendable {
 
     /// The fields whose values are not from a document of the kind ``base``, in ascending order.
     var exceptions: FieldMask {
-        var fields = FieldMask(receipt, recorded)
+        var fields = FieldMask(receipt, recorded, notified)
         for conclusion in concluded { fields.insert(conclusion.field) }
         return fields
     }
@@ -75,6 +82,7 @@ struct FieldSources: Sendable {
     /// The kind of document that states a field, unless it was concluded.
     func kind(of field: TransactionField) -> FactKind {
         if receipt.contains(field) { return .receipt }
+        if notified.contains(field) { return .notified }
         return recorded.contains(field) ? .recorded : base
     }
 }
@@ -89,7 +97,7 @@ struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendabl
     }
 
     /// The fields that are in one of the sets.
-    init(_ left: FieldMask, _ right: FieldMask) { bits = left.bits | right.bits }
+    init(_ one: FieldMask, _ two: FieldMask, _ three: FieldMask) { bits = one.bits | two.bits | three.bits }
 
     func contains(_ field: TransactionField) -> Bool { bits & Self.bit(field) != 0 }
     mutating func insert(_ field: TransactionField) { bits |= Self.bit(field) }

@@ -23,7 +23,7 @@ extension StoredTransaction {
     ///   replaced it.
     package var completeLegacy: LegacyTransactionFields {
         var fields = legacy
-        if origins.contains(where: { $0.source.kind == .signedTransaction }) {
+        if origins.contains(where: { $0.kind == .signedTransaction }) {
             if fields.isTrialPeriod == nil { fields.isTrialPeriod = payload.isTrialPeriod }
             if fields.isInIntroOfferPeriod == nil, payload.isSubscription {
                 fields.isInIntroOfferPeriod = payload.isInIntroOfferPeriod

@@ -172,7 +172,7 @@ struct KnownTypes {
     init(_ transactions: [StoredTransaction], _ catalog: ProductCatalog?, rowsStateExpiry: Bool = false) {
         self.catalog = catalog
         for place in transactions.indices {
-            let kinds = transactions[place].origins.map(\.source.kind)
+            let kinds = transactions[place].origins.map(\.kind)
             let isSigned = transactions[place].isSigned
             add(
                 transactions[place].payload, isSigned: isSigned, order: transactions[place].decidingLineItem,

@@ -179,14 +179,14 @@ extension TransactionFact {
     /// When time can first end what the fact states, so that a store must look at the purchase (``RenewalState/nextEnd(of:in:after:)``
     /// then states the next date). Nil if time cannot end it, also because a refund or an upgrade has ended it.
     package var lookDate: Int64? {
-        origin.source.kind.isSigned && !revokes && payload.isUpgraded != true ? payload.expiresDate : nil
+        origin.kind.isSigned && !revokes && payload.isUpgraded != true ? payload.expiresDate : nil
     }
 }
 
 extension RenewalInfoFact {
     /// At once, if billing is being retried: the look finds out how long. Nil if it is not.
     package var lookDate: Int64? {
-        origin.source.kind == .signedTransaction && payload.isInBillingRetryPeriod == true ? origin.signedDate : nil
+        origin.kind == .signedTransaction && payload.isInBillingRetryPeriod == true ? origin.signedDate : nil
     }
 }
 

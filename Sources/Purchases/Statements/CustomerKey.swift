@@ -43,15 +43,15 @@ extension Sequence<FactOrigin> {
     /// a recorded document that states none is 0.
     public var newestDate: Int64? { lazy.map(\.signedDate).filter { $0 > 0 }.max() }
 
-    /// The document whose values count: a StoreKit 2 document before a receipt, and a receipt before an unsigned one. Nil if
-    /// there is none.
+    /// The document whose values count: a StoreKit 2 document before a receipt, and a receipt before an unsigned one. Of
+    /// unsigned ones, a received cancellation is the last. Nil if there is none.
     public var deciding: FactOrigin? {
-        let kinds: [FactKind] = [.signedTransaction, .receipt, .recorded]
-        return kinds.lazy.compactMap { kind in first { $0.source.kind == kind } }.first
+        let kinds: [FactKind] = [.signedTransaction, .receipt, .recorded, .notified]
+        return kinds.lazy.compactMap { kind in first { $0.kind == kind } }.first
     }
 
     /// Whether one of the documents has a verified signature.
-    public var isSigned: Bool { contains { $0.source.kind.isSigned } }
+    public var isSigned: Bool { contains { $0.kind.isSigned } }
 }
 
 extension CustomerIdentity.Kind {

@@ -55,7 +55,7 @@ package enum StoredSigningInput {
     /// Removes the hash from the members of a stored payload. The store never added this member to unsigned documents, so there
     /// it belongs to the document.
     package static func take(from members: inout UnknownMembers, of origin: FactOrigin) -> FactOrigin {
-        guard !members.isEmpty, origin.source.kind == .signedTransaction, let value = members.remove(member) else {
+        guard !members.isEmpty, origin.kind == .signedTransaction, let value = members.remove(member) else {
             return origin
         }
         return FactOrigin(

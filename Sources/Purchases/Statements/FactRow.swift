@@ -9,7 +9,8 @@
 ///
 /// Of two rows with the same key, ``replaces(_:)`` decides which one is kept. `CustomerAssembler` reads the rows.
 public struct FactRow: Hashable, Sendable {
-    /// The raw value of a `FactKind`. An app transaction has one more kind, 4, for unsigned documents with legacy fields.
+    /// The raw value of a `FactKind`. An app transaction has one more kind, 4, for unsigned documents with legacy fields,
+    /// and none of the kind `notified`.
     public let kind: Int64
     /// The number of a `FactSource`.
     public let source: Int64
@@ -63,26 +64,41 @@ public struct FactRow: Hashable, Sendable {
         _ origin: FactOrigin, _ encoder: FactEncoder, kind: Int64? = nil, legacy: [UInt8] = [], revokes: Bool = false
     ) {
         self.init(
-            kind: kind ?? Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
+            kind: kind ?? Int64(origin.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
             payload: encoder.payload.bytes, legacy: legacy, revokes: revokes, document: origin.documentBytes)
     }
 
-    /// Whether this row replaces another row with the same key. A cancellation from a notification of version 1 that a
-    /// server received wins over every other recorded row, because it counts against signed documents. A missing
-    /// cancellation in an unsigned row shows little, because stored replies repeat rows of old receipts. The signed
-    /// transaction shows a reversed refund. Otherwise the newer row wins. Of two rows of the same date, the one that
-    /// revokes wins; if both or neither do, the one with the greater bytes wins. If all of this is equal, the row with
-    /// the greater hash of its document wins; any hash is greater than none. So the order of the
-    /// documents does not matter, and a row never replaces itself.
-    public func replaces(_ other: FactRow) -> Bool {
-        if isNotifiedCancellation != other.isNotifiedCancellation { return isNotifiedCancellation }
-        if signedDate != other.signedDate { return signedDate > other.signedDate }
-        if revokes != other.revokes { return revokes }
-        if payload != other.payload { return other.payload.lexicographicallyPrecedes(payload) }
-        if legacy != other.legacy { return other.legacy.lexicographicallyPrecedes(legacy) }
-        if source != other.source { return source > other.source }
-        return other.document.lexicographicallyPrecedes(document)
+    /// The values that decide which of two rows with the same key is kept, in this order. The first one that differs
+    /// decides, and the greater value is kept; bytes are compared as unsigned numbers. The order of the documents therefore does not
+    /// matter. An engine that compares rows in SQL builds the comparison from this list.
+    public enum Criterion: CaseIterable, Sendable {
+        /// The newer document is kept.
+        case signedDate
+        /// Of two documents of the same date, the one with a refund or an upgrade is kept. Only rows of transactions state one.
+        case revokes
+        /// The bytes of ``FactRow/payload``.
+        case payload
+        /// The bytes of ``FactRow/legacy``. Renewal infos have none.
+        case legacy
+        /// The number of the source.
+        case source
+        /// Here two documents state the same. The one with the greater hash is named, and a hash is greater than none.
+        case document
     }
 
-    private var isNotifiedCancellation: Bool { revokes && source == FactSource.notificationV1.code }
+    /// Whether this row replaces another row with the same key. ``Criterion`` states the order. A row never replaces itself.
+    public func replaces(_ other: FactRow) -> Bool {
+        for criterion in Criterion.allCases {
+            switch criterion {
+            case .signedDate: if signedDate != other.signedDate { return signedDate > other.signedDate }
+            case .revokes: if revokes != other.revokes { return revokes }
+            case .payload: if payload != other.payload { return other.payload.lexicographicallyPrecedes(payload) }
+            case .legacy: if legacy != other.legacy { return other.legacy.lexicographicallyPrecedes(legacy) }
+            case .source: if source != other.source { return source > other.source }
+            case .document:
+                if document != other.document { return other.document.lexicographicallyPrecedes(document) }
+            }
+        }
+        return false
+    }
 }

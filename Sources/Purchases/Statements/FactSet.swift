@@ -43,7 +43,7 @@ public struct FactSet: Sendable {
         for fact in self.transactions {
             add(.originalTransactionId, fact.storedOriginalTransactionId)
             // Unsigned data must not merge two customers.
-            guard fact.origin.source.kind.isSigned else { continue }
+            guard fact.origin.kind.isSigned else { continue }
             // After a migration the purchase has both ids (App Store Server Notifications 2.16).
             add(.originalTransactionId, fact.payload.previousOriginalTransactionId)
             add(.appTransactionId, fact.payload.appTransactionId)
@@ -51,7 +51,7 @@ public struct FactSet: Sendable {
         }
         for fact in self.renewalInfos {
             add(.originalTransactionId, fact.payload.originalTransactionId)
-            guard fact.origin.source.kind.isSigned else { continue }
+            guard fact.origin.kind.isSigned else { continue }
             add(.appTransactionId, fact.payload.appTransactionId)
             add(.appAccountToken, fact.payload.appAccountToken)
         }

@@ -19,7 +19,8 @@ public enum FactSource: String, Codable, Hashable, Sendable, CaseIterable {
     /// A stored notification of version 1, unsigned: nothing shows that it came from Apple.
     case recordedNotificationV1
 
-    /// A fact replaces only facts of the same kind, so that a receipt does not overwrite what it cannot state.
+    /// The kind of documents with this source. A received notification of version 1 also states facts of the kind
+    /// ``FactKind/notified``: ``FactOrigin/kind`` is the kind of a fact.
     public var kind: FactKind {
         switch self {
         case .receipt: .receipt
@@ -40,7 +41,7 @@ extension FactSource {
         case .recordedReply: 5
         case .notificationV1: 6
         case .recordedStoreKit2: 7
-        // Less than that of the same notification received by a server, which then counts.
+        // Less than that of the same notification received by a server, which is then named.
         case .recordedNotificationV1: 0
         }
     }
@@ -52,8 +53,9 @@ extension FactSource {
     }
 }
 
-/// The three kinds of documents that state facts. A store keeps the newest fact of each kind per purchase and joins
-/// them on reading, so the order in which documents arrive does not matter.
+/// The kinds of facts. A store keeps the newest fact of each kind per purchase and joins them on reading, so the order in
+/// which documents arrive does not matter. A fact replaces only facts of the same kind, so that a receipt does not overwrite
+/// what it cannot state.
 public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
     /// Signed legacy receipts: they state the trial and introductory flags, but no groups, prices or upgrades.
     case receipt = 1
@@ -61,14 +63,26 @@ public enum FactKind: Int, Codable, Hashable, Sendable, CaseIterable {
     case signedTransaction = 2
     /// Documents without a signature.
     case recorded = 3
+    /// The cancellation of a transaction in a notification of version 1 that a server received with the app's shared secret.
+    /// It is unsigned, but counts against signed documents. A later unsigned document, which can be about an earlier time,
+    /// does not take it back, so it is kept beside those. The number 4 is that of the rows of app transactions
+    /// (``FactRow/kind``).
+    case notified = 5
 
     /// Whether facts of this kind have a verified signature.
-    public var isSigned: Bool { self != .recorded }
+    public var isSigned: Bool {
+        switch self {
+        case .receipt, .signedTransaction: true
+        case .recorded, .notified: false
+        }
+    }
 }
 
 /// The source and the date of a stored fact.
 public struct FactOrigin: Hashable, Sendable {
     public let source: FactSource
+    /// The kind of the fact.
+    public private(set) var kind: FactKind
     /// When the document was signed, in milliseconds since 1970-01-01T00:00:00Z. For an app receipt, attribute 12. For
     /// a transaction receipt, which has no signing date, the later of the purchase and the cancellation. For a JWS,
     /// `signedDate`. For a reply, the request date.
@@ -93,8 +107,17 @@ public struct FactOrigin: Hashable, Sendable {
 
     package init(source: FactSource, signedDate: Int64, document: Fingerprint?) {
         self.source = source
+        kind = source.kind
         self.signedDate = signedDate
         self.document = document
+    }
+
+    /// The origin of a fact about a transaction.
+    /// - Parameter revokes: whether the fact states a cancellation.
+    func ofTransaction(revokes: Bool) -> FactOrigin {
+        var origin = self
+        origin.kind = source == .notificationV1 && revokes ? .notified : source.kind
+        return origin
     }
 
     /// The 32 bytes of ``document``, as engines store them; empty if it is nil.

@@ -50,11 +50,14 @@ public struct TransactionFact: Sendable {
     public let payload: JWSTransactionDecodedPayload
     public let legacy: LegacyTransactionFields?
     public let origin: FactOrigin
+    /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
+    package let revokes: Bool
 
     package init(payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields?, origin: FactOrigin) {
         self.payload = payload
         self.legacy = legacy
-        self.origin = origin
+        revokes = payload.revocationDate != nil || legacy?.cancellationDate != nil
+        self.origin = origin.ofTransaction(revokes: revokes)
     }
 }
 
@@ -84,7 +87,7 @@ public struct AppTransactionFact: Sendable {
 
     /// `FactRow.kind` of the row.
     package var rowKind: AppTransactionRowKind {
-        AppTransactionRowKind(origin.source.kind, statesLegacyFields: legacy != nil)
+        AppTransactionRowKind(origin.kind, statesLegacyFields: legacy != nil)
     }
 }
 
@@ -103,7 +106,7 @@ package enum AppTransactionRowKind: Int64, Sendable, CaseIterable {
             switch kind {
             case .receipt: .receipt
             case .signedTransaction: .signedTransaction
-            case .recorded: statesLegacyFields ? .recordedWithLegacyFields : .recorded
+            case .recorded, .notified: statesLegacyFields ? .recordedWithLegacyFields : .recorded
             }
     }
 }
@@ -180,16 +183,10 @@ public struct ProcessedNotification: Hashable, Sendable {
 }
 
 extension TransactionFact {
-    /// Whether the fact states a cancellation. Of two facts of one kind and date, such a fact is kept.
-    package var revokes: Bool { payload.revocationDate != nil || legacy?.cancellationDate != nil }
-
-    /// Whether a notification of version 1 states a cancellation, which counts against older signed facts.
-    package var isNotifiedCancellation: Bool { origin.source == .notificationV1 && revokes }
-
     /// Whether the fact can move terms of non-renewing subscriptions, so that an engine must look at those of the
     /// customer. The fact states such a purchase, or the cancellation of a purchase without a type (a notification of
     /// version 1).
-    public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || isNotifiedCancellation }
+    public var mayMoveTerms: Bool { payload.type == .nonRenewingSubscription || origin.kind == .notified }
 
     /// Whether the fact states a period, so that an engine must look at the renewal of its purchase.
     package var isPeriod: Bool { payload.expiresDate != nil }
@@ -206,13 +203,13 @@ extension TransactionFact {
     }
 
     /// Whether the fact is signed and states no cancellation. If the ledger has no entry, or its entry grants the
-    /// content, such a fact leaves the transaction `purchased`. An unsigned fact overrules a signed one only if
-    /// `isNotifiedCancellation` (see FactJoining.swift). An older signed fact overrules a newer one only if it decided
+    /// content, such a fact leaves the transaction `purchased`. An unsigned fact overrules a signed one only if it is of the
+    /// kind `notified` (see FactJoining.swift). An older signed fact overrules a newer one only if it decided
     /// before. Bulk loads therefore need not join facts. The exceptions are a transaction with a notified cancellation,
     /// and those that `UpgradeRule` and `CopyRule` compare. These rules compare a subscription with several products,
     /// and a purchase with a revocation.
     package var isPlainPurchase: Bool {
-        origin.source.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
+        origin.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
             && legacy?.cancellationDate == nil
     }
 }

@@ -150,6 +150,20 @@ extension StoreConformance {
             }
             try await expect(store.text, equals: "1 revoked, 2 revoked")
         },
+        StoreRule(
+            opened: "a cancellation from a notification of version 1 revokes, also beside a later recorded document"
+        ) { store in
+            let types: [(String, ProductType?)] = [("1", .consumable), ("2", nil)]
+            for (id, type) in types {
+                try await store.add(Samples.fact(id, source: .notificationV1, at: 2, legacy: cancelled))
+                try await store.add(Samples.fact(id, source: .recordedReply, at: 5))
+                try await store.add(Samples.fact(id, source: .receipt, at: 1) { $0.type = type })
+            }
+            try await expect(store.text, equals: "1 revoked, 2 revoked")
+            // The recorded document states that the cancellation was an upgrade.
+            try await store.add(Samples.fact("2", source: .recordedReply, at: 6) { $0.isUpgraded = true })
+            try await expect(store.text, equals: "1 revoked, 2 revoked, 2 upgraded")
+        },
         StoreRule(opened: "a revocation has one entry, whichever documents state it") { store in
             try await store.add(Samples.fact("1", at: 1))
             try await store.add(revoked("1", at: 2))

@@ -104,6 +104,47 @@ extension StoreConformance {
                 }
             }
         },
+        StoreRule(opened: "a received cancellation of a notification of version 1 keeps no recorded document out") {
+            store in
+            let notified = Samples.fact("1", source: .notificationV1, at: 2, legacy: cancelled)
+            for (number, isUpgraded) in [nil, true].enumerated() {
+                let row = Samples.fact("1", source: .recordedReply, at: 3) {
+                    $0.subscriptionGroupIdentifier = "g"
+                    $0.isUpgraded = isUpgraded
+                }
+                let documents = [notified, row, Samples.fact("1", source: .receipt, at: 1)]
+                for (place, order) in permutations(documents).enumerated() {
+                    for together in [true, false] {
+                        let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(place)\(together)")
+                        let sets = order.map { Samples.set([$0], scope: scope) }
+                        if together { _ = try await store.apply(sets) }
+                        for set in sets where !together { try await store.add(set) }
+                        let found = try require(try await store.customer(original: "1", in: scope)?.transactions.first)
+                        try expect(found.origins.map(\.source), equals: [.receipt, .recordedReply, .notificationV1])
+                        try expect(found.payload.subscriptionGroupIdentifier, equals: "g")
+                        try expect(found.payload.isUpgraded, equals: isUpgraded)
+                        try expect(found.payload.revocationDate == nil, equals: isUpgraded == true)
+                        try expect(found.legacy.cancellationDate, equals: cancelled.cancellationDate)
+                    }
+                }
+            }
+        },
+        StoreRule(opened: "a recorded cancellation after the reversal of a received one is kept") { store in
+            var second = LegacyTransactionFields()
+            second.cancellationDate = Samples.june + 9000
+            let documents = [
+                Samples.fact("1", source: .notificationV1, at: 2, legacy: cancelled),
+                Samples.fact("1", source: .signedTransaction, at: 3),
+                Samples.fact("1", source: .recordedReply, at: 4, legacy: second),
+            ]
+            for (number, order) in permutations(documents).enumerated() {
+                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
+                for fact in order { try await store.add(fact, scope: scope) }
+                let found = try require(try await store.customer(original: "1", in: scope)?.transactions.first)
+                try expect(found.payload.revocationDate, equals: nil)
+                try expect(found.recordedCancellation?.date, equals: second.cancellationDate)
+            }
+        },
         StoreRule(opened: "of two sources with the same kind and date, the same one wins in any order") { store in
             var found: Set<FactSource> = []
             let sources: [FactSource] = [.signedTransaction, .appStoreServerAPI, .notificationV2]

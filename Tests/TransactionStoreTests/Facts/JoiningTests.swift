@@ -179,6 +179,124 @@ struct JoiningTests {
         #expect(upgraded.legacy.cancellationDate == 5000)
     }
 
+    private func notified(
+        at date: Int64, _ configure: (inout JWSTransactionDecodedPayload) -> Void = { _ in }
+    ) -> TransactionFact {
+        Samples.fact(
+            "2", original: "1", source: .notificationV1, at: date, legacy: cancelled(5000, reason: 1), configure)
+    }
+
+    @Test func aNotifiedCancellationIsAKindOfItsOwn() {
+        #expect(notified(at: 9).origin.kind == .notified && FactRow(notified(at: 9)).kind == 5)
+        let others = [
+            Samples.fact("2", source: .notificationV1), recorded(at: 9, cancelled(5000)),
+            Samples.fact("2", source: .recordedNotificationV1, legacy: cancelled(5000)),
+        ]
+        for other in others { #expect(other.origin.kind == .recorded && FactRow(other).kind == 3) }
+        #expect(FactKind.allCases.filter(\.isSigned) == [.receipt, .signedTransaction])
+    }
+
+    @Test func aLaterRecordedDocumentFillsBesideANotifiedCancellation() throws {
+        let row = recorded(at: 12) {
+            $0.subscriptionGroupIdentifier = "g"
+            $0.appAccountToken = "t"
+        }
+        let signed = try #require(try FactSupport.join(receipt(at: 1), notified(at: 9), row))
+        #expect(signed.payload.subscriptionGroupIdentifier == "g" && signed.payload.appAccountToken == "t")
+        #expect(signed.payload.revocationDate == 5000 && signed.legacy.cancellationReason == 1)
+        #expect(signed.source(of: .subscriptionGroupIdentifier) == .stated(row.origin))
+        #expect(signed.source(of: .revocationDate) == .stated(notified(at: 9).origin))
+        #expect(signed.origins.map(\.kind) == [.receipt, .recorded, .notified])
+        #expect(signed.origins.deciding?.kind == .receipt)
+        let unsigned = try #require(
+            try FactSupport.join(
+                notified(at: 9) {
+                    $0.subscriptionGroupIdentifier = "old"
+                    $0.expiresDate = 7000
+                }, row))
+        #expect(unsigned.payload.subscriptionGroupIdentifier == "g" && unsigned.payload.expiresDate == 7000)
+        #expect(unsigned.payload.revocationDate == 5000 && unsigned.legacy.cancellationDate == 5000)
+        #expect(unsigned.origins.deciding == row.origin)
+        #expect(unsigned.source(of: .subscriptionGroupIdentifier) == .stated(row.origin))
+        #expect(unsigned.source(of: .expiresDate) == .stated(notified(at: 9).origin))
+    }
+
+    @Test func aNotifiedCancellationFillsWhatOnlyItStates() throws {
+        let flags = legacy {
+            $0.cancellationDate = 5000
+            $0.isTrialPeriod = true
+            $0.itemId = "9"
+        }
+        let row = recorded(at: 12, legacy { $0.isInIntroOfferPeriod = false })
+        for type in [OfferType.introductory, .promotional] {
+            let notified = Samples.fact("2", original: "1", source: .notificationV1, at: 9, legacy: flags) {
+                $0.offerType = type
+                $0.offerIdentifier = type == .promotional ? "loyal" : nil
+                $0.offerDiscountType = .freeTrial
+            }
+            for documents in [[row], [receipt(at: 1), row]] {
+                let customer = try #require(Customer(resolving: (documents + [notified]).map { Samples.set($0) }))
+                let joined = try #require(customer.transactions.first)
+                #expect(joined.legacy.isTrialPeriod == true && joined.legacy.isInIntroOfferPeriod == false)
+                #expect(joined.legacy.itemId == "9")
+                #expect(joined.payload.offerType == type && joined.payload.offerDiscountType == .freeTrial)
+                #expect(joined.payload.offerIdentifier == (type == .promotional ? "loyal" : nil))
+                #expect(joined.source(of: .offerType) == .stated(notified.origin))
+            }
+        }
+    }
+
+    @Test func theOfferOfARecordedDocumentComesBeforeThatOfANotifiedCancellation() throws {
+        func flags(cancelled date: Int64? = nil) -> LegacyTransactionFields {
+            legacy {
+                $0.cancellationDate = date
+                $0.isTrialPeriod = true
+            }
+        }
+        let row = recorded(at: 12, flags()) {
+            $0.offerType = .promotional
+            $0.offerIdentifier = "loyal"
+        }
+        let notified = Samples.fact(
+            "2", original: "1", source: .notificationV1, at: 9, legacy: flags(cancelled: 5000)
+        ) { $0.offerType = .introductory }
+        for documents in [[row, notified], [receipt(at: 1), row, notified]] {
+            let customer = try #require(Customer(resolving: documents.map { Samples.set($0) }))
+            let joined = try #require(customer.transactions.first)
+            #expect(joined.payload.offerType == .promotional && joined.payload.offerIdentifier == "loyal")
+            #expect(joined.source(of: .offerType) == .stated(row.origin))
+        }
+    }
+
+    @Test func aRecordedDocumentExplainsANotifiedCancellationIfItIsNewerThanEverySignedTransaction() throws {
+        func upgraded(at date: Int64) -> TransactionFact { recorded(at: date) { $0.isUpgraded = true } }
+        for joined in [
+            try FactSupport.join(notified(at: 9), upgraded(at: 12)),
+            try FactSupport.join(receipt(at: 1), notified(at: 9), upgraded(at: 3)),
+            try FactSupport.join(signed(at: 2), notified(at: 9), upgraded(at: 3)),
+        ] {
+            let joined = try #require(joined)
+            #expect(joined.payload.isUpgraded == true && joined.payload.revocationDate == nil)
+            #expect(joined.legacy.cancellationDate == 5000)
+        }
+        let older = try #require(try FactSupport.join(signed(at: 4), notified(at: 9), upgraded(at: 3)))
+        #expect(older.payload.isUpgraded == nil && older.payload.revocationDate == 5000)
+        // A document that states no upgrade does not take that of the notification back.
+        let denied = try FactSupport.join(
+            notified(at: 9) { $0.isUpgraded = true }, recorded(at: 12) { $0.isUpgraded = false })
+        #expect(denied?.payload.isUpgraded == true)
+    }
+
+    @Test func aRecordedCancellationAfterTheReversalOfANotifiedOneIsReported() throws {
+        let second = recorded(at: 12, cancelled(8000))
+        let joined = try #require(try FactSupport.join(notified(at: 2), signed(at: 3), second))
+        #expect(joined.payload.revocationDate == nil && joined.recordedCancellation?.date == 8000)
+        // While the notified one counts, it is the cancellation.
+        let counting = try #require(try FactSupport.join(signed(at: 1), notified(at: 2), second))
+        #expect(counting.payload.revocationDate == 5000 && counting.recordedCancellation == nil)
+        #expect(try FactSupport.join(notified(at: 2), second)?.payload.revocationDate == 5000)
+    }
+
     @Test func aNewerRevocationIsACancellationToo() throws {
         let revoked = signed(at: 2) {
             $0.revocationDate = 5678

@@ -123,6 +123,45 @@ struct PostgreSQLMigrationTests {
         }
     }
 
+    @Test(
+        "An upgraded database has received cancellations as a kind of their own, beside which later documents are kept",
+        arguments: [(1, "1 revoked"), (13, "1 purchased, 1 revoked")])
+    func notified(version: Int, ledger: String) async throws {
+        try await TestSchema.with { schema in
+            var cancelled = LegacyTransactionFields()
+            cancelled.cancellationDate = Samples.june
+            let old = try await schema.open()
+            _ = try await old.apply([Samples.set(Samples.fact("1", at: 1))])
+            _ = try await old.apply([
+                Samples.set(
+                    Samples.fact("1", source: .notificationV1, at: 2, legacy: cancelled),
+                    Samples.fact("2", source: .notificationV1, at: 2))
+            ])
+            try await old.close()
+            try schema.downgrade(to: version)
+            let kinds =
+                "SELECT string_agg(kind::text, ' ' ORDER BY kind) FROM \(schema.name).transactions WHERE source = 6"
+            #expect(try schema.server.sql(kinds) == "3 3")
+            let new = try await schema.open()
+            #expect(try schema.server.sql(kinds) == "3 5")
+            let row = Samples.fact("1", source: .recordedReply, at: 3) { $0.subscriptionGroupIdentifier = "g" }
+            #expect(try await new.apply([Samples.set(row)]).changed == 1)
+            let transaction = try #require(try await new.customer(original: "1")?.transactions.first)
+            #expect(transaction.payload.subscriptionGroupIdentifier == "g")
+            #expect(transaction.payload.revocationDate == Samples.june)
+            #expect(try await new.text == ledger)
+            // A program of version 13 that is still connected.
+            #expect(throws: (any Error).self) {
+                try schema.server.sql(
+                    """
+                    UPDATE \(schema.name).transactions SET legacy = convert_to('{"cancellationDate":1}', 'UTF8')
+                    WHERE kind = 3 AND source = 6
+                    """)
+            }
+            try await new.close()
+        }
+    }
+
     @Test("An upgraded database knows no hashes of documents until they come again")
     func documents() async throws {
         try await TestSchema.with { schema in

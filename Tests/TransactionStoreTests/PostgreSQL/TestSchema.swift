@@ -53,6 +53,10 @@ struct TestSchema: Sendable {
             """,
             """
             DROP FUNCTION remove_document() CASCADE; ALTER TABLE transactions DROP COLUMN document;
+            ALTER TABLE transactions DROP CONSTRAINT notified_kind;
+            DELETE FROM transactions AS r USING transactions AS n
+            WHERE r.kind = 3 AND n.kind = 5 AND r.purchase = n.purchase AND r.transaction_id = n.transaction_id;
+            UPDATE transactions SET kind = 3 WHERE kind = 5;
             ALTER TABLE renewal_infos DROP COLUMN document; ALTER TABLE app_transactions DROP COLUMN document;
             ALTER TABLE IF EXISTS ledger DROP COLUMN earlier_before;
             """,

@@ -385,6 +385,44 @@ struct SQLiteUpgradeTests {
         try await store.close()
     }
 
+    @Test(
+        "An upgraded file has received cancellations as a kind of their own, beside which later documents are kept",
+        arguments: [true, false])
+    func notified(isFirstVersion: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("store.sqlite")
+        let rows = """
+            INSERT INTO identities VALUES (1, 1, '5', 5), (1, 1, '6', 6);
+            INSERT INTO transactions
+                (scope_id, original_transaction_id, transaction_id, kind, source, signed_date, payload, legacy)
+            VALUES
+                (1, '5', '5', 1, 1, 1000, CAST('{"originalTransactionId":"5","transactionId":"5"}' AS BLOB), x''),
+                (1, '5', '5', 3, 6, 2000, CAST('{"originalTransactionId":"5","transactionId":"5"}' AS BLOB),
+                    CAST('{"cancellationDate":1500}' AS BLOB)),
+                (1, '6', '6', 3, 6, 2000, CAST('{"originalTransactionId":"6","transactionId":"6"}' AS BLOB), x'');
+            """
+        try await makeFile(path, and: (isFirstVersion ? "" : Self.upgrades.joined()) + rows)
+        let store = try SQLiteTransactionStore.open(path: path)
+        if isFirstVersion { #expect(try await store.text == "1 purchased, 2 revoked, 4 upgraded, 5 revoked") }
+        let row = StoreSamples.fact("5", source: .recordedReply, at: 3000) { $0.subscriptionGroupIdentifier = "g" }
+        #expect(try await store.apply([StoreSamples.set(row)]).changed == 1)
+        let transaction = try #require(try await store.customer(original: "5")?.transactions.first)
+        #expect(transaction.payload.subscriptionGroupIdentifier == "g")
+        #expect(transaction.payload.revocationDate == 1500)
+        try await store.close()
+        let queue = try DatabaseQueue(path: path)
+        let kinds = try await queue.read { db in
+            try Int.fetchAll(
+                db,
+                sql: """
+                    SELECT kind FROM transactions WHERE original_transaction_id IN ('5', '6')
+                    ORDER BY original_transaction_id, kind
+                    """)
+        }
+        #expect(kinds == [1, 3, 5, 3])
+        try queue.close()
+    }
+
     @Test("An upgraded file knows the hashes of the JWS that it has, and no others until the documents come again")
     func documents() async throws {
         let folder = try TemporaryFolder()

@@ -54,7 +54,7 @@ actor MemoryStore: TransactionStore {
         var encoder = FactEncoder()
         func row(_ origin: FactOrigin) -> CustomerAssembler.Row {
             CustomerAssembler.Row(
-                kind: Int64(origin.source.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
+                kind: Int64(origin.kind.rawValue), source: origin.source.code, signedDate: origin.signedDate,
                 document: origin.documentBytes)
         }
         for identity in sets.flatMap(\.identities) {
