@@ -373,39 +373,6 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
-    @Test("read the matches of a pattern and the target of a link once they are there")
-    func missingMatches() async throws {
-        let folder = try TemporaryFolder()
-        let store = try Self.open(folder)
-        let lines = try Self.lines()
-        func file(_ place: Int) -> [UInt8] { Array(lines.dropFirst(place * 2).prefix(2).joined(separator: [0x0A])) }
-        let first = try folder.write("a.ndjson", file(0))
-        let (pattern, link) = (folder.file("late-*.ndjson"), folder.file("link.ndjson"))
-        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "target.ndjson")
-        // A link in a folder whose name would be a pattern of another file.
-        try folder.write("in/bx.ndjson", file(1))
-        let odd = folder.file("in/b*.ndjson")
-        try FileManager.default.createSymbolicLink(atPath: odd, withDestinationPath: "nothing")
-        let inputs = [first, pattern, link, folder.file("in")]
-        let migration = StoreMigration(options: try Self.options())
-        for before in [0, 7] {
-            let found = try await migration.run(inputs: inputs, into: store)
-            #expect(found.recordsBefore == before && found.records.recordsRead == 7)
-            #expect(found.records.quarantinedByReason["unreadable"] == 3)
-        }
-        try folder.write("late-1.ndjson", file(2))
-        let matched = try await migration.run(inputs: inputs, into: store)
-        #expect(matched.recordsBefore == 0 && matched.records.recordsRead == 8)
-        try folder.write("target.ndjson", file(3))
-        let all = try await migration.run(inputs: inputs, into: store)
-        #expect(all.recordsBefore == 0 && all.records.recordsRead == 9)
-        #expect(try await migration.run(inputs: inputs, into: store).recordsBefore == 9)
-        let quarantine = try Self.rows(try await Self.export(store, folder), "quarantine")
-        let named = quarantine.filter { $0["reason"]?.string == "unreadable" }.compactMap { $0["input"]?.string }
-        #expect(named == [odd])
-        try await store.close()
-    }
-
     @Test("notice that the columns of a table have other names, also of a later table of a dump")
     func otherColumns() async throws {
         func insert(_ table: String, _ columns: String, _ id: Int, _ receipt: String) -> String {
