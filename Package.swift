@@ -245,6 +245,11 @@ let package = Package(
         .target(
             name: "ForgedTrust", dependencies: ["LegacyReceipts", "ReceiptForge"], path: "Tests/ForgedTrust",
             swiftSettings: testSettings),
+        // Compares the answers about one customer with each other. It imports no test framework.
+        .target(
+            name: "AnswerAgreement",
+            dependencies: ["AppStoreModels", "Migration", "ProductCatalog", "Purchases", "TransactionStore"],
+            path: "Tests/AnswerAgreement", swiftSettings: testSettings),
         .target(
             name: "TestDatabase", dependencies: ["TestSupport"], path: "Tests/TestDatabase", swiftSettings: testSettings
         ),
@@ -316,9 +321,9 @@ let package = Package(
         .testTarget(
             name: "VerifyReceiptTests",
             dependencies: [
-                "Encodings", "TestSupport", "TestTraits", "ForgedTrust",
+                "Encodings", "TestSupport", "TestTraits", "ForgedTrust", "AnswerAgreement", "TestDatabase",
                 "AppStoreModels", "LegacyReceipts", "ReceiptForge", "ProductCatalog", "Purchases", "TransactionStore",
-                "SQLiteTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
+                "SQLiteTransactionStore", "PostgreSQLTransactionStore", "VerifyReceipt", "ReplyComparison", "Migration",
                 "SharedReceipts",
             ],
             swiftSettings: testSettings),
@@ -341,7 +346,7 @@ let package = Package(
         .testTarget(
             name: "AppStoreSandboxTests",
             dependencies: [
-                "TestSupport",
+                "TestSupport", "AnswerAgreement",
                 "AppStoreModels", "AppStoreSandbox", "AppStoreServer", "AppStoreSync", "LegacyReceipts", "ReceiptForge",
                 "ProductCatalog", "Purchases",
                 "TransactionStore", "SQLiteTransactionStore", "VerifyReceipt", "VerifyReceiptServer",

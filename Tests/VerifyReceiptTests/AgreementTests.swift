@@ -1,12 +1,14 @@
+import AnswerAgreement
 import AppStoreModels
 import ForgedTrust
 import Foundation
 import LegacyReceipts
-import Migration
+import PostgreSQLTransactionStore
 import ProductCatalog
 import Purchases
 import ReplyComparison
 import SQLiteTransactionStore
+import TestDatabase
 import TestSupport
 import TestTraits
 import Testing
@@ -20,12 +22,15 @@ import VerifyReceipt
 /// `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` says how many there are. A failure names the seed of its customer, who can be made
 /// again alone. The work is done in batches, each with stores of its own, on all processors.
 @Suite(.computing) struct AgreementTests {
-    private static let count =
-        ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"].flatMap { Int($0) }
-        ?? (librariesAreOptimized ? 180 : 45)
+    private static let requestedCount = ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS"]
+        .flatMap { Int($0) }
+    private static let count = requestedCount ?? (librariesAreOptimized ? 180 : 45)
+    private static let countOnPostgreSQL = requestedCount ?? (librariesAreOptimized ? 100 : 25)
     /// The batches do not depend on the number of processors, and so neither does what is checked.
     private static let batchSize = 500
     private static let documentsPerTransaction = 100
+    /// The moment of the exports, during or after the purchases.
+    private static let exportDate = GeneratedCustomer.moment(150 * GeneratedCustomer.day, hours: 12)
     /// Small, because the ids of the customer's transactions contain it.
     private static let firstSeed = Int(
         (ProcessInfo.processInfo.environment["LEGACY_RECEIPTS_SEED"].flatMap { UInt64($0) } ?? 12) % 100_000_000)
@@ -87,7 +92,7 @@ import VerifyReceipt
         /// Answer the plugin's validations, with the store of ``complete`` and a catalog.
         let validating: [Shelf.CatalogKind: VerifyReceiptEndpoint]
 
-        init(_ store: SQLiteTransactionStore, _ catalogs: Catalogs) throws {
+        init(_ store: any TransactionStore, _ catalogs: Catalogs) throws {
             var validating: [Shelf.CatalogKind: VerifyReceiptEndpoint] = [:]
             for kind in Shelf.CatalogKind.allCases {
                 validating[kind] = try validatingEndpoint(store: store) {
@@ -106,41 +111,32 @@ import VerifyReceipt
         }
     }
 
-    /// The rows of an export with the whole catalog, by table and by the customer's key.
-    private struct ExportedRows {
-        /// During or after the purchases.
-        static let date = GeneratedCustomer.moment(150 * GeneratedCustomer.day, hours: 12)
-        private var rows: [String: [Substring: [JSONObject]]] = [:]
-
-        @inline(never)
-        init(_ store: SQLiteTransactionStore, _ catalog: ProductCatalog?, in folder: URL) async throws {
-            _ = try await TableExport(catalog: catalog, date: Self.date).run(store, to: folder.path)
-            for table in ["transactions", "subscriptions", "entitlements", "terms"] {
-                let bytes = Array(try Data(contentsOf: folder.appending(path: "\(table).ndjson")))
-                let objects = try bytes.split(separator: UInt8(ascii: "\n")).compactMap {
-                    try JSONValue.parse($0).object
-                }
-                rows[table] = Dictionary(grouping: objects) { ($0.text("transactionId") ?? "").dropLast(3) }
-            }
-        }
-
-        func of(_ customer: GeneratedCustomer, in table: String) -> [JSONObject] { rows[table]?[customer.key] ?? [] }
-    }
-
     /// What a failure says about its customer.
     private static func name(_ customer: GeneratedCustomer) -> String { name(customer.number) }
     private static func name(_ seed: Int) -> String { "LEGACY_RECEIPTS_SEED=\(seed)" }
 
-    @Test func allAnswersAgreeInAnyOrder() async throws {
+    private static func catalogs() throws -> Catalogs {
         var catalogs: Catalogs = [:]
         for kind in Shelf.CatalogKind.allCases { catalogs[kind] = try Shelf.catalog(kind) }
+        return catalogs
+    }
+
+    @Test func allAnswersAgreeInAnyOrder() async throws {
+        let catalogs = try Self.catalogs()
         let verifier = try ReceiptVerifier(trust: try forgedTrust())
         let tasks = ProcessInfo.processInfo.activeProcessorCount
         try await withThrowingTaskGroup(of: Void.self) { group in
             for task in 0..<tasks {
-                group.addTask { [catalogs] in
+                group.addTask {
                     for first in stride(from: task * Self.batchSize, to: Self.count, by: tasks * Self.batchSize) {
-                        try await Self.check(first..<min(first + Self.batchSize, Self.count), catalogs, verifier)
+                        let folder = try TemporaryFolder()
+                        let stores = try ["first", "second"].map {
+                            try SQLiteTransactionStore.open(
+                                path: folder.file($0), options: .init(durability: .normal))
+                        }
+                        try await Self.check(
+                            first..<min(first + Self.batchSize, Self.count), catalogs, verifier, stores)
+                        for store in stores { try await store.close() }
                     }
                 }
             }
@@ -148,14 +144,50 @@ import VerifyReceipt
         }
     }
 
+    @Test(
+        "All answers agree on PostgreSQL in any order",
+        .enabled(if: PostgreSQLServer.shared != nil, "run the tests by 'tools/postgres.sh run swift test'"))
+    func allAnswersAgreeOnPostgreSQL() async throws {
+        let server = try unwrap(PostgreSQLServer.shared)
+        let catalogs = try Self.catalogs()
+        let verifier = try ReceiptVerifier(trust: try forgedTrust())
+        for first in stride(from: 0, to: Self.countOnPostgreSQL, by: Self.batchSize) {
+            let batch = first..<min(first + Self.batchSize, Self.countOnPostgreSQL)
+            try await Self.withStores(on: server) { try await Self.check(batch, catalogs, verifier, $0) }
+        }
+    }
+
+    /// Two new stores in schemas of their own, which are removed afterwards.
+    @inline(never)
+    private static func withStores(
+        on server: PostgreSQLServer, _ body: ([any CompleteTransactionStore]) async throws -> Void
+    ) async throws {
+        let name = "agreement_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        let schemas = ["\(name)_1", "\(name)_2"]
+        defer {
+            for schema in schemas {
+                _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(schema) CASCADE")
+            }
+        }
+        var stores: [any CompleteTransactionStore] = []
+        for schema in schemas {
+            stores.append(
+                try await PostgreSQLTransactionStore.open(
+                    url: server.url,
+                    options: .init(
+                        schema: schema, maximumConnections: 4, statementTimeout: 120, lockTimeout: 120,
+                        connectionTimeout: 120)))
+        }
+        try await body(stores)
+        for store in stores { try await store.close() }
+    }
+
+    /// - Parameter stores: two empty stores of one engine.
     @inline(never)
     private static func check(
-        _ batch: Range<Int>, _ catalogs: Catalogs, _ verifier: ReceiptVerifier
+        _ batch: Range<Int>, _ catalogs: Catalogs, _ verifier: ReceiptVerifier, _ stores: [any CompleteTransactionStore]
     ) async throws {
         let folder = try TemporaryFolder()
-        let stores = try ["first", "second"].map {
-            try SQLiteTransactionStore.open(path: folder.file($0), options: .init(durability: .normal))
-        }
         let endpoints = try Endpoints(stores[0], catalogs)
         var all: [Documented] = []
         for number in batch {
@@ -166,7 +198,7 @@ import VerifyReceipt
                 Issue.record(error, "\(name(seed))")
             }
         }
-        // Many documents share a transaction of the store, which still takes them one after the other.
+        // Many documents share a transaction of the store. SQLite still takes them one after the other.
         _ = try await stores[0].apply(all.flatMap(\.statements))
         let mixed = all.flatMap { Array(zip($0.places, $0.statements)) }.sorted { $0.0 < $1.0 }.map { $0.1 }
         for start in stride(from: 0, to: mixed.count, by: documentsPerTransaction) {
@@ -174,7 +206,7 @@ import VerifyReceipt
         }
         let ledgers = (try await ledger(of: stores[0]), try await ledger(of: stores[1]))
         let exported = try await ExportedRows(
-            stores[0], catalogs[.whole], in: folder.url.appending(path: "tables"))
+            stores[0], catalog: catalogs[.whole], date: exportDate, in: folder.url.appending(path: "tables"))
         for documented in all {
             let key = documented.customer.key
             do {
@@ -185,12 +217,11 @@ import VerifyReceipt
                 Issue.record(error, "\(name(documented.customer))")
             }
         }
-        for store in stores { try await store.close() }
     }
 
     @inline(never)
     private static func check(
-        _ documented: Documented, _ stores: [SQLiteTransactionStore],
+        _ documented: Documented, _ stores: [any CompleteTransactionStore],
         _ ledgers: (first: [LedgerEntry], second: [LedgerEntry]), _ catalog: ProductCatalog?, _ endpoints: Endpoints,
         _ exported: ExportedRows
     ) async throws {
@@ -216,7 +247,7 @@ import VerifyReceipt
         expectLedger(answers, customer)
         expectAmounts(stored, answers, customer)
         expectOffers(answers, conclusions, customer)
-        try expectExport(exported, answers, customer)
+        try expectExport(exported, stored, answers, customer)
         try await expectReply(endpoints.complete, stored, answers, customer)
         try await expectValidations(
             try unwrap(endpoints.validating[customer.catalogKind]), answers, conclusions, customer)
@@ -263,7 +294,7 @@ import VerifyReceipt
 
     /// By customer, in order.
     @inline(never)
-    private static func ledger(of store: SQLiteTransactionStore) async throws -> [Substring: [LedgerEntry]] {
+    private static func ledger(of store: any DeliveryLedger) async throws -> [Substring: [LedgerEntry]] {
         var entries: [LedgerEntry] = []
         while true {
             let next = try await store.changes(after: entries.last?.position ?? 0, limit: 10_000)
@@ -437,22 +468,19 @@ import VerifyReceipt
     /// The tables of an export say what the other answers say.
     @inline(never)
     private static func expectExport(
-        _ exported: ExportedRows, _ answers: Answers, _ customer: GeneratedCustomer
+        _ exported: ExportedRows, _ stored: Customer, _ answers: Answers, _ customer: GeneratedCustomer
     ) throws {
-        func rows(_ table: String) -> [String: JSONObject] {
-            Dictionary(
-                exported.of(customer, in: table).map { ($0.text("transactionId") ?? "", $0) },
-                uniquingKeysWith: { first, _ in first })
-        }
-        let transactions = rows("transactions")
+        let transactions = Dictionary(
+            exported.of(stored, in: "transactions").map { ($0.text("transactionId") ?? "", $0) },
+            uniquingKeysWith: { first, _ in first })
         for (id, payload) in answers.transactions {
             let row = try unwrap(transactions[id])
             #expect(row["expiresDate"]?.integer == payload.expiresDate, "\(name(customer)): \(id)")
             #expect(row["revocationDate"]?.integer == payload.revocationDate, "\(name(customer)): \(id)")
             #expect(row["isUpgraded"]?.bool == payload.isUpgraded, "\(name(customer)): \(id)")
         }
-        let now = ExportedRows.date
-        let subscriptions = exported.of(customer, in: "subscriptions")
+        let now = exportDate
+        let subscriptions = exported.of(stored, in: "subscriptions")
         let begun = customer.purchases.filter { $0.end != nil && GeneratedCustomer.moment($0.start) <= now }
         #expect(
             Set(subscriptions.compactMap { $0.text("originalTransactionId") }) == Set(begun.map(\.original)),
@@ -461,22 +489,7 @@ import VerifyReceipt
             let runs = begun.contains { $0.original == row.text("originalTransactionId") && isRunning($0, at: now) }
             #expect((row.text("status") == "active") == runs, "\(name(customer)): \(row)")
         }
-        guard customer.catalogKind == .whole else { return }
-        let terms = rows("terms")
-        #expect(Set(terms.keys) == Set(answers.terms.keys), "\(name(customer))")
-        for (id, term) in answers.terms {
-            #expect(terms[id]?["termStart"]?.integer == term.start, "\(name(customer)): \(id)")
-            #expect(terms[id]?["termEnd"]?.integer == term.end, "\(name(customer)): \(id)")
-            #expect(terms[id]?["revocationDate"]?.integer == term.revocationDate, "\(name(customer)): \(id)")
-        }
-        let entitlements = rows("entitlements")
-        let expected = answers.history.entitlements(at: now)
-        #expect(entitlements.count == expected.count, "\(name(customer))")
-        for entitlement in expected {
-            let row = try unwrap(entitlements[entitlement.transactionId ?? ""])
-            #expect(row["hasAccess"]?.bool == entitlement.hasAccess, "\(name(customer)): \(entitlement)")
-            #expect(row["accessEnds"]?.integer == entitlement.accessEnds, "\(name(customer)): \(entitlement)")
-        }
+        #expect(exported.disagreements(about: stored) == [], "\(name(customer))")
     }
 
     /// No offer contradicts the status of the customer's own subscription.
@@ -578,35 +591,21 @@ import VerifyReceipt
         for (place, now) in moments(customer).enumerated().dropFirst() {
             let answer = try await endpoint.ask(validation: receipt, now: now)
             #expect(answer.isOK, "\(name(customer)) at \(now)")
-            let entitlements = conclusions.entitlements[place]
-            var ends: [String: Int64?] = [:]
-            for product in entitlements.flatMap(\.subscriptions).flatMap(\.products) {
-                let known = ends[product.productId].flatMap(\.self)
-                ends[product.productId] = max(product.accessEnds, known ?? .min)
-            }
-            for entitlement in entitlements where entitlement.subscriptions.isEmpty && entitlement.hasAccess {
-                if let product = entitlement.productId { ends[product] = .some(entitlement.accessEnds) }
-            }
-            let listed = Set(answer.collection.compactMap { $0.text("id") })
-            #expect(listed.isSuperset(of: ends.keys), "\(name(customer)) at \(now)")
-            for purchase in answer.collection where purchase.text("id") != Shelf.apples.id {
+            #expect(
+                Disagreements.validation(answer.collection, answers.history, at: now) == [],
+                "\(name(customer)) at \(now)")
+            let standings = conclusions.entitlements[place].flatMap(\.subscriptions)
+            for purchase in answer.collection where purchase["isExpired"]?.bool == false {
                 let product = purchase.text("id") ?? ""
-                #expect(
-                    (purchase["isExpired"] == .bool(false)) == (ends[product] != nil), "\(name(customer)): \(product)")
-                guard let end = ends[product] else { continue }
-                #expect(purchase["expiryDate"]?.integer == end, "\(name(customer)): \(product) at \(now)")
                 let bought = customer.purchases.filter {
                     $0.item.id == product && $0.end != nil && isRunning($0, at: now)
                 }.compactMap(\.accessEnds).max()
-                if let bought, let end {
-                    // Receipts have no milliseconds. Another subscription to the product may be in its grace period.
-                    let difference = end - GeneratedCustomer.moment(bought)
-                    let isGrace = entitlements.flatMap(\.subscriptions).contains {
-                        $0.status == .billingGracePeriod && $0.productId == product
-                    }
-                    #expect(
-                        abs(difference) < 1_000 || isGrace && difference > 0, "\(name(customer)): \(product) at \(now)")
-                }
+                guard let bought, let end = purchase["expiryDate"]?.integer else { continue }
+                // Receipts have no milliseconds. Another subscription to the product may be in its grace period.
+                let difference = end - GeneratedCustomer.moment(bought)
+                let isGrace = standings.contains { $0.status == .billingGracePeriod && $0.productId == product }
+                #expect(
+                    abs(difference) < 1_000 || isGrace && difference > 0, "\(name(customer)): \(product) at \(now)")
             }
             if let old = customer.oldReceipt {
                 let other = try await endpoint.ask(validation: validation(ofOld: old.bytes), now: now)
@@ -667,34 +666,13 @@ import VerifyReceipt
     private static func expectGrants(
         _ reply: ReadReply, _ stored: Customer, _ customer: GeneratedCustomer, at now: Int64
     ) throws {
-        let granted = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
-        var entitled: Set<ReplyPurchases.Key> = []
-        for entitlement in stored.purchaseHistory(catalog: nil).entitlements(at: now) {
-            for standing in entitlement.subscriptions {
-                for product in standing.products {
-                    entitled.insert(
-                        ReplyPurchases.Key(
-                            productId: product.productId, originalTransactionId: standing.originalTransactionId))
-                }
-            }
-            guard entitlement.type != .autoRenewableSubscription else { continue }
-            // A reply states no term, so that only a revocation ends it.
-            let isGranted = granted.keys.contains {
-                $0.productId == entitlement.productId && granted[$0]?.isGranted == true
-            }
-            #expect(isGranted == (entitlement.status != .revoked), "\(name(customer)): \(entitlement)")
-        }
-        let plans = Set(Shelf.subscriptions.map(\.id))
-        let subscribed = granted.keys.filter {
-            plans.contains($0.productId ?? "") && granted[$0]?.isGranted == true
-        }
         // A reply does not show that a refund was reversed: the later product seems to be an upgrade.
-        let besideOthers = customer.periodsBesideOthers.map {
+        let hidden = customer.periodsBesideOthers.map {
             ReplyPurchases.Key(productId: $0.item.id, originalTransactionId: $0.original)
         }
-        #expect(
-            Set(subscribed).subtracting(besideOthers) == entitled.subtracting(besideOthers),
-            "\(name(customer)) at \(now)")
+        let disagreements = Disagreements.grants(
+            of: try unwrap(reply.json.object), stored.purchaseHistory(catalog: nil), at: now, hidden: Set(hidden))
+        #expect(disagreements == [], "\(name(customer)) at \(now)")
     }
 
     /// A migration of one receipt concludes what a store does that knows nothing else.
