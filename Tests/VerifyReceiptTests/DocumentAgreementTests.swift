@@ -1,6 +1,8 @@
+import AnswerAgreement
 import AppStoreModels
 import Foundation
 import LegacyReceipts
+import ProductCatalog
 import Purchases
 import ReceiptForge
 import ReplyComparison
@@ -12,13 +14,47 @@ import Testing
 import TransactionStore
 import VerifyReceipt
 
-/// All answers about a purchase agree for the receipts of LegacyFixtures and for the real documents beside the package, and the
-/// order of the documents changes none of them.
+/// All answers about a purchase agree for the receipts and tables of LegacyFixtures and for the real documents beside the package,
+/// and the order of the documents changes none of them.
 @Suite(.computing) struct DocumentAgreementTests {
     private struct Receipt {
         let name: String
         let bytes: [UInt8]
         let verified: Verified<LegacyReceipt>
+    }
+
+    /// Documents that are in one store.
+    private struct Documents {
+        let name: String
+        var receipts: [Receipt] = []
+        var recorded: [RecordedReply] = []
+
+        var statements: [FactSet] {
+            receipts.compactMap { FactSet($0.verified, bytes: $0.bytes) }
+                + recorded.flatMap { [FactSet](recorded: ReceiptMapper().map($0)) }
+        }
+    }
+
+    /// Answer from one store. Only the second one has a catalog, and answers validations.
+    private struct Endpoints {
+        let replying: VerifyReceiptEndpoint
+        let validating: VerifyReceiptEndpoint
+        let catalog: ProductCatalog
+
+        init(
+            _ store: SQLiteTransactionStore, _ trust: TrustPolicy, _ catalog: ProductCatalog, apps: Set<String>
+        ) throws {
+            var configuration = EndpointConfiguration(trust: trust)
+            configuration.learnsFromReceipts = false
+            replying = try VerifyReceiptEndpoint(configuration: configuration, store: store)
+            configuration.apps = apps.sorted().map {
+                var app = AppConfiguration(bundleId: $0, catalog: catalog)
+                app.answersValidations = true
+                return app
+            }
+            validating = try VerifyReceiptEndpoint(configuration: configuration, store: store)
+            self.catalog = catalog
+        }
     }
 
     /// What a store says of one transaction in the end.
@@ -80,6 +116,41 @@ import VerifyReceipt
                 ("\(place.lastPathComponent)/\($0)", Array(try Data(contentsOf: place.appending(path: $0))))
             }
         }.sorted { $0.0 < $1.0 }
+    }
+
+    /// The products of the fixtures.
+    private static func catalog() throws -> ProductCatalog {
+        let file = PackageFolder.url.appending(path: "LegacyFixtures/products.yaml")
+        return try ProductCatalog(
+            entries: CatalogFileReader.entries(try Data(contentsOf: file), file: file.lastPathComponent))
+    }
+
+    /// The documents of each record of LegacyFixtures/inputs, by a simple reading. A record that no document is found in has none.
+    private static func inputs(_ verifier: ReceiptVerifier) throws -> [Documents] {
+        let folder = PackageFolder.url.appending(path: "LegacyFixtures/inputs")
+        let lines = try Data(contentsOf: folder.appending(path: "customers.ndjson")).split(
+            separator: UInt8(ascii: "\n"))
+        // An export cut off the last line.
+        let objects = lines.compactMap { try? JSONValue.parse(Array($0)) }
+        let table = try Data(contentsOf: folder.appending(path: "customers.csv"))
+        let rows = try CSV.rows(String(decoding: table, as: UTF8.self)).dropFirst()
+        let values = objects.compactMap { $0["receipt"] } + rows.map { JSONValue.string($0[1]) }
+        return values.enumerated().map { documents("record \($0) of inputs", $1, verifier) }
+    }
+
+    private static func documents(_ name: String, _ value: JSONValue, _ verifier: ReceiptVerifier) -> Documents {
+        let parsed = value.string.flatMap { try? JSONValue.parse(Array($0.utf8)) } ?? value
+        var documents = Documents(name: name)
+        if parsed["Store"]?.string == "AppleAppStore", let payload = parsed["Payload"]?.string {
+            // Unity's form.
+            documents.receipts = verified([(name, Array(payload.utf8))], verifier)
+        } else if let reply = try? RecordedReply(parsed) {
+            documents.recorded = [reply]
+            documents.receipts = verified(reply.embeddedReceipts.map { (name, Array($0.text.utf8)) }, verifier)
+        } else if let text = value.string {
+            documents.receipts = verified([(name, Array(text.utf8))], verifier)
+        }
+        return documents
     }
 
     /// The stored receipts, and the receipts and the rows of the recorded documents.
@@ -148,11 +219,9 @@ import VerifyReceipt
     }
 
     private static func expectAgreement(
-        _ receipts: [Receipt], recorded: [RecordedReply], _ trust: TrustPolicy, seed: UInt64
+        of documents: Documents, _ trust: TrustPolicy, _ catalog: ProductCatalog, seed: UInt64
     ) async throws {
-        let statements =
-            receipts.compactMap { FactSet($0.verified, bytes: $0.bytes) }
-            + recorded.flatMap { [FactSet](recorded: ReceiptMapper().map($0)) }
+        let statements = documents.statements
         #expect(statements.contains { !$0.transactions.isEmpty })
         let scopes = Set(statements.map(\.scope))
         try await withStore { first in
@@ -175,9 +244,10 @@ import VerifyReceipt
                 }
             }
             for (key, one) in stated { expectLedger(one, key.id) }
-            for receipt in receipts {
+            let endpoints = try Endpoints(first, trust, catalog, apps: Set(scopes.map(\.bundleId)))
+            for receipt in documents.receipts {
                 try expectMapping(receipt)
-                try await expectReply(receipt, stated, first, trust)
+                try await expectReplies(receipt, stated, first, endpoints)
             }
         }
     }
@@ -222,17 +292,25 @@ import VerifyReceipt
         }
     }
 
-    /// The reply lists the purchases of the store, and grants the same as the entitlements.
-    private static func expectReply(
-        _ receipt: Receipt, _ stated: [Key: StoredAnswer], _ store: SQLiteTransactionStore, _ trust: TrustPolicy
+    /// The reply lists the purchases of the store. It grants the same as the entitlements, and so does a validation.
+    private static func expectReplies(
+        _ receipt: Receipt, _ stated: [Key: StoredAnswer], _ store: SQLiteTransactionStore, _ endpoints: Endpoints
     ) async throws {
         guard let facts = FactSet(receipt.verified, bytes: receipt.bytes) else { return }
-        var configuration = EndpointConfiguration(trust: trust)
-        configuration.learnsFromReceipts = false
-        let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
         let environment: EndpointEnvironment = facts.scope.environment == .production ? .production : .sandbox
+        let request =
+            if case .app = receipt.verified.payload {
+                validation(of: receipt.bytes, id: facts.scope.bundleId)
+            } else {
+                validation(ofOld: receipt.bytes, id: facts.scope.bundleId)
+            }
         for now in [requestDate, (facts.receipt?.signedDate ?? 0) + 1_000] {
-            let reply = try await endpoint.ask(body(receipt.bytes), at: environment, now: now)
+            let reply = try await endpoints.replying.ask(body(receipt.bytes), at: environment, now: now)
+            let answer = try await endpoints.validating.ask(validation: request, at: environment, now: now)
+            // 21006: the subscription of an iOS 6 receipt is over. A validation of the application is no question about it.
+            #expect(
+                answer.isOK == [0, 21_006].contains(reply.status), "\(receipt.name): \(reply.status), \(answer.message)"
+            )
             for row in reply.latest ?? [] {
                 guard let id = row.text("transaction_id"), let one = stated[Key(scope: facts.scope, id: id)],
                     one.isSigned
@@ -244,7 +322,18 @@ import VerifyReceipt
             }
             guard let customer = try await store.customer(facts.identities, in: facts.scope) else { continue }
             try expectGrants(reply, customer, receipt, at: now)
+            guard answer.isOK else { continue }
+            let history = signedHistory(of: customer, endpoints.catalog)
+            #expect(
+                Disagreements.validation(answer.collection, history, at: now) == [], "\(receipt.name) at \(now)")
         }
+    }
+
+    /// Unsigned purchases do not count for replies.
+    private static func signedHistory(of customer: Customer, _ catalog: ProductCatalog?) -> PurchaseHistory {
+        var history = customer.purchaseHistory(catalog: catalog)
+        history.entries.removeAll { !$0.isSigned }
+        return history
     }
 
     /// A reply to an app receipt grants what the entitlements say of the customer's signed purchases, one to a transaction receipt
@@ -257,47 +346,65 @@ import VerifyReceipt
         #expect(comparison.isIdentical && !comparison.entitlement.isDifferent, "\(receipt.name)")
         #expect(comparison.entitlement.obstacle == nil, "\(receipt.name)")
         guard reply.status == 0 else { return }
-        let listed = try unwrap(ReplyPurchases(try unwrap(reply.json.object), at: now))
-        var history = customer.purchaseHistory(catalog: nil)
-        history.entries.removeAll { !$0.isSigned }
-        let entitlements = history.entitlements(at: now)
-        let subscribed = Set(
-            entitlements.flatMap(\.subscriptions).filter(\.hasAccess).map {
-                ReplyPurchases.Key(productId: $0.productId, originalTransactionId: $0.originalTransactionId)
-            })
-        let owned = Set(
-            entitlements.filter { $0.subscriptions.isEmpty && $0.status != .revoked }.compactMap(\.productId))
-        let consumables = Set(
-            history.entries.filter { $0.transaction.type == .consumable }.compactMap(\.transaction.productId))
-        let granted = listed.keys.filter { listed[$0]?.isGranted == true && !consumables.contains($0.productId ?? "") }
-        for key in granted {
-            #expect(subscribed.contains(key) || owned.contains(key.productId ?? ""), "\(receipt.name) \(key) at \(now)")
-        }
-        guard case .app = receipt.verified.payload else { return }
-        for key in subscribed { #expect(listed[key]?.isGranted == true, "\(receipt.name) \(key) at \(now)") }
-        for product in owned {
-            #expect(granted.contains { $0.productId == product }, "\(receipt.name) \(product) at \(now)")
+        let isComplete = if case .app = receipt.verified.payload { true } else { false }
+        let disagreements = Disagreements.grants(
+            of: try unwrap(reply.json.object), signedHistory(of: customer, nil), at: now, isComplete: isComplete)
+        #expect(disagreements == [], "\(receipt.name) at \(now)")
+    }
+
+    /// The tables of an export say what the documents resolve to, after the last receipt and at the date of the middle one.
+    private static func expectExport(_ statements: [FactSet], _ catalog: ProductCatalog) async throws {
+        let dates = statements.compactMap { $0.receipt?.signedDate }.sorted()
+        let folder = try TemporaryFolder()
+        try await withStore { store in
+            _ = try await store.apply(statements)
+            for date in [requestDate, dates[dates.count / 2] + 1_000] {
+                let exported = try await ExportedRows(
+                    store, catalog: catalog, date: date, in: folder.url.appending(path: "tables"))
+                var isEmpty = true
+                for scope in Set(statements.map(\.scope)) {
+                    try await store.forEachCustomer(in: scope) { customer in
+                        isEmpty = isEmpty && exported.of(customer, in: "entitlements").isEmpty
+                        #expect(exported.disagreements(about: customer) == [], "\(scope.bundleId) at \(date)")
+                    }
+                }
+                #expect(!isEmpty)
+            }
         }
     }
 
-    @Test func everyFixtureAgreesWithItself() async throws {
-        let trust = try Self.trust()
-        let receipts = Self.verified(try Self.fixtures(), try ReceiptVerifier(trust: trust))
+    @Test("Every fixture and every record of the tables of LegacyFixtures agrees with itself")
+    func everyFixtureAgreesWithItself() async throws {
+        let (trust, catalog) = (try Self.trust(), try Self.catalog())
+        let verifier = try ReceiptVerifier(trust: trust)
+        let receipts = Self.verified(try Self.fixtures(), verifier)
         #expect(receipts.contains { $0.name.hasPrefix("upgraded/") })
+        let records = try Self.inputs(verifier).filter { !$0.statements.isEmpty }
+        #expect(records.count > 25 && records.count { !$0.recorded.isEmpty } > 2)
         // Fixtures repeat ids, so each is a store of its own.
-        for receipt in receipts {
-            guard let facts = FactSet(receipt.verified, bytes: receipt.bytes), !facts.transactions.isEmpty else {
-                continue
-            }
-            try await Self.expectAgreement([receipt], recorded: [], trust, seed: 1)
+        let all = receipts.map { Documents(name: $0.name, receipts: [$0]) } + records
+        for documents in all where documents.statements.contains(where: { !$0.transactions.isEmpty }) {
+            try await Self.expectAgreement(of: documents, trust, catalog, seed: 1)
         }
+        // For the export, each is an app of its own.
+        let renamed = all.flatMap { documents in documents.statements.map { Self.renamed($0, documents.name) } }
+        try await Self.expectExport(renamed, catalog)
+    }
+
+    private static func renamed(_ facts: FactSet, _ bundleId: String) -> FactSet {
+        FactSet(
+            scope: StoreScope(environment: facts.scope.environment, bundleId: bundleId), identities: facts.identities,
+            transactions: facts.transactions, renewalInfos: facts.renewalInfos, appTransaction: facts.appTransaction,
+            receipt: facts.receipt)
     }
 
     @Test(.enabled(if: SharedReceipts.arePresent)) func allRealDocumentsAgree() async throws {
-        let trust = try Self.trust()
+        let (trust, catalog) = (try Self.trust(), try Self.catalog())
         let (stored, recorded) = try Self.shared()
         let receipts = Self.verified(stored, try ReceiptVerifier(trust: trust))
         #expect(receipts.count > 10 && recorded.count > 10)
-        try await Self.expectAgreement(receipts, recorded: recorded, trust, seed: 13)
+        let documents = Documents(name: "real documents", receipts: receipts, recorded: recorded)
+        try await Self.expectAgreement(of: documents, trust, catalog, seed: 13)
+        try await Self.expectExport(documents.statements, catalog)
     }
 }
