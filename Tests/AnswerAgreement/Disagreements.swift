@@ -14,7 +14,7 @@ package enum Disagreements {
     ///   - history: the purchases that count for the reply.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     ///   - isComplete: whether the reply lists all purchases. The reply to an iOS 6 receipt lists only one.
-    ///   - hidden: purchases whose state a reply does not show; see ``purchasesBesideOthers(_:)``.
+    ///   - hidden: purchases that a reply does not show as they are, such as ``purchasesBesideOthers(_:)``.
     @inline(never)
     package static func grants(
         of reply: JSONObject, _ history: PurchaseHistory, at now: Int64, isComplete: Bool = true,
@@ -53,21 +53,23 @@ package enum Disagreements {
         return found
     }
 
-    /// The subscriptions with a current period and a later period of another product beside it: the customer bought the other
-    /// product after a refund, and then the App Store reversed the refund. Replies and receipts do not state a reversal, so the
-    /// later period seems to be an upgrade of the earlier one.
-    package static func purchasesBesideOthers(_ transactions: [JWSTransactionDecodedPayload]) -> Set<ReplyPurchases.Key>
-    {
+    /// The subscriptions with a period and a later period of another product beside it, though it was not upgraded: the customer
+    /// bought the other product after a refund, and then the App Store reversed the refund. Replies and receipts do not state a
+    /// reversal, so the later period seems to be an upgrade of the earlier one.
+    /// - Returns: their products.
+    package static func purchasesBesideOthers(
+        _ transactions: [JWSTransactionDecodedPayload]
+    ) -> Set<ReplyPurchases.Key> {
         let periods = transactions.filter { $0.expiresDate != nil }
         let current = periods.filter { $0.isUpgraded != true && $0.revocationDate == nil }
-        let hidden = current.filter { period in
+        let subscriptions = current.filter { period in
             periods.contains {
                 $0.originalTransactionId == period.originalTransactionId && $0.productId != period.productId
                     && $0.purchaseDate ?? 0 > period.purchaseDate ?? 0 && $0.purchaseDate ?? 0 < period.expiresDate ?? 0
             }
-        }
+        }.map(\.originalTransactionId)
         return Set(
-            hidden.map {
+            periods.filter { subscriptions.contains($0.originalTransactionId) }.map {
                 ReplyPurchases.Key(productId: $0.productId, originalTransactionId: $0.originalTransactionId)
             })
     }

@@ -2,11 +2,13 @@ internal import AppStoreModels
 internal import ReceiptForge
 
 /// Legacy receipts of the sandbox's purchases, signed by the test authority.
-struct SandboxReceipts {
+package struct SandboxReceipts {
     let engine: SandboxEngine
 
+    package init(engine: SandboxEngine) { self.engine = engine }
+
     /// The app receipt of a customer, in DER: all purchases except finished consumables (Reference.md V3.5).
-    func appReceipt(of customer: SandboxCustomer) throws -> [UInt8] {
+    package func appReceipt(of customer: SandboxCustomer) throws -> [UInt8] {
         let created = ForgedInstant(milliseconds: engine.now)
         let configuration = engine.configuration
         let base: ForgedAppReceipt =
@@ -63,7 +65,7 @@ struct SandboxReceipts {
     }
 
     /// The iOS 6 receipt of one transaction: a property list with a signature of version 4.
-    func transactionReceipt(of transaction: SandboxTransaction) throws -> [UInt8] {
+    package func transactionReceipt(of transaction: SandboxTransaction) throws -> [UInt8] {
         let payload = transaction.payload
         let configuration = engine.configuration
         let isProduction = configuration.isProduction

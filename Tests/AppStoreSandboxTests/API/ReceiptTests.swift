@@ -6,18 +6,7 @@ import ReceiptForge
 import Testing
 
 struct ReceiptTests {
-    private func verifier() throws -> ReceiptVerifier {
-        let roots = try SandboxRoots()
-        func der(_ pem: String) -> [UInt8] {
-            let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }
-            return Data(base64Encoded: lines.joined()).map { Array($0) } ?? []
-        }
-        return try ReceiptVerifier(
-            trust: TrustPolicy(
-                // Both in one file: neither verifier minds the other's.
-                additionalRoots: [der(roots.receipts), der(roots.signedData)],
-                additionalIntermediates: [der(roots.transactionReceiptIntermediate)]))
-    }
+    private func verifier() throws -> ReceiptVerifier { try ReceiptVerifier(trust: sandboxTrust()) }
 
     private func bytes(_ answer: JSONObject) throws -> [UInt8] {
         let text = try #require(answer["receipt-data"]?.string)

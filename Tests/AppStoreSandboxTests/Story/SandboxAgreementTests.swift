@@ -1,14 +1,17 @@
+import AnswerAgreement
 import AppStoreModels
 import AppStoreSandbox
 import Foundation
+import LegacyReceipts
 import Purchases
 import SQLiteTransactionStore
 import TestSupport
 import Testing
 import TransactionStore
+import VerifyReceipt
 
 /// What the documents of the sandbox resolve to is what the sandbox itself says: statuses, access and win-back offers. A store and
-/// its ledger say the same. The stories are made from a seed; `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them.
+/// its ledger, the replies to the sandbox's receipts, validations and an export say the same. The stories are made from a seed; `LEGACY_RECEIPTS_AGREEMENT_CUSTOMERS` makes more of them.
 @Suite struct SandboxAgreementTests {
     private static let customers = ["ada", "bob", "cy"]
     private static let scope = StoreScope(environment: .sandbox, bundleId: "com.example.app")
@@ -90,6 +93,12 @@ import TransactionStore
                     [event.transaction].compactMap { $0 }, [event.renewalInfo].compactMap { $0 }, .notificationV2,
                     at: event.date)
             }
+        }
+
+        /// Whether a period ends within the current second. By a receipt, which has whole seconds, it has ended.
+        func hasEndWithinSecond(_ customer: SandboxCustomer) -> Bool {
+            let second = shop.now / 1_000
+            return shop.engine.transactions(of: customer).contains { ($0.payload.expiresDate ?? 0) / 1_000 == second }
         }
 
         /// The answers of Get Transaction History and Get All Subscription Statuses.
@@ -193,6 +202,126 @@ import TransactionStore
             #expect(recorded == event, "\(place) \(id)")
         }
         return Set(last.values)
+    }
+
+    @Test("Replies, validations and exports say what the documents resolve to and what the sandbox says")
+    func allAnswersAgree() async throws {
+        var generator = SeededGenerator(seed: 7)
+        let trust = try sandboxTrust()
+        var compared: [SubscriptionStatus: Int] = [:]
+        for number in 0..<(Self.stories / 2) {
+            var story = try Story(&generator)
+            for _ in 0..<60 { story.step(&generator) }
+            for (place, name) in Self.customers.enumerated() {
+                guard let customer = try? story.shop.engine.customer(name), !customer.transactionIds.isEmpty,
+                    !story.hasEndWithinSecond(customer)
+                else { continue }
+                // An export takes long, because each of its files is synchronized with the disk.
+                try await Self.expectAnswers(
+                    story, customer, trust, isExported: place == number % 3, &compared, "\(number) \(name)")
+            }
+        }
+        #expect(compared[.active] ?? 0 > 5 && compared.values.reduce(0, +) > 20)
+    }
+
+    @inline(never)
+    private static func expectAnswers(
+        _ story: Story, _ customer: SandboxCustomer, _ trust: TrustPolicy, isExported: Bool,
+        _ compared: inout [SubscriptionStatus: Int], _ place: String
+    ) async throws {
+        let (engine, now) = (story.shop.engine, story.shop.now)
+        let receipts = SandboxReceipts(engine: engine)
+        let receipt = try receipts.appReceipt(of: customer)
+        let facts = try unwrap(FactSet(try ReceiptVerifier(trust: trust).verify(stored: receipt), bytes: receipt))
+        let hidden = Disagreements.purchasesBesideOthers(engine.transactions(of: customer).map(\.payload))
+        var app = AppConfiguration(bundleId: scope.bundleId)
+        app.answersValidations = true
+        var configuration = EndpointConfiguration(apps: [app], trust: trust)
+        configuration.learnsFromReceipts = false
+
+        // A receipt alone states no billing problems.
+        let alone = try VerifyReceiptEndpoint(configuration: configuration, store: nil)
+        let read = try unwrap(Customer(resolving: [facts])).purchaseHistory(catalog: nil)
+        let unlearned = try await reply(alone, receipt, at: now)
+        #expect(Disagreements.grants(of: unlearned.json, read, at: now) == [], "\(place): the receipt alone")
+        expectGrants(of: unlearned.json, story, customer, with: [.active], hidden, "\(place): the receipt alone")
+
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        _ = try await store.apply(story.notifications(customer.name) + [facts, story.answer(customer)])
+        let stored = try unwrap(try await store.customer(facts.identities, in: scope))
+        expectStatuses(history(stored, story), customer, story, &compared, place)
+        let resolved = stored.purchaseHistory(catalog: nil)
+        let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)
+        let learned = try await reply(endpoint, receipt, at: now)
+        #expect(Disagreements.grants(of: learned.json, resolved, at: now, hidden: hidden) == [], "\(place)")
+        expectGrants(of: learned.json, story, customer, with: [.active, .billingGracePeriod], hidden, place)
+        let purchases = try await collection(endpoint, "appStoreReceipt", receipt, at: now)
+        #expect(Disagreements.validation(purchases, resolved, at: now) == [], "\(place)")
+
+        // There were no receipts of iOS 6 for purchases of others, and none for seats.
+        let own = engine.transactions(of: customer).filter {
+            $0.payload.inAppOwnershipType == .purchased && $0.payload.multiSeatInfo == nil
+        }
+        for transaction in own.suffix(3) {
+            let old = try receipts.transactionReceipt(of: transaction)
+            // The grace period does not count for the status (`LegacyPeriod`).
+            let subscription = engine.subscriptions[transaction.originalId]
+            let isValid = subscription.map { $0.status == .active } ?? true
+            let status = try await reply(endpoint, old, at: now).status
+            #expect(status == (isValid ? 0 : 21_006), "\(place) \(transaction.id)")
+            let others = try await collection(endpoint, "transactionReceipt", old, at: now)
+            #expect(others == purchases, "\(place) \(transaction.id)")
+        }
+        if isExported {
+            let exported = try await ExportedRows(
+                store, catalog: nil, date: now, in: folder.url.appending(path: "tables"))
+            #expect(exported.disagreements(about: stored) == [], "\(place)")
+        }
+        try await store.close()
+    }
+
+    /// A client that reads a reply grants the products of the subscriptions that have one of these statuses.
+    private static func expectGrants(
+        of reply: JSONObject, _ story: Story, _ customer: SandboxCustomer, with statuses: Set<SubscriptionStatus>,
+        _ hidden: Set<ReplyPurchases.Key>, _ place: String
+    ) {
+        guard let listed = ReplyPurchases(reply, at: story.shop.now) else {
+            Issue.record("\(place): the purchases of the reply are not readable")
+            return
+        }
+        for subscription in story.shop.engine.subscriptions(of: customer) {
+            let id = subscription.originalTransactionId
+            guard !hidden.contains(where: { $0.originalTransactionId == id }) else { continue }
+            let granted = listed.keys.filter { $0.originalTransactionId == id && listed[$0]?.isGranted == true }
+            let expected = statuses.contains(subscription.status) ? [subscription.productId] : []
+            #expect(granted.compactMap(\.productId) == expected, "\(place) \(id) \(subscription.status)")
+        }
+    }
+
+    @inline(never)
+    private static func reply(
+        _ endpoint: VerifyReceiptEndpoint, _ receipt: [UInt8], at now: Int64
+    ) async throws -> (status: Int, json: JSONObject) {
+        let request = #"{"receipt-data":"\#(Data(receipt).base64EncodedString())"}"#
+        let reply = await endpoint.reply(to: Array(request.utf8), at: .sandbox, now: now)
+        return (reply.status, try unwrap(try JSONValue.parse(reply.body).object))
+    }
+
+    /// The purchases that the plugin gets for a receipt.
+    /// - Parameter member: the member of the request that contains the receipt.
+    @inline(never)
+    private static func collection(
+        _ endpoint: VerifyReceiptEndpoint, _ member: String, _ receipt: [UInt8], at now: Int64
+    ) async throws -> [JSONObject] {
+        let text = Data(receipt).base64EncodedString()
+        let request =
+            #"{"id":"\#(scope.bundleId)","type":"application","#
+            + #""transaction":{"type":"ios-appstore","\#(member)":"\#(text)"}}"#
+        let answer = await endpoint.validate(Array(request.utf8), at: .sandbox, now: now)
+        let json = try JSONValue.parse(answer.body)
+        return try unwrap(json["data"]?["collection"]?.array, "\(json)").compactMap(\.object)
     }
 
     private static func history(_ customer: Customer, _ story: Story) -> PurchaseHistory {

@@ -1,5 +1,8 @@
 import AppStoreModels
+import AppStoreSandbox
 import AppStoreServer
+import Foundation
+import LegacyReceipts
 import ReceiptForge
 
 /// What is signed by the sandbox, verified with its root and no other.
@@ -39,6 +42,20 @@ struct Checking: Sendable {
         for jws in list ?? [] { ids.append(try await transaction(jws).transactionId ?? "") }
         return ids
     }
+}
+
+/// Trust in the receipts of the sandbox, by the roots that it prints.
+@inline(never)
+func sandboxTrust() throws -> TrustPolicy {
+    let roots = try SandboxRoots()
+    func der(_ pem: String) -> [UInt8] {
+        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }
+        return Data(base64Encoded: lines.joined()).map { Array($0) } ?? []
+    }
+    return TrustPolicy(
+        // Both in one file: neither verifier minds the other's.
+        additionalRoots: [der(roots.receipts), der(roots.signedData)],
+        additionalIntermediates: [der(roots.transactionReceiptIntermediate)])
 }
 
 /// The code with which a call of the API is refused.
