@@ -380,7 +380,7 @@ import VerifyReceipt
         let receipts = Self.verified(try Self.fixtures(), verifier)
         #expect(receipts.contains { $0.name.hasPrefix("upgraded/") })
         let records = try Self.inputs(verifier).filter { !$0.statements.isEmpty }
-        #expect(records.count > 25 && records.count { !$0.recorded.isEmpty } > 2)
+        #expect(records.count > 25 && records.count(where: { !$0.recorded.isEmpty }) > 2)
         // Fixtures repeat ids, so each is a store of its own.
         let all = receipts.map { Documents(name: $0.name, receipts: [$0]) } + records
         for documents in all where documents.statements.contains(where: { !$0.transactions.isEmpty }) {
