@@ -146,7 +146,8 @@ struct PostgreSQLMigrationTests {
             #expect(try schema.server.sql(kinds) == "3 5")
             let row = Samples.fact("1", source: .recordedReply, at: 3) { $0.subscriptionGroupIdentifier = "g" }
             #expect(try await new.apply([Samples.set(row)]).changed == 1)
-            let transaction = try #require(try await new.customer(original: "1")?.transactions.first)
+            let transactions = try #require(try await new.customer(original: "1")?.transactions)
+            let transaction = try #require(transactions.first { $0.payload.transactionId == "1" })
             #expect(transaction.payload.subscriptionGroupIdentifier == "g")
             #expect(transaction.payload.revocationDate == Samples.june)
             #expect(try await new.text == ledger)
