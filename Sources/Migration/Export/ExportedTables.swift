@@ -40,7 +40,7 @@ package enum ExportedTables {
                 `notificationV2`, `recordedReply`, `notificationV1` (received by a server), `recordedNotificationV1`, \
                 `recordedStoreKit2`.
                 """
-            ) { origins($0.value).map(\.source.rawValue) },
+            ) { origins($0.value).distinctSources.map(\.rawValue) },
             .text("source", "The document whose values count, of those in `documents`.") {
                 origins($0.value).deciding?.source.rawValue
             },

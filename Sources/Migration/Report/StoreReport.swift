@@ -274,7 +274,7 @@ private struct StoreReportCounter {
             report.transactionsByEvidence[transaction.stored.isSigned ? "signed" : "recorded", default: 0] += 1
             let origins = transaction.stored.origins
             Self.count(origins.deciding?.source.rawValue, in: &report.transactionsBySource)
-            for source in Set(origins.map(\.source)) {
+            for source in origins.distinctSources {
                 Self.count(source.rawValue, in: &report.transactionsByDocument)
             }
             Self.count(transaction.type?.rawValue, in: &report.transactionsByType)

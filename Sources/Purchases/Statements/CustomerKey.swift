@@ -50,6 +50,14 @@ extension Sequence<FactOrigin> {
         return kinds.lazy.compactMap { kind in first { $0.kind == kind } }.first
     }
 
+    /// The sources of the documents, each once, in their order. A received notification of version 1 with a cancellation can
+    /// be beside one without.
+    package var distinctSources: [FactSource] {
+        reduce(into: []) { sources, origin in
+            if !sources.contains(origin.source) { sources.append(origin.source) }
+        }
+    }
+
     /// Whether one of the documents has a verified signature.
     public var isSigned: Bool { contains { $0.kind.isSigned } }
 }

@@ -88,6 +88,23 @@ struct ExportedTableTests {
         }
     }
 
+    @Test("documents has each kind once, also if a received cancellation is beside another notification")
+    func documentsOnce() async throws {
+        let folder = try TemporaryFolder()
+        let documents = StoreSamples.set(
+            Samples.period("1", "1", from: 0),
+            Samples.period("1", "1", from: 0, source: .notificationV1, at: 1),
+            Samples.period("1", "1", from: 0, source: .notificationV1, at: 2, cancelled: 2))
+        try await Samples.withStore([documents]) { store in
+            let origins = try await customers(store).flatMap(\.transactions).flatMap(\.origins)
+            #expect(origins.map(\.source) == [.receipt, .notificationV1, .notificationV1])
+            _ = try await Samples.export(.csv).run(store, to: folder.path)
+        }
+        let row = try ExportedRows("transactions", in: folder).row("transactionId", "1")
+        #expect(row["documents"] == #"["receipt","notificationV1"]"#)
+        #expect(row["source"] == "receipt" && row["revocationDate"] == String(Samples.june + 2 * Samples.day))
+    }
+
     @Test("An upgrade is no refund, and a cancellation that only unsigned documents state is in a column of its own")
     func cancellations() async throws {
         let table = try ExportedRows("transactions", in: try await exported())
