@@ -1,6 +1,11 @@
+import TransactionStore
+
 /// Merges several customers into one. Needs the exclusive lock of their scopes.
 struct CustomerJoiner {
     let session: PostgreSQLSession
+
+    private static let order = RowOrder()
+    private static let orderOfReceipts = RowOrder(columns: ["signed_date", "octets"])
 
     private static let countIdentities = Statement(
         """
@@ -24,12 +29,11 @@ struct CustomerJoiner {
         INSERT INTO app_transactions AS known (customer, signed_date, kind, source, payload, legacy, document)
         SELECT DISTINCT ON (to_customer, kind) to_customer, signed_date, kind, source, payload, legacy, document
         FROM moved
-        ORDER BY to_customer, kind, signed_date DESC, payload DESC, legacy DESC, source DESC, document DESC
+        ORDER BY to_customer, kind, \(order.value(of: "moved")) DESC
         ON CONFLICT (customer, kind) DO UPDATE
         SET signed_date = excluded.signed_date, source = excluded.source, payload = excluded.payload,
             legacy = excluded.legacy, document = excluded.document
-        WHERE (known.signed_date, known.payload, known.legacy, known.source, known.document)
-            < (excluded.signed_date, excluded.payload, excluded.legacy, excluded.source, excluded.document)
+        WHERE \(order.value(of: "known")) < \(order.value(of: "excluded"))
         """)
     private static let moveReceipts = Statement(
         """
@@ -40,9 +44,9 @@ struct CustomerJoiner {
         )
         INSERT INTO receipts AS known (customer, signed_date, form, octets)
         SELECT DISTINCT ON (to_customer, form) to_customer, signed_date, form, octets FROM moved
-        ORDER BY to_customer, form, signed_date DESC, octets DESC
+        ORDER BY to_customer, form, \(orderOfReceipts.value(of: "moved")) DESC
         ON CONFLICT (customer, form) DO UPDATE SET signed_date = excluded.signed_date, octets = excluded.octets
-        WHERE (known.signed_date, known.octets) < (excluded.signed_date, excluded.octets)
+        WHERE \(orderOfReceipts.value(of: "known")) < \(orderOfReceipts.value(of: "excluded"))
         """)
 
     /// Merges the customers of each group. Groups that share a customer become one.
