@@ -43,7 +43,7 @@ public struct NotificationIntake: Sendable {
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     public func receive(_ body: [UInt8], _ version: NotificationVersion, now: Int64) async -> NotificationReport {
         guard let object = try? JSONValue.parse(body).object else { return .malformed("the body is not a JSON object") }
-        if version == .version1, let version1 { return await version1.receive(object, into: store) }
+        if version == .version1, let version1 { return await version1.receive(object, into: store, now: now) }
         guard let signedPayload = object["signedPayload"]?.string else { return .malformed("signedPayload is missing") }
         return await version2.receive(signedPayload, into: store, now: now)
     }

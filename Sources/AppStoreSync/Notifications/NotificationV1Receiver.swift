@@ -29,13 +29,14 @@ public struct NotificationV1Receiver: Sendable {
     /// - Parameters:
     ///   - object: the body of the request.
     ///   - store: receives the facts.
-    func receive(_ object: JSONObject, into store: any TransactionStore) async -> NotificationReport {
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
+    func receive(_ object: JSONObject, into store: any TransactionStore, now: Int64) async -> NotificationReport {
         var report = NotificationReport()
-        guard let sets = await report.verifying({ try facts(object, &$0) }) else { return report }
+        guard let sets = await report.verifying({ try facts(object, &$0, now) }) else { return report }
         return await NotificationStoring.apply(sets, to: store, report)
     }
 
-    private func facts(_ object: JSONObject, _ report: inout NotificationReport) throws -> [FactSet] {
+    private func facts(_ object: JSONObject, _ report: inout NotificationReport, _ now: Int64) throws -> [FactSet] {
         guard object["notification_type"]?.string != nil else {
             throw NotificationRefusal(.malformed, "notification_type is missing")
         }
@@ -49,7 +50,7 @@ public struct NotificationV1Receiver: Sendable {
         let receipts = (reply?.embeddedReceipts ?? []).compactMap { embedded in
             facts(embedded).flatMap { bundleId == nil || $0.scope.bundleId == bundleId ? $0 : nil }
         }
-        let sets = [FactSet](notificationV1: object, mapping: mapping, receipts: receipts)
+        let sets = [FactSet](notificationV1: object, mapping: mapping, receipts: receipts, now: now)
         guard let notification = sets.last?.notification, let scope = sets.last?.scope else {
             throw NotificationRefusal(.malformed, "the notification states no app in production or sandbox")
         }

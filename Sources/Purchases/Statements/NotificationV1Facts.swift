@@ -1,4 +1,5 @@
 package import AppStoreModels
+internal import Encodings
 internal import LegacyReceipts
 
 // Notifications of version 1 (Reference.md V8). They are unsigned and have no UUID; the receipt in `latest_receipt` is
@@ -9,7 +10,9 @@ extension [FactSet] {
     ///
     /// The notification's own statements are recorded, not signed; the receipts that it embeds give signed facts. It
     /// states no date of its own. It is at least as new as the changes that it states and as its receipts, which Apple
-    /// creates for each notification. So the newest of these dates is used.
+    /// creates for each notification. So the newest of these dates is used, but none that is more than a day after the clock
+    /// of the server: a person who knows the secret could otherwise send a cancellation that no later document replaces. Apple
+    /// dates a renewal up to a day ahead, because it charges it before the period begins.
     ///
     /// Its UUID is the SHA-256 of its content without the shared secret: Apple repeats the same content after a failed
     /// delivery. The shared secret is not stored.
@@ -19,7 +22,8 @@ extension [FactSet] {
     ///   - object: the notification.
     ///   - mapping: its statements; nil if it states nothing about a purchase.
     ///   - receipts: the facts of the embedded receipts, each verified.
-    package init(notificationV1 object: JSONObject, mapping: RecordedMapping?, receipts: [FactSet]) {
+    ///   - now: when the server received it, in milliseconds since 1970-01-01T00:00:00Z.
+    package init(notificationV1 object: JSONObject, mapping: RecordedMapping?, receipts: [FactSet], now: Int64) {
         let changes = ["auto_renew_status_change_date_ms", "cancellation_date_ms"].compactMap {
             object[$0]?.wholeNumber
         }
@@ -27,7 +31,8 @@ extension [FactSet] {
         let recorded =
             mapping.map {
                 [FactSet](
-                    recorded: $0, wasReceived: true, notBefore: notBefore, importedAt: .max, userId: nil,
+                    recorded: $0, wasReceived: true, notBefore: notBefore,
+                    importedAt: now.addingSaturated(CivilDay.millisecondsPerDay), userId: nil,
                     document: Fingerprint(of: JSONValue.object(object).json), rows: [])
             } ?? []
         guard let scope = recorded.first?.scope ?? receipts.first?.scope ?? StoreScope(notificationV1: object) else {

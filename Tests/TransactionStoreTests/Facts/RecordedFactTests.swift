@@ -183,11 +183,29 @@ struct RecordedFactTests {
         // The server that received it has checked the secret.
         let object = try #require(try JSONValue.parse(Array(notification.utf8)).object)
         let received = [FactSet](
-            notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [])
+            notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [], now: 0)
         #expect(received.first?.transactions.first?.origin.source == .notificationV1)
         // The hash of its JSON without white space, as for a stored reply.
         #expect(
             received.first?.transactions.first?.origin.document == Fingerprint(of: JSONValue.object(object).json))
+    }
+
+    @Test(
+        "A received notification of version 1 is not newer than a day after the server's clock",
+        arguments: [true, false])
+    func futureNotification(isFuture: Bool) throws {
+        let (now, day) = (Int64(1_700_000_000_000), Int64(86_400_000))
+        let date = isFuture ? 4_000_000_000_000 : now + day
+        let notification = """
+            {"notification_type": "CANCEL", "environment": "PROD", "bid": "com.example.app", "cancellation_date_ms": "\(date)",
+             "unified_receipt": {"status": 0, "environment": "Production", "latest_receipt_info": [
+               {"product_id": "a", "transaction_id": "6", "original_transaction_id": "5", "purchase_date_ms": "7",
+                "cancellation_date_ms": "\(date)"}]}}
+            """
+        let object = try #require(try JSONValue.parse(Array(notification.utf8)).object)
+        let received = [FactSet](
+            notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [], now: now)
+        #expect(received.first?.transactions.first?.origin.signedDate == now + day)
     }
 
     @Test("The facts of a reply have the hash of the reply")

@@ -225,7 +225,7 @@ extension ServerTests {
 
         @Test func sharedSecretIsNotStored() throws {
             let object = try JSONValue.parse(Array(try Self.notification(password: "hush").utf8)).object
-            let sets = [FactSet](notificationV1: try #require(object), mapping: nil, receipts: [])
+            let sets = [FactSet](notificationV1: try #require(object), mapping: nil, receipts: [], now: 0)
             let body = String(decoding: try #require(sets.first?.notification).body, as: UTF8.self)
             #expect(body.contains("DID_CHANGE_RENEWAL_STATUS") && !body.contains("hush"))
         }
