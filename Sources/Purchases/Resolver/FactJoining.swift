@@ -17,7 +17,7 @@ internal import AppStoreModels
 // | expiry | state value and absence | state all | only on their own | only on its own, or fills recorded |
 // | web order line item | state value and absence | state all | fill receipts | like recorded, after it |
 // | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own and if none is notified, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation` | counts if it is newer than every signed transaction and nothing signed states one, and before that of recorded |
-// | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known, or where the notified cancellation counts and the document is newer than every signed transaction | like recorded; one of the two suffices |
+// | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known, or where the notified cancellation counts, the document is newer than every signed transaction, and states no cancellation of another date | like recorded; one of the two suffices |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; other offers, if their flags fill | like recorded, after it |
 // | group, account token | late iOS 6 receipts state the group | state all | fill receipts | like recorded, after it |
@@ -348,11 +348,19 @@ private struct Cancellation {
     }
 
     /// Takes from the unsigned documents whether the period ended by an upgrade. They cannot end a period, except by a notified
-    /// cancellation, but they can state why it ended. A recorded document must be newer than every signed transaction.
+    /// cancellation, but they can state why it ended. A recorded document must be newer than every signed transaction. It does not
+    /// explain a notified cancellation if it states one of another date: a reply made without the notification can have concluded
+    /// an upgrade.
     private mutating func explain(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
         var recorded = places.recorded
         if let place = recorded, let signed = places.signed,
             facts[place].origin.signedDate <= facts[signed].origin.signedDate
+        {
+            recorded = nil
+        }
+        if let place = recorded, let notified = places.notified,
+            let stated = facts[place].legacy?.cancellationDate, let date = facts[notified].legacy?.cancellationDate,
+            stated.flooredQuotient(1000) != date.flooredQuotient(1000)
         {
             recorded = nil
         }

@@ -287,6 +287,20 @@ struct JoiningTests {
         #expect(denied?.payload.isUpgraded == true)
     }
 
+    @Test("A recorded document with a cancellation of another date does not explain a notified one")
+    func otherCancellation() throws {
+        for (date, isUpgraded) in [(Int64(5000), true), (5999, true), (8000, false)] {
+            let row = recorded(at: 12, cancelled(date)) { $0.isUpgraded = true }
+            for documents in [[notified(at: 9), row], [receipt(at: 1), notified(at: 9), row]] {
+                let customer = try #require(Customer(resolving: documents.map { Samples.set($0) }))
+                let joined = try #require(customer.transactions.first { $0.payload.transactionId == "2" })
+                #expect(joined.payload.isUpgraded == (isUpgraded ? true : nil))
+                #expect(joined.payload.revocationDate == (isUpgraded ? nil : 5000))
+                #expect(joined.legacy.cancellationDate == 5000)
+            }
+        }
+    }
+
     @Test func aRecordedCancellationAfterTheReversalOfANotifiedOneIsReported() throws {
         let second = recorded(at: 12, cancelled(8000))
         let joined = try #require(try FactSupport.join(notified(at: 2), signed(at: 3), second))
