@@ -75,6 +75,37 @@ struct TestClockTests {
         #expect(outcome.output.split(separator: "\n") == ["age: 0", "age: 3600"], "\(outcome.output) \(outcome.error)")
     }
 
+    @Test("With the sandbox's clock an offer is signed for a subscription that began after the machine's time")
+    func signatures() async throws {
+        let folder = try Folder()
+        let outcome = try await Self.shell(
+            """
+            shop clock '{"advance": "P2Y"}' > /dev/null
+            ada=$(shop purchases '{"customer": "ada", "productId": "com.example.monthly"}' | id)
+            curl -sf $address/sandbox/v1/customers/ada/receipt | sed 's/"now":[0-9]*,*//' > request
+            printf '%040d' 7 > token
+            cat > serve.yaml <<EOF
+            apps:
+              - bundle-id: com.example.app
+                catalogs: [p.storekit]
+                app-store-server: {issuer-id: $issuer, key-id: $key, private-key-file: key.p8}
+            look-up: {enabled: true, port: 0, token-files: [token]}
+            EOF
+            serve --config serve.yaml --store sqlite:store.sqlite
+            curl -sf -o reply -d @request http://127.0.0.1:$port/sandbox/verifyReceipt
+            \(Command.lookUpPort)
+            ask() { curl -s -H "Authorization: Bearer $(cat token)" "$@"; }
+            for attempt in $(seq 1200); do
+                ask -f -o found http://127.0.0.1:$port/v1/customers/$ada && break
+                sleep 0.1
+            done
+            body='{"bundleId": "com.example.app", "environment": "Sandbox", "productId": "com.example.monthly"'
+            ask -d "$body, \\"offerIdentifier\\": \\"spring\\", \\"customer\\": \\"$ada\\"}" -o answer -w '%{http_code}' \\
+                http://127.0.0.1:$port/v1/signatures/promotional-offer
+            """, in: folder)
+        #expect(outcome.output == "200", "\(outcome)")
+    }
+
     @Test("A test clock is refused unless the sandbox's root is trusted, and where there is no sandbox")
     func refused() async throws {
         let folder = try Folder()

@@ -1,3 +1,4 @@
+import AppStoreServer
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -26,12 +27,16 @@ struct ServerRun {
         let store = try open(configuration)
         let spool = try openSpool(configuration, logger)
         var clock: (@Sendable () -> Int64)?
-        if let testClock { clock = { testClock.now() } }
+        var signatureClock = ServerClock.system
+        if let testClock {
+            clock = { testClock.now() }
+            signatureClock.now = { testClock.now() }
+        }
         let consumption = configuration.consumption
         let server = try CommandFailure.naming("The server cannot start") {
             try VerifyReceiptServer(
                 configuration: configuration, store: store, spool: spool, logger: logger,
-                lookUpAnswers: store.map { StoreLookUp(store: $0) },
+                lookUpAnswers: store.map { StoreLookUp(store: $0, clock: signatureClock) },
                 consumptionAnswering: store.flatMap { store in consumption.map { StoreConsumption(store, $0) } },
                 clock: clock)
         }

@@ -13,6 +13,8 @@ import VerifyReceiptServer
 /// Answers the look-up listener of `serve` with what the commands `customer`, `inspect` and `sign` print.
 struct StoreLookUp: LookUpAnswers {
     let store: any CompleteTransactionStore
+    /// The time of signatures. Other requests bring theirs.
+    let clock: ServerClock
 
     func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]? {
         try await answer(id, date, endpoint) { CustomerReport.json($0, $1, date: date) }
@@ -188,7 +190,8 @@ struct StoreLookUp: LookUpAnswers {
         _ signature: LookUpSignature, _ request: [UInt8], _ endpoint: EndpointConfiguration,
         _ credentials: [AppStoreCredentials]
     ) async throws -> [UInt8] {
-        try await StoreSignatures(store: store, endpoint: endpoint, credentials: credentials).sign(signature, request)
+        let signatures = StoreSignatures(store: store, endpoint: endpoint, credentials: credentials, clock: clock)
+        return try await signatures.sign(signature, request)
     }
 }
 

@@ -15,7 +15,7 @@ struct StoreSignatures {
     let store: any CompleteTransactionStore
     let endpoint: EndpointConfiguration
     let credentials: [AppStoreCredentials]
-    var clock = ServerClock.system
+    let clock: ServerClock
 
     /// - Throws: `LookUpRefusal`, `TransactionStoreError`.
     func sign(_ signature: LookUpSignature, _ request: [UInt8]) async throws -> [UInt8] {
