@@ -15,7 +15,11 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
             Extend a Subscription Renewal Date: the customer gets 1 to 90 days without payment, at most twice in 365 days. \
             The id is the original transaction id of the subscription. Apple extends once for each request identifier: after \
             an error, repeat the identifier that the command printed.
-            """, example: "extend 1000000831360853 --days 7 --reason service-issue"))
+            """,
+            example: """
+                extend 1000000831360853 --days 7 \\
+                    --reason service-issue
+                """))
 
     /// Why the date is extended (App Store Server API, extendReasonCode).
     enum Reason: String, ExpressibleByArgument, CaseIterable {

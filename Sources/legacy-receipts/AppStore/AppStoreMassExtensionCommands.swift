@@ -72,7 +72,11 @@ struct AppStoreExtendAllStatusCommand: AsyncParsableCommand {
             """
             Get Status of Subscription Renewal Date Extensions: whether Apple is done, and for how many subscribers the date \
             was extended.
-            """, example: "extend-all-status com.example.monthly outage-2026-01-31"))
+            """,
+            example: """
+                extend-all-status com.example.monthly \\
+                    outage-2026-01-31
+                """))
 
     @Argument(help: ArgumentHelp("The product id of the subscription.", valueName: "product-id"))
     var productId: String

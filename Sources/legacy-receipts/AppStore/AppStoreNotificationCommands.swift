@@ -13,7 +13,11 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
             Get Notification History, all pages, oldest first. Without --since: the last 24 hours; Apple keeps 180 days, in \
             the sandbox 30. With --json each notification is one line of JSON. To apply missed notifications to a store, use \
             notifications backfill.
-            """, example: "notification-history --only-failures --since 2026-01-31"))
+            """,
+            example: """
+                notification-history --only-failures \\
+                    --since 2026-01-31
+                """))
 
     @Option(
         help: ArgumentHelp("From this date on: 2026-01-31, or 2026-01-31T12:00:00Z.", valueName: "date"),

@@ -37,7 +37,8 @@ struct CustomerCommand: AsyncParsableCommand {
               legacy-receipts customer 1000000831360853 --store sqlite:purchases.sqlite
               legacy-receipts customer user-4711 --store postgres://db/receipts \\
                 --catalog products.yaml --at 2026-01-01 --json
-              legacy-receipts customer user-4711 --store sqlite:purchases.sqlite --erase --yes --leave-hashes
+              legacy-receipts customer user-4711 --store sqlite:purchases.sqlite \\
+                --erase --yes --leave-hashes
             """)
 
     @Argument(help: ArgumentHelp("Any id of the customer.", valueName: "id"))

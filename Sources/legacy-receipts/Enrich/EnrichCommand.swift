@@ -40,11 +40,14 @@ struct EnrichCommand: AsyncParsableCommand {
               130, 143  interrupted by SIGINT (Ctrl-C) or SIGTERM; what was answered is stored
 
             EXAMPLES:
-              legacy-receipts enrich --store sqlite:purchases.sqlite --bundle-id com.example.app \\
-                --key-id ABCDEFGHIJ --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
-              legacy-receipts enrich --store sqlite:purchases.sqlite --bundle-id com.example.app --dry-run
-              legacy-receipts enrich --store sqlite:purchases.sqlite --bundle-id com.example.app \\
-                --reason unexplainedCancellation --key-id ABCDEFGHIJ --issuer-id 99b1… --private-key key.p8
+              legacy-receipts enrich --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --key-id ABCDEFGHIJ \\
+                --issuer-id 99b16628-15e4-4668-972b-eeff55eeff55 --private-key key.p8
+              legacy-receipts enrich --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --dry-run
+              legacy-receipts enrich --store sqlite:purchases.sqlite \\
+                --bundle-id com.example.app --reason unexplainedCancellation \\
+                --key-id ABCDEFGHIJ --issuer-id 99b1… --private-key key.p8
             """)
 
     @OptionGroup var store: StoreOption

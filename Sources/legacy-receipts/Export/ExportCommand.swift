@@ -35,10 +35,12 @@ struct ExportCommand: AsyncParsableCommand {
               legacy-receipts export --store sqlite:purchases.sqlite --to tables
               legacy-receipts export --store postgres://db/receipts --to tables \\
                 --format csv --catalog products.yaml --at 2026-01-01
-              legacy-receipts export --store sqlite:purchases.sqlite --to sqlite:tables.sqlite
+              legacy-receipts export --store sqlite:purchases.sqlite \\
+                --to sqlite:tables.sqlite
               legacy-receipts export --store postgres://db/receipts \\
                 --to 'postgres://db/analytics?schema=purchases'
-              legacy-receipts export --store sqlite:purchases.sqlite --kind revenuecat --to vendor
+              legacy-receipts export --store sqlite:purchases.sqlite \\
+                --kind revenuecat --to vendor
             """)
 
     @OptionGroup var store: StoreOption

@@ -29,8 +29,8 @@ struct MergeCommand: AsyncParsableCommand {
 
             EXAMPLES:
               legacy-receipts merge shard-*.sqlite --into sqlite:purchases.sqlite
-              legacy-receipts merge sqlite:shard.sqlite 'postgres://db/receipts?schema=shard' \\
-                --into postgres://db/receipts
+              legacy-receipts merge sqlite:shard.sqlite \\
+                'postgres://db/receipts?schema=shard' --into postgres://db/receipts
             """)
 
     @Argument(help: ArgumentHelp("The stores: sqlite:PATH, a path, or postgres://…", valueName: "store"))

@@ -21,7 +21,8 @@ struct StorePruneCommand: AsyncParsableCommand {
 
             EXAMPLES:
               legacy-receipts store prune --store sqlite:purchases.sqlite \\
-                --notifications-before 2026-01-01T00:00:00Z --receipts-before 2025-01-01T00:00:00Z
+                --notifications-before 2026-01-01T00:00:00Z \\
+                --receipts-before 2025-01-01T00:00:00Z
             """)
 
     @OptionGroup var store: StoreOption
