@@ -261,7 +261,13 @@ struct ServeInspectorTests {
     @Test("Content of documents stays text", arguments: ["receipt", "reply", "junk"])
     func escaped(kind: String) async throws {
         let folder = try Folder.withRoot()
-        try await StoredPurchases.makeStore(in: folder)
+        let stored = StoredPurchases.set([
+            StoredPurchases.fact("666", original: "666", 0, 1) {
+                $0.productId = Self.hostile
+                $0.subscriptionGroupIdentifier = Self.hostile
+            }
+        ])
+        try await StoredPurchases.makeStore(StoredPurchases.sets + [stored], in: folder)
         let product = Self.hostile.replacing("\"", with: "\\\"")
         let documents = [
             "receipt": try Self.receipt(product: Self.hostile),
@@ -278,8 +284,9 @@ struct ServeInspectorTests {
             """
             form --data-urlencode document@document >page
             form --data-urlencode id@id >customer
+            form --data id=666 >stored
             """, in: folder)
-        for name in ["page", "customer"] {
+        for name in ["page", "customer", "stored"] {
             let html = try folder.text(name)
             #expect(html.hasPrefix("<!doctype html>") && html.hasSuffix("</html>\n"), "\(name)")
             #expect(!html.contains("<script>alert"), "\(name)")
@@ -287,6 +294,8 @@ struct ServeInspectorTests {
         }
         if kind != "junk" { #expect(try folder.text("page").contains("&lt;script&gt;alert(1)")) }
         #expect(try folder.text("customer").contains("&lt;script&gt;alert(1)"))
+        let page = try folder.text("stored")
+        #expect(page.contains("Found by") && page.contains("<svg") && page.contains("&lt;script&gt;alert(1)"))
     }
 
     @Test("A customer is looked up by an id, with the timeline and the tables of customer")
