@@ -19,7 +19,7 @@ struct StoreCommandTests {
         try queue.close()
     }
 
-    @Test("check reads everything and counts it")
+    @Test("check finds no damage in a store, and counts what it has")
     func check() async throws {
         let folder = try Folder()
         try await StoredPurchases.makeStore(in: folder)

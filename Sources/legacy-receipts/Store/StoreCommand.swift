@@ -91,13 +91,14 @@ struct StoreStatsCommand: AsyncParsableCommand {
 struct StoreCheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Read everything in a store, and count it.",
+        abstract: "Look for damage in a store, and count what it has.",
         discussion: """
-            Decodes every customer, every entry of the ledger and every open consumption request. The file of SQLite is checked too. The store may be in \
-            use; the command writes nothing.
+            Decodes every purchase, every entry of the ledger and every open consumption request. The file of SQLite is \
+            checked too. Receipts and notifications are counted, but not decoded. The store may be in use; the command \
+            writes nothing.
 
             EXIT STATUS:
-              0  everything is readable
+              0  no damage was found
               1  something is damaged; standard error states what
               2  usage, input or output error
 
