@@ -142,6 +142,20 @@ import VerifyReceiptServer
         #expect(configuration.endpoint.apps.last?.freshness == nil)
     }
 
+    @Test func sandboxAtProductionIsReadForAllAndForEachAppAndEachAppThatAnswersHasAWarning() throws {
+        let apps =
+            "apps: [{bundle-id: a}, {bundle-id: b, sandbox-at-production: answered}, "
+            + "{bundle-id: c, sandbox-at-production: refused}]\n"
+        for (setting, answering) in [("", ["b"]), ("endpoint: {sandbox-at-production: answered}\n", ["a", "b"])] {
+            let configuration = try Self.load(apps + setting)
+            let endpoint = configuration.endpoint
+            #expect(endpoint.sandboxAtProduction == (setting.isEmpty ? .refused : .answered))
+            #expect(endpoint.apps.map(\.sandboxAtProduction) == [nil, .answered, .refused])
+            let warnings = configuration.warnings.filter { $0.contains("sandbox purchases") }
+            #expect(warnings.map { String($0.prefix(1)) } == answering, "\(warnings)")
+        }
+    }
+
     @Test func validationsAreOffForEachAppThatDoesNotTurnThemOn() throws {
         let text = "apps: [{bundle-id: a}, {bundle-id: b, validate: true}, {bundle-id: c, validate: false}]"
         #expect(try Self.load(text).endpoint.apps.map(\.answersValidations) == [false, true, false])

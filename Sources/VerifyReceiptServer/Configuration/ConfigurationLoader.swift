@@ -320,6 +320,11 @@ extension ConfigurationLoader {
         endpoint.order = EndpointConfiguration.Order(rawValue: values.choice("endpoint.order")) ?? .newestFirst
         endpoint.sandboxAtProduction =
             .init(rawValue: values.choice("endpoint.sandbox-at-production")) ?? .refused
+        for app in endpoint.apps where (app.sandboxAtProduction ?? endpoint.sandboxAtProduction) == .answered {
+            warnings.append(
+                "\(app.bundleId): sandbox-at-production answers sandbox purchases, which cost nothing, at production too"
+            )
+        }
         endpoint.freshness = freshness()
         let presumed = values.choices("endpoint.presume")
         endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
