@@ -49,6 +49,17 @@ struct MigrateIntoTests {
         #expect(conflicts.allSatisfy { ($0["userIds"] as? [String])?.count == 2 })
     }
 
+    @Test("The next commands have the store in quotes if a shell needs them")
+    func quotedStore() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.ndjson", Forged.ndjson(1))
+        let outcome = try await folder.migrate("dump.ndjson", "--into", "sqlite:Bob's store.sqlite")
+        #expect(outcome.status == 0)
+        #expect(outcome.output.contains("Merged in sqlite:Bob's store.sqlite.\n"), "\(outcome)")
+        let next = "\n  legacy-receipts export --store 'sqlite:Bob'\\''s store.sqlite'\n"
+        #expect(outcome.output.contains(next), "\(outcome)")
+    }
+
     @Test("--html writes the page of report at the end; where it cannot be written, the migration stays")
     func page() async throws {
         let folder = try Folder.withRoot()

@@ -39,7 +39,7 @@ enum SummaryText {
             lines.append("The store has the quarantined records and the reasons; migrate --retry reads them again.")
         }
         if records.recordsRead == 0 { lines.append("There were no records to read.") }
-        let address = Printable.text(store)
+        let address = ShellWord.quoted(Printable.text(store))
         lines += [
             "Next:", "  legacy-receipts report --store \(address)",
             "  legacy-receipts enrich --store \(address) --bundle-id ID --dry-run",
