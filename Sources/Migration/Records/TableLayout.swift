@@ -197,10 +197,14 @@ struct TableDetector {
             return make(sample, names)
         }
         guard isCertain || sample.isRegular else { return nil }
+        // Without it, --column would only move all rows to the quarantine.
+        let dialectHint = sample.hasBackslashQuote ? " If backslashes escape quotes, pass --table-dialect mysql." : ""
         throw error(
             .columnUndetectable,
-            "The receipt column of \(input) cannot be detected; name it with --column. The columns are: \(Self.list(names)).\(Self.delimiterHint(names))"
-        )
+            """
+            The receipt column of \(input) cannot be detected; name it with --column. The columns are: \
+            \(Self.list(names)).\(Self.delimiterHint(names))\(dialectHint)
+            """)
     }
 
     private func make(_ sample: Sample, _ names: [String], hasHeader: Bool = true) -> Table {

@@ -256,6 +256,18 @@ struct TableDialectTests {
         #expect(Reading("id,name\n1,x\n", name: "t.csv").errors.first?.message.contains("--delimiter") == false)
     }
 
+    @Test("A table without a detected column names the dialect of MySQL if it has quotes after backslashes")
+    func dialectHint() {
+        // The second row lacks a quote, so no dialect fits all rows.
+        let rows = ["\"1\"", "\"2"].map { "\($0),\"{\\\"receipt\\\":\\\"\(a)\\\",\\\"x\\\":1,\\\"y\\\":2}\"\n" }
+        let text = "id,note\n\(rows.joined())"
+        let reading = Reading(text, name: "t.csv")
+        #expect(reading.records.isEmpty)
+        #expect(reading.errors.first?.message.contains("pass --table-dialect mysql") == true)
+        #expect(Reading(text, name: "t.csv", options: options(.mysql)).kinds.last == "columnCount")
+        #expect(Reading("id,name\n1,x\n", name: "t.csv").errors.first?.message.contains("--table-dialect") == false)
+    }
+
     @Test("The end mark of COPY is no record in any dialect")
     func endMark() {
         #expect(Reading("1\t\(a)\n2\t\(b)\n\\.\n").receipts == [a, b])
