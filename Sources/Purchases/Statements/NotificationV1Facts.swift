@@ -32,7 +32,7 @@ extension [FactSet] {
             mapping.map {
                 [FactSet](
                     recorded: $0, wasReceived: true, notBefore: notBefore,
-                    importedAt: now.addingSaturated(CivilDay.millisecondsPerDay), userId: nil,
+                    importedAt: now.addingSaturated(.millisecondsPerDay), userId: nil,
                     document: Fingerprint(of: JSONValue.object(object).json), rows: [])
             } ?? []
         guard let scope = recorded.first?.scope ?? receipts.first?.scope ?? StoreScope(notificationV1: object) else {
