@@ -183,6 +183,9 @@ struct CustomerErasureTests {
         #expect(try await customer("u1", "--erase", "--yes", in: folder).output.contains("records in quarantine 1."))
         #expect(try files(with: "MIIC-u1", in: folder) == ["dump.ndjson"])
         // Nothing but a quarantined record names this user.
+        let quarantined = try await customer("u2", in: folder)
+        #expect(quarantined.status == 1 && quarantined.output.isEmpty)
+        #expect(quarantined.error.contains("Records of the id in quarantine: 1. --json prints them"), "\(quarantined)")
         let alone = try await customer("u2", "--erase", "--yes", in: folder)
         #expect(alone.status == 0 && alone.output.contains("records in quarantine 1."), "\(alone)")
         let none = try await customer("u2", "--erase", "--yes", in: folder)

@@ -19,6 +19,8 @@ public struct CustomerData: Sendable {
     private let parts: [Part]
     /// The records in quarantine of all customers of the search. A record is of no app, so it may be of any of them.
     private let quarantined: [QuarantinedRecord]
+    /// The number of records in quarantine.
+    public var quarantinedCount: Int { quarantined.count }
 
     /// - Parameters:
     ///   - search: the search that found the customers.

@@ -95,7 +95,8 @@ struct CustomerCommand: AsyncParsableCommand {
         let (search, data) = try await StoreOpener.withExisting(store.url) {
             [id, json, url = store.url] store -> (CustomerSearch, CustomerData?) in
             let search = try await CustomerSearch(for: id, in: store)
-            guard json else { return (search, nil) }
+            guard json || search.matches.isEmpty else { return (search, nil) }
+            // Also if no customer has the id: records of the user can be in quarantine.
             return (search, try await CustomerData(search, in: store, at: StoreURL(url)))
         }
         let reports = search.matches.map { CustomerReport($0, catalog: products, date: date) }
@@ -105,7 +106,7 @@ struct CustomerCommand: AsyncParsableCommand {
             try Terminal.output(CustomerText.text(search, reports, date: date))
         }
         guard reports.isEmpty else { return }
-        Terminal.error(CustomerText.notFound(search))
+        Terminal.error(CustomerText.notFound(search, quarantined: data?.quarantinedCount ?? 0))
         throw ExitStatus.noCustomer
     }
 

@@ -66,13 +66,18 @@ enum CustomerText {
         return lines.joined(separator: "\n")
     }
 
-    static func notFound(_ search: CustomerSearch) -> String {
+    /// - Parameters:
+    ///   - search: found no customer.
+    ///   - quarantined: the number of records of the id in quarantine.
+    static func notFound(_ search: CustomerSearch, quarantined: Int = 0) -> String {
         let kinds = CustomerSearch.IdKind.allCases.map(\.rawValue)
         let text = """
             No customer has the id \(search.id). Searched as \(kinds.dropLast().joined(separator: ", ")) and \
             \(kinds.last ?? "").
             """
-        return [text, unknownPurchases(search)].compactMap(\.self).joined(separator: "\n")
+        let records = "Records of the id in quarantine: \(quarantined). --json prints them, and --erase removes them."
+        return [text, unknownPurchases(search), quarantined > 0 ? records : nil].compactMap(\.self)
+            .joined(separator: "\n")
     }
 
     private static func unknownPurchases(_ search: CustomerSearch) -> String? {
