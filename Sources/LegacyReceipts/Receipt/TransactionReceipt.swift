@@ -37,7 +37,7 @@ public struct TransactionReceipt: Hashable, Sendable {
     /// `quantity`.
     public internal(set) var quantity: Int64?
     /// `purchase-date-ms`, else `purchase-date`: the time for which the leaf certificate is checked, see
-    /// ``keepsPurchaseDate``.
+    /// `keepsPurchaseDate`.
     public internal(set) var purchaseDate: Int64?
     /// `original-purchase-date-ms`, else `original-purchase-date`.
     public internal(set) var originalPurchaseDate: Int64?
