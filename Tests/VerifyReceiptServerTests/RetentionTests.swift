@@ -134,6 +134,18 @@ struct RetentionTests {
         try await store.close()
     }
 
+    @Test("A store whose newest document has the earliest date possible is left alone")
+    func earliestDate() async throws {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
+        _ = try await store.apply([Self.document(of: .min)])
+        try await Self.run(.init(notificationDays: 200, ledgerDays: 60), at: Self.now, store) { server in
+            server.log.text.components(separatedBy: "old data is kept").count > 2
+        }
+        #expect(try await store.hasProcessed(notificationUUID: "of \(Int64.min)"))
+        try await store.close()
+    }
+
     @Test("A store without any document is left alone")
     func withoutDocuments() async throws {
         let folder = try TemporaryFolder()

@@ -126,7 +126,7 @@ struct BatchBuilder {
         }
     }
 
-    /// Appends a file, link or folder that cannot be read, so that it is reported and the others are read.
+    /// Appends a file, link or folder that cannot be read. It is reported, and the other inputs are read.
     mutating func append(unreadable error: InputError, at offset: Int) {
         begin(FrameContext(input: error.input, unit: .file, table: nil))
         let problem = InputProblem(.unreadable, error.message)

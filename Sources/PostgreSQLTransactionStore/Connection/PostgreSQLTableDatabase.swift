@@ -214,7 +214,7 @@ enum JSONBText {
         return end
     }
 
-    /// The value of `\uXXXX` at a position; nil if something else is there.
+    /// The value of the escape `\u` with four digits at a position; nil if there is no such escape.
     private static func codeUnit(_ json: [UInt8], _ position: Int) -> UInt16? {
         guard position + 6 <= json.count, json[position] == UInt8(ascii: "\\"),
             json[position + 1] == UInt8(ascii: "u")

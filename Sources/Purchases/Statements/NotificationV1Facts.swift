@@ -27,12 +27,13 @@ extension [FactSet] {
         let changes = ["auto_renew_status_change_date_ms", "cancellation_date_ms"].compactMap {
             object[$0]?.wholeNumber
         }
-        let notBefore = (changes + receipts.compactMap(\.receipt?.signedDate)).max()
+        let latest = now.addingSaturated(.millisecondsPerDay)
+        let notBefore = (changes + receipts.compactMap(\.receipt?.signedDate)).max().map { Swift.min($0, latest) }
         let recorded =
             mapping.map {
                 [FactSet](
                     recorded: $0, wasReceived: true, notBefore: notBefore,
-                    importedAt: now.addingSaturated(.millisecondsPerDay), userId: nil,
+                    importedAt: latest, userId: nil,
                     document: Fingerprint(of: JSONValue.object(object).json), rows: [])
             } ?? []
         guard let scope = recorded.first?.scope ?? receipts.first?.scope ?? StoreScope(notificationV1: object) else {

@@ -78,7 +78,7 @@ final class RetentionRounds: Sendable {
             return nil
         }
         let date = newest.map { min(now, $0.addingSaturated(Self.day)) }
-        metrics.retentionDelay.record((now - (date ?? 0)) / 1_000)
+        metrics.retentionDelay.record(now.subtractingSaturated(date ?? 0) / 1_000)
         if date != now {
             logger.warning(
                 "old data is kept: no document in the store is as new as the clock of the server",

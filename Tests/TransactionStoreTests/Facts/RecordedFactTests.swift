@@ -206,6 +206,9 @@ struct RecordedFactTests {
         let received = [FactSet](
             notificationV1: object, mapping: try FactSupport.recorded(notification), receipts: [], now: now)
         #expect(received.first?.transactions.first?.origin.signedDate == now + day)
+        // The notification itself too, also if it states nothing about a purchase.
+        let alone = [FactSet](notificationV1: object, mapping: nil, receipts: [], now: now)
+        #expect([received, alone].map { $0.last?.notification?.signedDate } == [now + day, now + day])
     }
 
     @Test("The facts of a reply have the hash of the reply")
