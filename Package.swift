@@ -238,6 +238,9 @@ let package = Package(
         // What several test targets share. It imports no test framework.
         .target(name: "TestSupport", dependencies: ["CSpawn"], path: "Tests/Support", swiftSettings: settings),
         .target(name: "CSpawn", path: "Tests/CSpawn"),
+        .target(
+            name: "TestCompression", dependencies: ["CBzip2", "CZstd"], path: "Tests/Compression",
+            swiftSettings: testSettings),
         // How tests run. Only test targets may depend on it, because it imports the test framework.
         .target(
             name: "TestTraits", dependencies: ["TestSupport"], path: "Tests/Traits", swiftSettings: testSettings),
@@ -277,7 +280,7 @@ let package = Package(
         .testTarget(
             name: "MigrationTests",
             dependencies: [
-                "TestSupport", "TestTraits", "CBzip2", "CZstd",
+                "TestCompression", "TestSupport", "TestTraits",
                 "Encodings", "AppStoreModels", "LegacyReceipts", "ProductCatalog", "Purchases", "Migration",
                 "ReceiptForge", "SharedReceipts", "TransactionStore", "TransactionStoreConformance",
                 "SQLiteTransactionStore", "PostgreSQLTransactionStore", "TestDatabase", grdb,
@@ -374,7 +377,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "Encodings", "TestSupport",
+                "Encodings", "TestCompression", "TestSupport",
                 "legacy-receipts", "AppStoreModels", "LegacyReceipts", "Purchases", "ReceiptForge",
                 "TransactionStore", "SQLiteTransactionStore", "SharedReceipts", "VerifyReceiptServer",
                 "PostgreSQLTransactionStore", "TestDatabase", grdb, crypto,

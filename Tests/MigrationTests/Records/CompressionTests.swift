@@ -1,112 +1,11 @@
-import CBzip2
-import CZstd
 import Foundation
 import Migration
+import TestCompression
 import TestSupport
 import Testing
 
 @Suite("compressed inputs")
 struct CompressionTests {
-    enum Compression: String, CaseIterable {
-        case gzip, bzip2, zstd
-
-        var suffix: String {
-            switch self {
-            case .gzip: ".gz"
-            case .bzip2: ".bz2"
-            case .zstd: ".zst"
-            }
-        }
-
-        /// 40 lines of 13 digits, as gzip(1), bzip2(1) and zstd(1) write them.
-        var digits: String {
-            switch self {
-            case .gzip:
-                """
-                H4sIAAAAAAACA1XOsQHCQADDwD7TYBsC2X8x2j916i6voyvHhCs37s19uJv7cj/uOS9YgiVYgiVYgiVYgiVYgqVYiqVYiqVYiqVY\
-                iqVYimVYhmVYhmVYhmVYhmVY9lx/jSSxFDACAAA=
-                """
-            case .bzip2:
-                "QlpoOTFBWSZTWeJew8MAAI/IAAHQf+AgAGg1QB+9VJkElR/pKGgdSTaa389rH2dAAAGbbbbcYkkNa0gEGBBfffgIbQMzMpC22kLbVVVVVUV/F3JFOFCQ4l7Dww=="
-            case .zstd: "KLUv/WQwAbUBAOLCBwmweWS7mzMpHAhQNBJ3OReNxF2uRSNxl2PRSNwljAEoqBDwDuDnED5BPhxxFvW6cR+sFIf6RiQ="
-            }
-        }
-
-        /// One member or frame.
-        func compressed(_ content: [UInt8]) -> [UInt8] {
-            switch self {
-            case .gzip: CompressionTests.gzip(content)
-            case .bzip2: CompressionTests.bzip2(content)
-            case .zstd: CompressionTests.zstd(content)
-            }
-        }
-    }
-
-    /// A gzip stream with blocks that are not compressed (RFC 1952; RFC 1951, 3.2.4).
-    private static func gzip(_ content: [UInt8], blockSize: Int = 60_000) -> [UInt8] {
-        var bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 255]
-        var rest = content[...]
-        repeat {
-            let block = rest.prefix(blockSize)
-            rest = rest.dropFirst(blockSize)
-            let length = UInt16(block.count)
-            bytes.append(rest.isEmpty ? 1 : 0)
-            for word in [length, ~length] { bytes += [UInt8(word & 255), UInt8(word >> 8)] }
-            bytes += block
-        } while !rest.isEmpty
-        for number in [checksum(content), UInt32(content.count)] {
-            bytes += (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
-        }
-        return bytes
-    }
-
-    /// CRC-32 (RFC 1952, 8).
-    private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-        var sum: UInt32 = .max
-        for byte in bytes {
-            sum ^= UInt32(byte)
-            for _ in 0..<8 {
-                let isOdd = sum & 1 == 1
-                sum >>= 1
-                if isOdd { sum ^= 0xEDB8_8320 }
-            }
-        }
-        return ~sum
-    }
-
-    /// In blocks of 100,000 bytes.
-    private static func bzip2(_ content: [UInt8]) -> [UInt8] {
-        var size = UInt32(content.count + content.count / 50 + 1_000)
-        var content = content.map { CChar(bitPattern: $0) }
-        let count = UInt32(content.count)
-        var bytes = [CChar](repeating: 0, count: Int(size))
-        let status = BZ2_bzBuffToBuffCompress(&bytes, &size, &content, count, 1, 0, 0)
-        precondition(status == BZ_OK)
-        return bytes.prefix(Int(size)).map { UInt8(bitPattern: $0) }
-    }
-
-    /// With a checksum, as the program writes it.
-    private static func zstd(_ content: [UInt8], windowLog: Int32 = 0) -> [UInt8] {
-        let context = ZSTD_createCCtx()
-        defer { ZSTD_freeCCtx(context) }
-        ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 1)
-        ZSTD_CCtx_setParameter(context, ZSTD_c_windowLog, windowLog)
-        var bytes = [UInt8](repeating: 0, count: ZSTD_compressBound(content.count))
-        var input = ZSTD_inBuffer(src: nil, size: content.count, pos: 0)
-        var count = 0
-        content.withUnsafeBytes { content in
-            bytes.withUnsafeMutableBytes { bytes in
-                input.src = content.baseAddress
-                var output = ZSTD_outBuffer(dst: bytes.baseAddress, size: bytes.count, pos: 0)
-                // Without the size of the content, the frame states the window.
-                while ZSTD_compressStream2(context, &output, &input, ZSTD_e_continue) != 0, input.pos < input.size {}
-                while ZSTD_compressStream2(context, &output, &input, ZSTD_e_end) != 0 {}
-                count = output.pos
-            }
-        }
-        return Array(bytes.prefix(count))
-    }
-
     private static func lines(_ count: Int) -> [UInt8] {
         Array((0..<count).map { "{\"user\":\($0),\"receipt\":\"\(Made.receipt($0))\"}\n" }.joined().utf8)
     }
@@ -117,8 +16,8 @@ struct CompressionTests {
 
     @Test(
         "an input is decompressed, for any chunks and number of members",
-        arguments: Compression.allCases)
-    func decompressed(_ compression: Compression) throws {
+        arguments: CompressionFormat.allCases)
+    func decompressed(_ compression: CompressionFormat) throws {
         let content = Self.lines(30)
         let expected = Self.describe(Reading([.bytes(content, name: "dump")]))
         let half = content.count / 2
@@ -134,8 +33,8 @@ struct CompressionTests {
         }
     }
 
-    @Test("the output of the programs is read", arguments: Compression.allCases)
-    func programs(_ compression: Compression) throws {
+    @Test("the output of the programs is read", arguments: CompressionFormat.allCases)
+    func programs(_ compression: CompressionFormat) throws {
         let digits = try #require(Data(base64Encoded: compression.digits))
         let ids = Reading([.bytes([UInt8](digits), name: "ids.txt\(compression.suffix)")])
         #expect(ids.kinds == (0..<40).map { "id \(1_000_000_000_000 + $0)" })
@@ -144,7 +43,7 @@ struct CompressionTests {
     @Test("a gzip stream may have blocks of any size")
     func blocks() {
         let content = Self.lines(30)
-        let reading = Reading([.bytes(Self.gzip(content, blockSize: 700), name: "dump")])
+        let reading = Reading([.bytes(CompressionFormat.gzipMember(content, blockSize: 700), name: "dump")])
         #expect(Self.describe(reading) == Self.describe(Reading([.bytes(content, name: "dump")])))
     }
 
@@ -152,7 +51,7 @@ struct CompressionTests {
     func skippedFrames() {
         let skipped: [UInt8] = [0x5A, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]
         let content = Self.lines(3)
-        let reading = Reading([.bytes(skipped + Self.zstd(content) + skipped, name: "dump.zst")])
+        let reading = Reading([.bytes(skipped + CompressionFormat.zstdFrame(content) + skipped, name: "dump.zst")])
         #expect(Self.describe(reading) == Self.describe(Reading([.bytes(content, name: "dump")])))
     }
 
@@ -162,8 +61,8 @@ struct CompressionTests {
             Reading("BZh9 is no receipt", options: InputOptions(format: .lines)).originals == ["BZh9 is no receipt"])
     }
 
-    @Test("the format is that of the name without the suffix of the compression", arguments: Compression.allCases)
-    func name(_ compression: Compression) throws {
+    @Test("the format is that of the name without the suffix of the compression", arguments: CompressionFormat.allCases)
+    func name(_ compression: CompressionFormat) throws {
         let folder = try TemporaryFolder()
         let table = Array("id,receipt\n1,\(Made.receipt(1))\n".utf8)
         let path = try folder.write("table.csv\(compression.suffix)", compression.compressed(table))
@@ -175,8 +74,8 @@ struct CompressionTests {
 
     @Test(
         "of damaged data the records before the damage are read, and the rest is a record that names the byte",
-        arguments: Compression.allCases)
-    func damaged(_ compression: Compression) throws {
+        arguments: CompressionFormat.allCases)
+    func damaged(_ compression: CompressionFormat) throws {
         let first = compression.compressed(Self.lines(15))
         let whole = first + compression.compressed(Self.lines(15))
         var flipped = whole
@@ -204,7 +103,7 @@ struct CompressionTests {
 
     @Test("damage within the blocks of gzip is found")
     func damagedBlock() throws {
-        let whole = Self.gzip(Self.lines(30), blockSize: 1_000)
+        let whole = CompressionFormat.gzipMember(Self.lines(30), blockSize: 1_000)
         var badBlock = whole
         badBlock[10 + 5 + 1_000] = 7
         let reading = Reading([.bytes(badBlock, name: "dump.gz")])
@@ -214,8 +113,8 @@ struct CompressionTests {
 
     @Test(
         "damaged standard input, and data without a record before the damage, are errors or records that name it",
-        arguments: Compression.allCases)
-    func nothing(_ compression: Compression) throws {
+        arguments: CompressionFormat.allCases)
+    func nothing(_ compression: CompressionFormat) throws {
         let folder = try TemporaryFolder()
         let start = Array(compression.compressed([]).prefix(5))
         let path = try folder.write("empty", start)
@@ -224,8 +123,8 @@ struct CompressionTests {
         #expect(reading.errors.map(\.input) == ["-"])
     }
 
-    @Test("a stream that grows a thousandfold keeps to the limits of a record", arguments: Compression.allCases)
-    func bomb(_ compression: Compression) throws {
+    @Test("a stream that grows a thousandfold keeps to the limits of a record", arguments: CompressionFormat.allCases)
+    func bomb(_ compression: CompressionFormat) throws {
         var content = [UInt8](repeating: 0x61, count: 4 << 20)
         content += Array("\n\(Made.receipt(1))\n".utf8)
         let reading = Reading(
@@ -237,9 +136,26 @@ struct CompressionTests {
     @Test("a zstd window of more than 128 MiB is refused with what to do")
     func window() {
         let content = Self.lines(2)
-        #expect(Reading([.bytes(Self.zstd(content, windowLog: 27), name: "dump")]).receipts.count == 2)
-        let reading = Reading([.bytes(Self.zstd(content, windowLog: 28), name: "dump")])
+        let allowed = CompressionFormat.zstdFrame(content, windowLog: 27)
+        #expect(Reading([.bytes(allowed, name: "dump")]).receipts.count == 2)
+        let reading = Reading([.bytes(CompressionFormat.zstdFrame(content, windowLog: 28), name: "dump")])
         #expect(reading.records.isEmpty)
         #expect(reading.errors.first?.message.contains("zstd --long=31") == true, "\(reading.errors)")
+    }
+}
+
+extension CompressionFormat {
+    /// 40 lines of 13 digits, as gzip(1), bzip2(1) and zstd(1) write them.
+    fileprivate var digits: String {
+        switch self {
+        case .gzip:
+            """
+            H4sIAAAAAAACA1XOsQHCQADDwD7TYBsC2X8x2j916i6voyvHhCs37s19uJv7cj/uOS9YgiVYgiVYgiVYgiVYgqVYiqVYiqVYiqVY\
+            iqVYimVYhmVYhmVYhmVYhmVY9lx/jSSxFDACAAA=
+            """
+        case .bzip2:
+            "QlpoOTFBWSZTWeJew8MAAI/IAAHQf+AgAGg1QB+9VJkElR/pKGgdSTaa389rH2dAAAGbbbbcYkkNa0gEGBBfffgIbQMzMpC22kLbVVVVVUV/F3JFOFCQ4l7Dww=="
+        case .zstd: "KLUv/WQwAbUBAOLCBwmweWS7mzMpHAhQNBJ3OReNxF2uRSNxl2PRSNwljAEoqBDwDuDnED5BPhxxFvW6cR+sFIf6RiQ="
+        }
     }
 }
