@@ -100,6 +100,26 @@ struct MigrateIntoTests {
         #expect(again.output.contains("records read            600"))
     }
 
+    @Test(
+        "A signal while the store is created leaves nothing behind, and the command prints how to continue",
+        arguments: [("--output out", "out/purchases.sqlite"), ("--into sqlite:store.sqlite", "store.sqlite")])
+    func interruptedAtOnce(options: String, store: String) async throws {
+        let folder = try Folder.withRoot()
+        // The input has no data and does not end. The shell would let the command ignore SIGINT.
+        let script = """
+            mkfifo input
+            exec 3<>input
+            "$COMMAND" migrate - --quiet --trust-root root.der \(options) <input &
+            until [ -e \(store) ]; do kill -0 $! || break; done
+            kill -TERM $!
+            wait $!
+            """
+        let outcome = try await Command.shell(script, in: folder)
+        #expect(outcome.status == 143, "\(outcome)")
+        #expect(outcome.error.contains("Run the same command to continue where it stopped."), "\(outcome)")
+        #expect(folder.names("") == ["input", "root.der"])
+    }
+
     @Test("A changed input is named, and --start-over reads it again")
     func changed() async throws {
         let folder = try Folder.withRoot()

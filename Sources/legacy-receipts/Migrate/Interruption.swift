@@ -5,10 +5,18 @@ import Synchronization
 
 /// Ends a run cleanly after Ctrl-C (SIGINT) or SIGTERM.
 final class Interruption: Sendable {
-    private let received = Mutex<Int32?>(nil)
+    private struct State {
+        var isListening = false
+        /// The first signal.
+        var signal: Int32?
+        /// Cancels the work in progress.
+        var cancel: (@Sendable () -> Void)?
+    }
 
-    /// The signal that arrived while ``run(_:)`` was running.
-    var signal: Int32? { received.withLock { $0 } }
+    private let state = Mutex(State())
+
+    /// The signal that arrived while ``run(_:)`` or ``listening(_:)`` was running.
+    var signal: Int32? { state.withLock { $0.signal } }
 
     /// Ends the command if a signal ended ``run(_:)``.
     /// - Parameter message: for standard error.
@@ -35,18 +43,38 @@ final class Interruption: Sendable {
 
     /// Runs `body` and cancels it when a signal comes. A second signal ends the process at once.
     func run<Result: Sendable>(_ body: @escaping @Sendable () async throws -> Result) async throws -> Result {
-        let task = Task { try await body() }
+        // Before the work begins, so that no signal ends the process in the middle of it.
+        try await listening { () async throws -> Result in
+            let task = Task { try await body() }
+            let isEnded = state.withLock { state in
+                state.cancel = { task.cancel() }
+                return state.signal != nil
+            }
+            if isEnded { task.cancel() }
+            defer { state.withLock { $0.cancel = nil } }
+            return try await task.value
+        }
+    }
+
+    /// Receives signals until `body` ends. A signal that comes before a ``run(_:)`` inside it cancels that at its beginning.
+    /// So the command can create files before, and remove them after the interrupted run.
+    func listening<Result>(_ body: () async throws -> Result) async throws -> Result {
+        let isFirst = state.withLock { state in
+            defer { state.isListening = true }
+            return !state.isListening
+        }
+        guard isFirst else { return try await body() }
         let queue = DispatchQueue(label: "interruption")
         let sources = [SIGINT, SIGTERM].map { number in
             ignore(number)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler { [self] in
-                let isFirst = received.withLock { received in
-                    defer { received = received ?? number }
-                    return received == nil
+                let (isFirst, cancel) = state.withLock { state in
+                    defer { state.signal = state.signal ?? number }
+                    return (state.signal == nil, state.cancel)
                 }
                 guard isFirst else { _exit(128 + number) }
-                task.cancel()
+                cancel?()
             }
             source.resume()
             return source
@@ -54,8 +82,9 @@ final class Interruption: Sendable {
         defer {
             for source in sources { source.cancel() }
             for number in [SIGINT, SIGTERM] { restore(number) }
+            state.withLock { $0.isListening = false }
         }
-        return try await task.value
+        return try await body()
     }
 }
 

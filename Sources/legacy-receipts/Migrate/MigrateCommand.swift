@@ -342,9 +342,13 @@ struct MigrateCommand: AsyncParsableCommand {
             throw CommandFailure(error.message)
         }
         if retry { try StoreOpener.requireExisting(destination.store) }
-        let newStore = NewStoreFile(destination.store, in: destination.folder)
-        if let folder = destination.folder { try OutputFile.makeFolder(folder) }
-        try await migrate(to: destination, newStore, options)
+        let interruption = Interruption()
+        // A signal must not end the process after the folder or the store was created.
+        try await interruption.listening {
+            let newStore = NewStoreFile(destination.store, in: destination.folder)
+            if let folder = destination.folder { try OutputFile.makeFolder(folder) }
+            try await migrate(to: destination, newStore, options, interruption)
+        }
     }
 
     /// The counts go to standard error, since standard output has the results.
@@ -368,7 +372,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     /// - Parameter newStore: the file of the store, if this run creates it.
     private func migrate(
-        to destination: Destination, _ newStore: NewStoreFile?, _ options: MigrationOptions
+        to destination: Destination, _ newStore: NewStoreFile?, _ options: MigrationOptions,
+        _ interruption: Interruption
     ) async throws {
         let migration = StoreMigration(
             options: StoreMigration.Options(
@@ -380,7 +385,6 @@ struct MigrateCommand: AsyncParsableCommand {
             )
         }
         let reporter = ProgressReporter(isQuiet: quiet) { options.size(of: inputs) }
-        let interruption = Interruption()
         let summary: StoreMigrationSummary
         do {
             let (opened, name) = try StoreOpener.opened(destination.store)
@@ -405,7 +409,7 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 try await opened.close()
             } catch {
-                if let newStore, reporter.done == 0 {
+                if let newStore {
                     await newStore.closeAndRemoveIfEmpty(opened)
                 } else {
                     try? await opened.close()

@@ -1,8 +1,8 @@
 import Foundation
 import TransactionStore
 
-/// A store file that a migration creates. A run that stops before it reads a record, for example because of a wrong
-/// `--column`, removes it again.
+/// A store file that a migration creates. A run that stops before it stores a record, for example because of a wrong
+/// `--column` or a signal, removes it again.
 struct NewStoreFile {
     private let path: String
     /// The folder that the migration also creates; nil if there is none.
