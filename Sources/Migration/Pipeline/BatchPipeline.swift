@@ -78,8 +78,10 @@ extension RecordSource {
             return try nextBatch()
         } catch {
             if error.code == .interrupted { throw .interrupted }
-            throw MigrationError(
+            var failure = MigrationError(
                 error.code == .rowsAdded ? .inputChanged : .input, path: error.input, error.message)
+            failure.isAboutContent = error.isAboutContent
+            throw failure
         }
     }
 }

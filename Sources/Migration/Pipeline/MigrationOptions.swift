@@ -216,6 +216,8 @@ public struct MigrationError: Error, Hashable, Sendable, CustomStringConvertible
     public let path: String
     /// A sentence for a person.
     public let message: String
+    /// `InputError.isAboutContent`
+    var isAboutContent = false
 
     /// An error about the file or folder `path`; empty if there is none.
     public init(_ code: Code, path: String, _ message: String) {

@@ -128,11 +128,36 @@ final class ResumedSource {
         var records: Int
     }
 
+    /// The size of some records. It depends only on the input.
+    struct Size: Sendable {
+        private(set) var records = 0
+        private(set) var bytes = 0
+
+        init() {}
+
+        /// - Parameter batch: a batch, without its skipped records.
+        init(of batch: InputBatch) {
+            let frames = batch.frames.dropFirst(batch.skipped)
+            records = frames.count
+            bytes = frames.reduce(0) { $0 + $1.kept.count }
+        }
+
+        mutating func add(_ other: Size) {
+            records += other.records
+            bytes += other.bytes
+        }
+
+        /// One number for both.
+        var value: Int { records + bytes / 2_048 }
+    }
+
     /// The part of a batch that counts for the position after it.
     struct Part: Sendable {
         let records: Int
         /// How many records at the beginning an earlier run migrated.
         let skipped: Int
+        /// The size of the others.
+        let size: Size
         /// All records, in their order; none for a query with a key.
         let runs: [Run]
         /// The last row of a query with a key.
@@ -154,12 +179,15 @@ final class ResumedSource {
         guard var batch = try source.nextBatchUnlessCanceled() else { return nil }
         if let query = source.query, query.keyColumn != nil, let last = batch.frames.last {
             let row = query.position(afterRow: last.number)
-            return (batch, Part(records: batch.count, skipped: 0, runs: [], row: row, unopened: []))
+            let part = Part(
+                records: batch.count, skipped: 0, size: Size(of: batch), runs: [], row: row, unopened: [])
+            return (batch, part)
         }
         batch.skipped = min(batch.count, skipped)
         skipped -= batch.skipped
         let part = Part(
-            records: batch.count, skipped: batch.skipped, runs: batch.runs, row: nil, unopened: batch.unopened)
+            records: batch.count, skipped: batch.skipped, size: Size(of: batch), runs: batch.runs, row: nil,
+            unopened: batch.unopened)
         return (batch, part)
     }
 }

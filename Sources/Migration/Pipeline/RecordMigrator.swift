@@ -122,7 +122,7 @@ struct RecordMigrator: Sendable {
     private func file(
         _ keyed: KeyedReceipt, of record: InputRecord, _ filing: Filing, into output: inout BatchOutput
     ) throws(ReceiptReader.Refused) {
-        guard let known = filing.verified[keyed.key] else {
+        guard let known = output.additions[keyed.key] ?? filing.verified[keyed.key] else {
             return try file(unknown: keyed, of: record, filing, into: &output)
         }
         if let reason = filter.exclusion(of: known.scope) {
@@ -148,11 +148,9 @@ struct RecordMigrator: Sendable {
         if let reason = filter.exclusion(of: set.scope) {
             return quarantine.add(record, reason, kind, into: &output)
         }
-        output.additions.facts.append(set)
         let known = VerifiedReceipt(
             key: keyed.key, scope: set.scope, form: kept.form, identities: UserColumns.purchases(set.identities))
-        filing.verified.add(known)
-        output.additions.receipts.append(known)
+        output.additions.add(known, set)
         let row = rowReader.unstatedRow(of: record, in: &output.counts) { receipt.payload }
         file(row, of: record, beside: known, filing, into: &output)
     }

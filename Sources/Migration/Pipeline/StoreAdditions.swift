@@ -8,13 +8,43 @@ import TransactionStore
 struct StoreAdditions: Sendable {
     var facts: [FactSet] = []
     var users: [UserClaim] = []
-    var receipts: [VerifiedReceipt] = []
+    /// The verified receipts, each with the place of its facts in ``facts``.
+    private(set) var receipts: [(receipt: VerifiedReceipt, place: Int)] = []
+    /// The places in ``receipts``, by key.
+    private var places: [[UInt8]: Int] = [:]
 
     mutating func removeAll() { self = StoreAdditions() }
+
+    /// Adds a receipt that was verified, and its facts.
+    mutating func add(_ receipt: VerifiedReceipt, _ set: FactSet) {
+        places[receipt.key] = receipts.count
+        receipts.append((receipt, facts.count))
+        facts.append(set)
+    }
+
+    /// The receipt with this key, if one of the records contained it.
+    subscript(key: [UInt8]) -> VerifiedReceipt? { places[key].map { receipts[$0].receipt } }
+
+    /// The additions without the receipts that are not new, and without their facts.
+    func keeping(_ isNew: (VerifiedReceipt) -> Bool) -> StoreAdditions {
+        let old = receipts.filter { !isNew($0.receipt) }
+        guard !old.isEmpty else { return self }
+        let removed = Set(old.map(\.place))
+        let new = Dictionary(receipts.map { ($0.place, $0.receipt) }, uniquingKeysWith: { first, _ in first })
+        var kept = StoreAdditions()
+        kept.users = users
+        for (place, set) in facts.enumerated() where !removed.contains(place) {
+            if let receipt = new[place] { kept.add(receipt, set) } else { kept.facts.append(set) }
+        }
+        return kept
+    }
 }
 
-/// The receipts that were verified in this run or before. So a receipt in many records is verified only once, and its
-/// users are filed only once.
+/// The receipts of the batches that were added to a step in this run, and those that the store has. So a receipt in many
+/// records is filed only once, and its users too.
+///
+/// Batches run at the same time, and one does not see the receipts of another before that is added to its step. Otherwise
+/// the speed of the batches would decide which of them adds the facts of a receipt that is in both.
 final class VerifiedReceipts: Sendable {
     /// A dictionary that drops the least recently used values.
     private struct Recent<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -49,6 +79,15 @@ final class VerifiedReceipts: Sendable {
     subscript(key: [UInt8]) -> VerifiedReceipt? { receipts.withLock { $0.value(key) } }
 
     func add(_ receipt: VerifiedReceipt) { receipts.withLock { $0.add(receipt.key, receipt) } }
+
+    /// The additions of the next batch without the receipts that a batch before it contained. Adds the others.
+    func new(in additions: StoreAdditions) -> StoreAdditions {
+        additions.keeping { receipt in
+            guard self[receipt.key] == nil else { return false }
+            add(receipt)
+            return true
+        }
+    }
 
     /// Whether this run has not filed the user of this receipt yet, as far as it remembers. The next call returns false.
     func isNew(_ user: UserColumns.User, of key: [UInt8]) -> Bool {

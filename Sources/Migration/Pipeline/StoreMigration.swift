@@ -9,7 +9,10 @@ public import TransactionStore
 ///
 /// Each record is either migrated or quarantined in the store. The additions of a step of records and the position
 /// after it are committed together. After an interruption, the same migration continues after the last step, and the
-/// resulting store is the same as without an interruption.
+/// resulting store is the same as without an interruption, including its ledger.
+///
+/// Only the records decide where a step ends. Time, the number of jobs, the content of the store and earlier
+/// interruptions do not, because the ledger announces the changes of each step.
 public struct StoreMigration: Sendable {
     /// How records are filed.
     public struct Options: Sendable {
@@ -24,9 +27,10 @@ public struct StoreMigration: Sendable {
         public var startsOver: Bool
         /// The current time, in milliseconds since 1970-01-01T00:00:00Z.
         public var date: Int64
-        /// A step is committed at about this many rows, or after half a second, so that little work is repeated after an
-        /// interruption. Two steps are in memory: the store writes one while the next one is prepared.
-        package var rowsPerStep = 10_000
+        /// A step ends at the first batch that gives it this size. Each record counts as 1, and each 2 KiB as 1 more. This
+        /// is less than a second of work, and bounds the memory of large records. The first steps are smaller: see
+        /// `StoreMigration.Work`. Two steps are in memory: the store writes one while the next one is prepared.
+        package var stepSize = 10_000
 
         fileprivate var input: InputOptions {
             var input = migration.input
@@ -75,13 +79,13 @@ public struct StoreMigration: Sendable {
         var position = MigrationPosition(after: work.checkpoint, work.progress)
         let source = RecordSource(arguments.map { $0.continued(after: position.row) }, options: options.input)
         let resumed = ResumedSource(source, after: position)
-        let migrator = try migrator()
+        let (migrator, verified) = try migrator()
         let hasKey = options.migration.query?.key != nil
         let pipeline = BatchPipeline(
             work: { (batch, output) async throws(MigrationError) in
                 if !hasKey { output.digests = batch.digests }
                 let records = (batch.skipped..<batch.count).map(batch.record)
-                try await Self.migrate(records, migrator, store, into: &output)
+                try await Self.migrate(records, migrator, verified, store, into: &output)
             }, jobs: options.migration.jobs)
         do {
             try await pipeline.run(resumed.next) {
@@ -90,14 +94,15 @@ public struct StoreMigration: Sendable {
                 guard part.records > part.skipped else { return }
                 // The last batch is committed with the end of the inputs.
                 if work.isStepFull { try await work.commit(to: store) }
-                work.add(batch, position)
+                work.add(batch, verified, size: part.size, position)
                 work.progress.add(unopened: part.unopened)
                 progress(work.reported(bytesRead: source.statistics.bytes))
             }
             try position.finish()
         } catch {
-            // Commit the completed records, so that they are not repeated. Report the first error.
-            if error.code != .store { try? await work.commit(to: store) }
+            // After an interruption, the next run must end its steps at the same records. So a part of a step is committed
+            // only where each run stops. Report the first error.
+            if error.isAboutContent { try? await work.commit(to: store) }
             try? await work.finishCommit()
             throw error
         }
@@ -116,8 +121,8 @@ public struct StoreMigration: Sendable {
     public func retry(
         _ store: any Store, progress: @Sendable (Progress) -> Void = { _ in }
     ) async throws(MigrationError) -> StoreMigrationSummary {
-        let migrator = try migrator()
-        var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
+        let (migrator, verified) = try migrator()
+        var work = Work(migration: nil, stepSize: options.stepSize)
         work.counted = try await counted(Self.retryName, store, addsRuns: true)
         work.progress.start = MigrationProgress.Start(
             migration: Self.retryName, number: 1, inputs: ["the quarantine (migrate --retry)"], inputCount: 1)
@@ -127,48 +132,53 @@ public struct StoreMigration: Sendable {
         while true {
             if Task.isCancelled { throw .interrupted }
             let page = try await Self.stored { try await store.quarantine(after: last, limit: 200) }
-            guard let end = page.last else { break }
-            last = end.key
-            let lines = page.filter { !added.contains($0.key) }
-            let reader = options.input.reader
-            let records = lines.compactMap { QuarantineLine($0.line[...])?.record(reader) }
-            guard records.count == lines.count else {
-                throw MigrationError(
-                    .store, path: "",
-                    "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
+            let end = page.firstIndex(where: \.endsStepOfRetry)
+            let read = page.prefix(end.map { $0 + 1 } ?? page.count)
+            if let key = read.last?.key {
+                last = key
+                let lines = read.filter { !added.contains($0.key) }
+                let reader = options.input.reader
+                let records = lines.compactMap { QuarantineLine($0.line[...])?.record(reader) }
+                guard records.count == lines.count else {
+                    throw MigrationError(
+                        .store, path: "",
+                        "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
+                }
+                var output = BatchOutput()
+                try await Self.migrate(records, migrator, verified, store, into: &output)
+                work.step.released += lines.map(\.key)
+                work.add(output, verified, size: ResumedSource.Size(), nil)
+                added.formUnion(work.step.quarantined.map(\.key))
+                added.subtract(work.step.released)
             }
-            var output = BatchOutput()
-            try await Self.migrate(records, migrator, store, into: &output)
-            work.step.released += lines.map(\.key)
-            work.add(output, nil)
-            added.formUnion(work.step.quarantined.map(\.key))
-            added.subtract(work.step.released)
+            guard end != nil || page.isEmpty else { continue }
             try await work.commit(to: store)
             // The next page is read from the quarantine as it is after this step.
             try await work.finishCommit()
             progress(work.reported(bytesRead: 0))
+            if page.isEmpty { break }
         }
         return try work.result()
     }
 
-    private func migrator() throws(MigrationError) -> RecordMigrator {
+    private func migrator() throws(MigrationError) -> (RecordMigrator, VerifiedReceipts) {
         let users = UserColumns(user: options.userColumn, carried: options.carriedColumns)
-        return try RecordMigrator(
+        let verified = VerifiedReceipts(trust: options.migration.trust)
+        let migrator = try RecordMigrator(
             options.migration,
-            filing: RecordMigrator.Filing(
-                users: users, verified: VerifiedReceipts(trust: options.migration.trust), date: options.date))
+            filing: RecordMigrator.Filing(users: users, verified: verified, date: options.date))
+        return (migrator, verified)
     }
 
     private static func migrate(
-        _ records: [InputRecord], _ migrator: RecordMigrator, _ store: any Store, into output: inout BatchOutput
+        _ records: [InputRecord], _ migrator: RecordMigrator, _ verified: VerifiedReceipts, _ store: any Store,
+        into output: inout BatchOutput
     ) async throws(MigrationError) {
         let receipts = migrator.keyedReceipts(records)
-        if let verified = migrator.filing?.verified {
-            let unknown = Set(receipts.compactMap { $0?.key }).filter { verified[$0] == nil }
-            if !unknown.isEmpty {
-                let known = try await stored { try await store.verifiedReceipts(Array(unknown)) }
-                for receipt in known { verified.add(receipt) }
-            }
+        let unknown = Set(receipts.compactMap { $0?.key }).filter { verified[$0] == nil }
+        if !unknown.isEmpty {
+            let known = try await stored { try await store.verifiedReceipts(Array(unknown)) }
+            for receipt in known { verified.add(receipt) }
         }
         for (record, receipt) in zip(records, receipts) { migrator.migrate(record, receipt: receipt, into: &output) }
     }
@@ -192,7 +202,7 @@ public struct StoreMigration: Sendable {
         // Rows without a key can come in a different order in each run, so there is no position to continue after.
         if let query = options.migration.query, query.key == nil {
             let name = self.name(inputs, attempt: 1)
-            var work = Work(migration: nil, rowsPerStep: options.rowsPerStep)
+            var work = Work(migration: nil, stepSize: options.stepSize)
             work.counted = try await counted(name, store, addsRuns: false)
             work.progress.start = self.start(name, number: 1, inputs)
             return work
@@ -215,7 +225,7 @@ public struct StoreMigration: Sendable {
             (attempt, name, checkpoint) = (attempt + 1, next, newer)
         }
         let start = self.start(self.name(inputs, attempt: 1), number: attempt, inputs)
-        var work = Work(migration: name, rowsPerStep: options.rowsPerStep)
+        var work = Work(migration: name, stepSize: options.stepSize)
         work.progress.start = start
         guard let checkpoint else {
             work.step.released = try await Self.lines(ofUnopened: readable, in: store)
@@ -230,6 +240,7 @@ public struct StoreMigration: Sendable {
         work.progress = progress
         work.progress.start = start
         work.recordsBefore = progress.summary.recordsRead
+        work.beginStep()
         return work
     }
 
@@ -338,12 +349,18 @@ public struct StoreMigration: Sendable {
     }
 
     /// The step in progress, and the counts of the committed steps.
+    ///
+    /// The first steps of a migration are smaller than ``Options/stepSize``: a step may become as large as the number of
+    /// records before it. So a small input has several steps too, and an interruption costs it only a part.
     private struct Work {
+        /// The size up to which every step may grow.
+        private static let firstStepSize = 500
+
         /// The name of the migration; nil for one without a position.
         let migration: String?
         /// The earlier runs of a migration without a position.
         var counted: CountedRuns?
-        private let rowsPerStep: Int
+        private let stepSize: Int
         var checkpoint: MigrationCheckpoint?
         var progress = MigrationProgress()
         var recordsBefore = 0
@@ -352,34 +369,37 @@ public struct StoreMigration: Sendable {
         /// The keys of the lines in the step.
         private var quarantined: Set<[UInt8]> = []
         private var position: MigrationPosition?
-        private var size = 0
-        private var lastCommit = ContinuousClock.now
+        private var size = ResumedSource.Size()
+        /// The number of records before the step.
+        private var recordsBeforeStep = 0
         /// The step that the store is writing while the next one is prepared.
         private var commit: Task<AppliedFacts, any Error>?
 
-        init(migration: String?, rowsPerStep: Int) {
+        init(migration: String?, stepSize: Int) {
             self.migration = migration
-            self.rowsPerStep = rowsPerStep
+            self.stepSize = stepSize
         }
 
-        var isStepFull: Bool { size >= rowsPerStep || ContinuousClock.now - lastCommit >= .milliseconds(500) }
+        var isStepFull: Bool { size.value >= min(stepSize, max(Self.firstStepSize, recordsBeforeStep)) }
 
-        mutating func add(_ batch: BatchOutput, _ position: MigrationPosition?) {
-            let additions = batch.additions
+        /// - Parameters:
+        ///   - verified: the receipts of the batches before.
+        ///   - size: of the records of the batch.
+        mutating func add(
+            _ batch: BatchOutput, _ verified: VerifiedReceipts, size: ResumedSource.Size, _ position: MigrationPosition?
+        ) {
+            let additions = verified.new(in: batch.additions)
             step.facts += additions.facts
             step.users += additions.users
-            step.receipts += additions.receipts
+            step.receipts += additions.receipts.map(\.receipt)
             for line in batch.quarantine.bytes.split(separator: 0x0A) {
                 let record = QuarantinedRecord(line: Array(line))
                 // A receipt inside several records has one line.
                 guard quarantined.insert(record.key).inserted else { continue }
                 step.quarantined.append(record)
-                size += 1 + line.count / 1_024
             }
-            let total = batch.counts.total()
-            progress.summary.add(total)
-            size += total.recordsRead + additions.users.count
-            size += additions.facts.reduce(0) { $0 + $1.transactions.count }
+            progress.summary.add(batch.counts.total())
+            self.size.add(size)
             self.position = position
         }
 
@@ -392,7 +412,7 @@ public struct StoreMigration: Sendable {
         /// interruption repeats at most this step and the one in progress.
         mutating func commit(to store: any Store) async throws(MigrationError) {
             try await finishCommit()
-            guard size > 0 || position != nil || !step.released.isEmpty else { return }
+            guard position != nil || !step.released.isEmpty else { return }
             if let migration, let position {
                 progress.marks = position.marks
                 progress.row = position.row
@@ -404,11 +424,16 @@ public struct StoreMigration: Sendable {
             }
             // Not canceled with the migration, so that completed records are not repeated.
             commit = Task { [step] in try await store.apply(step) }
+            beginStep()
+        }
+
+        /// Begins the step after the records counted so far.
+        mutating func beginStep() {
             step = MigrationStep()
             quarantined = []
-            size = 0
+            size = ResumedSource.Size()
             position = nil
-            lastCommit = .now
+            recordsBeforeStep = progress.summary.recordsRead
         }
 
         /// Waits until the store has the step that was handed to it.
@@ -429,6 +454,21 @@ public struct StoreMigration: Sendable {
             try progress.summary.checkTotal()
             return StoreMigrationSummary(records: progress.summary, applied: applied, recordsBefore: recordsBefore)
         }
+    }
+}
+
+extension QuarantinedRecord {
+    /// Whether a step of a retry ends after this line.
+    ///
+    /// The key decides it, and not the lines before: those that were migrated are gone after an interruption, and the same
+    /// command must end its steps at the same lines. The key is a hash, so a step has about 200 lines, or fewer if they are
+    /// long.
+    fileprivate var endsStepOfRetry: Bool {
+        let size = UInt64(line.count) + 80 << 10
+        let stepSize: UInt64 = 16 << 20
+        // The lines are in the order of their first bytes, so the last ones decide.
+        let number = key.suffix(4).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        return number < (1 << 32) / stepSize * min(size, stepSize)
     }
 }
 

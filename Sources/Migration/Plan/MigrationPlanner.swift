@@ -236,7 +236,8 @@ private struct Work {
         for writer in [output.transactions, output.appTransactions, output.renewalInfos] {
             outputBytes += writer.bytes.count
         }
-        outputBytes += Self.size(of: output.additions)
+        outputBytes += Self.size(
+            of: migrator.filing.map { $0.verified.new(in: output.additions) } ?? output.additions)
         return output.counts.total()
     }
 

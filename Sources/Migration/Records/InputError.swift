@@ -45,6 +45,14 @@ package struct InputError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Whether the file, link or folder is missing or not permitted. A later run may be able to read it.
     var isUnopened: Bool { code == .notFound || code == .notPermitted }
 
+    /// Whether the content of the input is the reason. Each run stops at the same record then.
+    var isAboutContent: Bool {
+        switch code {
+        case .columnNotFound, .columnUndetectable, .noHeader: true
+        default: false
+        }
+    }
+
     package init(code: Code, input: String, systemError: Int32? = nil, message: String) {
         self.code = code
         self.input = input

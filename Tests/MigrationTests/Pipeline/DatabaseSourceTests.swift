@@ -106,7 +106,7 @@ struct DatabaseSourceTests {
             var options = StoreMigration.Options(
                 migration: migration, userColumn: user, carriedColumns: user == nil ? [] : ["note"],
                 startsOver: startsOver, date: 1_790_000_000_000)
-            options.rowsPerStep = 1
+            options.stepSize = 1
             return StoreMigration(options: options)
         }
 

@@ -3,6 +3,7 @@ import Foundation
 import LegacyReceipts
 import Migration
 import Purchases
+import ReceiptForge
 import SQLiteTransactionStore
 import Synchronization
 import TestSupport
@@ -21,12 +22,12 @@ struct StoreMigrationTests {
     private static func options(
         jobs: Int = 1, trust: TrustPolicy? = nil, user: String? = nil, carry: Set<String> = [],
         startsOver: Bool = false,
-        rowsPerStep: Int = 20_000
+        stepSize: Int = 20_000
     ) throws -> StoreMigration.Options {
         var options = StoreMigration.Options(
             migration: MigrationOptions(trust: try trust ?? FixtureTrust.withIntermediates(), jobs: jobs),
             userColumn: user, carriedColumns: carry, startsOver: startsOver, date: date)
-        options.rowsPerStep = rowsPerStep
+        options.stepSize = stepSize
         return options
     }
 
@@ -60,6 +61,18 @@ struct StoreMigrationTests {
         return (summary: summary, files: files)
     }
 
+    /// What a step did to a store.
+    struct AppliedStep: Equatable {
+        /// The records before the position after the step.
+        let records: Int64?
+        let transactions: [String?]
+
+        init(_ step: MigrationStep) {
+            records = step.checkpoint?.records
+            transactions = step.facts.flatMap(\.transactions).map(\.payload.transactionId)
+        }
+    }
+
     /// A store that stops at one step, as a process that is killed before or after its commit.
     final class Stopping: TransactionStore, MigrationStore, UnknownTransactions {
         let store: SQLiteTransactionStore
@@ -68,6 +81,8 @@ struct StoreMigrationTests {
         let steps = Counter()
         /// What was to be stored.
         let facts = Mutex<[FactSet]>([])
+        /// The steps that were stored.
+        let applied = Mutex<[AppliedStep]>([])
 
         init(_ store: SQLiteTransactionStore, at stop: Int, commits: Bool) {
             self.store = store
@@ -77,9 +92,12 @@ struct StoreMigrationTests {
 
         func apply(_ step: MigrationStep) async throws -> AppliedFacts {
             facts.withLock { $0 += step.facts }
-            guard steps.next() == stop else { return try await store.apply(step) }
-            if commits { _ = try await store.apply(step) }
-            throw TransactionStoreError(.unavailable, "stopped")
+            let isStopped = steps.next() == stop
+            if isStopped, !commits { throw TransactionStoreError(.unavailable, "stopped") }
+            let result = try await store.apply(step)
+            applied.withLock { $0.append(AppliedStep(step)) }
+            if isStopped { throw TransactionStoreError(.unavailable, "stopped") }
+            return result
         }
 
         func apply(_ sets: [FactSet]) async throws -> AppliedFacts { try await store.apply(sets) }
@@ -178,7 +196,7 @@ struct StoreMigrationTests {
                 let folder = try TemporaryFolder()
                 let store = try Self.open(folder)
                 let stopping = Stopping(store, at: stop, commits: commits)
-                let migration = StoreMigration(options: try Self.options(rowsPerStep: 1))
+                let migration = StoreMigration(options: try Self.options(stepSize: 1))
                 var isWhole = false
                 do {
                     _ = try await migration.run(inputs: Self.inputs, into: stopping)
@@ -200,15 +218,70 @@ struct StoreMigrationTests {
     }
 
     @Test("give the same store for any number of jobs and any step", arguments: [(1, 1), (3, 1), (4, 1_000)])
-    func jobs(jobs: Int, rowsPerStep: Int) async throws {
+    func jobs(jobs: Int, stepSize: Int) async throws {
         let expected = try await Self.undisturbed.value
         let folder = try TemporaryFolder()
         let store = try Self.open(folder)
-        let options = try Self.options(jobs: jobs, rowsPerStep: rowsPerStep)
+        let options = try Self.options(jobs: jobs, stepSize: stepSize)
         let summary = try await StoreMigration(options: options).run(inputs: Self.inputs, into: store)
         #expect(summary.records == expected.summary.records)
         #expect(try await Self.export(store, folder) == expected.files)
         try await store.close()
+    }
+
+    @Test("end their steps at the same records for any number of jobs, and after Ctrl-C at any record")
+    func steps() async throws {
+        let folder = try TemporaryFolder()
+        let lines = try Self.lines()
+        // Neighboring batches contain the same receipt.
+        let records = (0..<2_600).map { lines[$0 / 100 % lines.count] }
+        let path = try folder.write("log.ndjson", records.joined(separator: [0x0A]))
+        /// - Parameter place: the number of records at which a first run is canceled.
+        @inline(never)
+        func steps(jobs: Int, interruptedAt place: Int? = nil) async throws -> [AppliedStep] {
+            let store = Stopping(try Self.open(folder, "store-\(UUID())"), at: .max, commits: true)
+            let migration = StoreMigration(options: try Self.options(jobs: jobs))
+            if let place {
+                let run = Task {
+                    _ = try await migration.run(inputs: [path], into: store) { progress in
+                        guard progress.records >= place else { return }
+                        withUnsafeCurrentTask { task in if let task { task.cancel() } }
+                    }
+                }
+                let result = await run.result
+                #expect(throws: MigrationError.self) { try result.get() }
+            }
+            let summary = try await migration.run(inputs: [path], into: store)
+            #expect(summary.records.recordsRead == records.count)
+            try await store.store.close()
+            return store.applied.withLock { $0 }
+        }
+        let expected = try await steps(jobs: 1)
+        #expect(expected.count > 2 && expected.count(where: { !$0.transactions.isEmpty }) > 1)
+        #expect(try await steps(jobs: 2) == expected)
+        for jobs in [1, 2] {
+            for place in [1, 1_200] {
+                #expect(try await steps(jobs: jobs, interruptedAt: place) == expected, "\(jobs) \(place)")
+            }
+        }
+    }
+
+    @Test("end the first steps early, and others at a number of records, or of bytes if the records are large")
+    func sizeOfSteps() async throws {
+        let folder = try TemporaryFolder()
+        @inline(never)
+        func ends(_ records: Int, bytes: Int) async throws -> [Int64?] {
+            let filler = String(repeating: "x", count: bytes)
+            let lines = (0..<records).map { String("{\"receipt\":\"\($0) \(filler)".prefix(bytes - 2)) + "\"}" }
+            let path = try folder.write("\(bytes).ndjson", lines.joined(separator: "\n"))
+            let store = Stopping(try Self.open(folder, "store-\(bytes)"), at: .max, commits: true)
+            _ = try await StoreMigration(options: try Self.options(stepSize: 1_000)).run(inputs: [path], into: store)
+            try await store.store.close()
+            return store.applied.withLock { $0.map(\.records) }
+        }
+        // Batches have 256 records, or 2 MiB.
+        #expect(try await ends(3_000, bytes: 40) == [512, 1_024, 2_048, 3_000])
+        #expect(try await ends(100, bytes: 1 << 16) == [32, 64, 96, 100])
     }
 
     @Test("read what was appended to an input, and nothing twice", arguments: [1, 3])
@@ -422,7 +495,7 @@ struct StoreMigrationTests {
         let folder = try TemporaryFolder()
         let text = "{\"posts\":{\"p\":{\"n\":1}},\"users\":{\(users.joined(separator: ","))}}"
         let path = try folder.write("export.json", Array(text.utf8))
-        var options = try Self.options(user: "users.*", rowsPerStep: 1)
+        var options = try Self.options(user: "users.*", stepSize: 1)
         options.migration.recordSize = limit
         options.migration.limits.maximumSize = limit / 2
         let migration = StoreMigration(options: options)
@@ -631,5 +704,54 @@ struct StoreMigrationTests {
         #expect(quarantine == wholeFiles["quarantine.ndjson"])
         try await store.close()
         try await whole.close()
+    }
+
+    @Test("migrate the quarantine again in the same steps after an interruption, before or after a commit")
+    func interruptedRetry() async throws {
+        let folder = try TemporaryFolder()
+        var lines = try forgeReceipts(count: 300).map { "{\"receipt\":\"\(Data($0).base64EncodedString())\"}" }
+        // These stay in the quarantine.
+        lines += (0..<300).map { "{\"receipt\":\"nonsense \($0)\"}" }
+        let path = try folder.write("log.ndjson", lines.joined(separator: "\n"))
+        let source = try Self.open(folder, "source")
+        let strict = try await StoreMigration(options: try Self.options(trust: .apple)).run(
+            inputs: [path], into: source)
+        #expect(strict.records.quarantined == 600)
+        try await source.close()
+        let trust = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
+        let migration = StoreMigration(options: try Self.options(trust: trust))
+        /// The transactions of each step that has any, and the tables at the end.
+        @inline(never)
+        func retried(
+            stop: Int, commits: Bool
+        ) async throws -> (transactions: [[String?]], files: [String: [UInt8]], wasStopped: Bool) {
+            let name = "copy-\(stop)-\(commits)"
+            try FileManager.default.copyItem(
+                atPath: folder.file("source.sqlite"), toPath: folder.file("\(name).sqlite"))
+            let store = try Self.open(folder, name)
+            let stopping = Stopping(store, at: stop, commits: commits)
+            var wasStopped = false
+            do {
+                _ = try await migration.retry(stopping)
+            } catch {
+                #expect(error.code == .store)
+                wasStopped = true
+                _ = try await migration.retry(stopping)
+            }
+            let files = try await Self.export(store, folder)
+            try await store.close()
+            let steps = stopping.applied.withLock { $0 }
+            return (steps.map(\.transactions).filter { !$0.isEmpty }, files, wasStopped)
+        }
+        let expected = try await retried(stop: .max, commits: true)
+        #expect(expected.transactions.joined().count == 600)
+        for commits in [false, true] {
+            for stop in 1... {
+                let found = try await retried(stop: stop, commits: commits)
+                #expect(found.transactions == expected.transactions, "\(stop)")
+                #expect(found.files == expected.files, "\(stop)")
+                if !found.wasStopped { break }
+            }
+        }
     }
 }
