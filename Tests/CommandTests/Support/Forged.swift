@@ -17,14 +17,58 @@ enum Forged {
     /// Twelve different genuine receipts of two purchases each, in DER.
     static let bulk: [[UInt8]] = (try? forgeReceipts(count: 12)) ?? []
 
+    /// Receipts of 40 customers of one app, in DER. Each customer has three, the oldest first: two periods of a subscription;
+    /// the refund of the first one; a third one, which is refunded too.
+    static let histories: [[[UInt8]]] = (try? (0..<40).map(history)) ?? []
+
+    @inline(never)
+    private static func history(_ customer: Int64) throws -> [[UInt8]] {
+        try (0..<3).map { try receipt(of: customer, version: $0) }
+    }
+
+    @inline(never)
+    private static func receipt(of customer: Int64, version: Int64) throws -> [UInt8] {
+        let created = ForgedInstant(2023, 9, 1).adding(minutes: customer)
+        let receipt = ForgedAppReceipt.bulk(customer, purchases: 3).with {
+            $0.bundleId = "com.example.bulk"
+            $0.creationDate = .seconds(created.adding(days: version))
+            if version > 0 { $0.purchases[0].cancellationDate = .seconds(created.adding(hours: 12)) }
+            if version > 1 {
+                $0.purchases[2].cancellationDate = .seconds(created.adding(hours: 36))
+            } else {
+                $0.purchases.removeLast()
+            }
+        }
+        return try receipt.signedData(.g5).encoded()
+    }
+
+    /// A receipt in base64 for each record of a migration. The receipts of a customer are at many places, and the newer ones
+    /// mostly come later, at other places for each customer.
+    static func historyRecords(_ count: Int) -> [String] {
+        let texts = histories.map { $0.map(base64) }
+        return (0..<count).map { texts[$0 % texts.count][historyVersion(at: $0)] }
+    }
+
+    /// Which receipt of its customer a record has, from 0.
+    private static func historyVersion(at record: Int) -> Int {
+        min(2, (record + 13 * (record % histories.count)) / 500)
+    }
+
+    /// The members `user` and `receipt` of records, as NDJSON.
+    static func ndjson(_ receipts: [String]) -> [UInt8] {
+        var lines = ""
+        for (index, receipt) in receipts.enumerated() {
+            lines += "{\"user\":\"u\(index)\",\"receipt\":\"\(receipt)\"}\n"
+        }
+        return Array(lines.utf8)
+    }
+
     static func base64(_ bytes: [UInt8]) -> String { Data(bytes).base64EncodedString() }
 
     /// NDJSON with the members `user` and `receipt`; the same receipts again and again.
     static func ndjson(_ count: Int) -> [UInt8] {
         let texts = bulk.map(base64)
-        var lines = ""
-        for index in 0..<count { lines += "{\"user\":\"u\(index)\",\"receipt\":\"\(texts[index % texts.count])\"}\n" }
-        return Array(lines.utf8)
+        return ndjson((0..<count).map { texts[$0 % texts.count] })
     }
 
     static func pem(_ der: [UInt8]) -> [UInt8] {
