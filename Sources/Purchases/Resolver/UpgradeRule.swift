@@ -21,6 +21,10 @@ internal import Encodings
 ///   with its period;
 /// - a renewal of the other product, which the App Store may have charged ahead of time: its reason is `RENEWAL`, or it
 ///   begins in the second in which a period of its own product ends;
+/// - a period whose own renewal was charged ahead of time: it begins in the second in which the period ends, and the other
+///   product began at most 24 hours before that. The upgrade replaced the renewal, and the period ran to its end. A reply
+///   of 2020 states exactly that (Reference.md V3.5). The rule does not conclude that the renewal was upgraded: it began
+///   after the other product, and a document without `is_upgraded` does not show whether it was refunded instead;
 /// - a purchase of another family member: bought and shared periods are compared separately;
 /// - for a signed period, anything that only unsigned documents state: that another period began, when it began, or
 ///   that it was a renewal;
@@ -183,6 +187,8 @@ package enum UpgradeRule {
             let start: Int64
             /// When the App Store last signed the period without `isUpgraded`; nil if it never did.
             let notUpgradedAsOf: Int64?
+            /// When the period ended, if its own renewal began then; nil if no renewal is known.
+            let renewed: Int64?
             /// Whether the period may have replaced another one.
             let isBeginning: Bool
         }
@@ -198,6 +204,8 @@ package enum UpgradeRule {
             var start = Int64.max
             var notUpgradedAsOf: Int64?
             var areUpgraded = false
+            /// The latest end of a copy in whose second a period of the same product begins.
+            var renewed: Int64?
 
             mutating func add(_ period: Period) {
                 start = min(start, period.start)
@@ -208,19 +216,38 @@ package enum UpgradeRule {
             }
         }
 
+        /// How long before the end of a period the App Store charges its renewal at the earliest: 24 hours, in milliseconds.
+        private static let renewalLead: Int64 = 86_400_000
+
         private var entries: [Entry] = []
 
         init(_ periods: [(place: Int, period: Period)]) {
-            var ends: Set<Moment> = []
+            // The products by the second in which a period of theirs ends.
+            var ended: [Int64: Set<String>] = [:]
             for (_, period) in periods {
-                if let end = period.end { ends.insert(Moment(product: period.productId, second: end.second)) }
+                if let end = period.end { ended[end.second, default: []].insert(period.productId) }
             }
             // By index, the same for all copies of a period.
             var copies = Array(repeating: Copies(), count: periods.count)
-            for places in PurchaseCopies.purchases(periods.map { $0.period.candidate }) {
+            let purchases = PurchaseCopies.purchases(periods.map { $0.period.candidate })
+            var starts: Set<Moment> = []
+            for places in purchases {
                 var stated = Copies()
                 for place in places { stated.add(periods[place].period) }
-                for place in places { copies[place] = stated }
+                for place in places {
+                    copies[place] = stated
+                    starts.insert(Moment(product: periods[place].period.productId, second: stated.start.second))
+                }
+            }
+            for places in purchases {
+                // The App Store can extend a period, so its copies can have different ends.
+                let renewed = places.compactMap { place -> Int64? in
+                    let period = periods[place].period
+                    // Where a period of another product ends too, the period after both may be its successor.
+                    guard let end = period.end, ended[end.second]?.count == 1 else { return nil }
+                    return starts.contains(Moment(product: period.productId, second: end.second)) ? end : nil
+                }.max()
+                for place in places { copies[place].renewed = renewed }
             }
             entries = zip(periods, copies).map { entry, copies in
                 let (place, period) = entry
@@ -230,11 +257,11 @@ package enum UpgradeRule {
                     copies.areUpgraded ? period.statement.notUpgradedAsOf : copies.notUpgradedAsOf
                 let isRenewal =
                     period.statement.isRenewal
-                    || ends.contains(Moment(product: period.productId, second: start.second))
+                    || ended[start.second]?.contains(period.productId) == true
                 let isDated = period.end.map { start < $0 } ?? true
                 return Entry(
                     place: place, period: period, start: start, notUpgradedAsOf: notUpgradedAsOf,
-                    isBeginning: !isRenewal && isDated)
+                    renewed: copies.renewed, isBeginning: !isRenewal && isDated)
             }
         }
 
@@ -293,6 +320,12 @@ package enum UpgradeRule {
                 let successor = nearest?.period.productId == period.productId ? other : nearest
                 // Receipts have whole seconds, signed transactions milliseconds.
                 guard let successor, let end = period.end, successor.start.second < end.second else { continue }
+                // An upgrade that a document states only gets its date here.
+                if !period.isUpgraded, let renewed = question.entry.renewed,
+                    successor.start >= renewed.subtractingSaturated(Self.renewalLead)
+                {
+                    continue
+                }
                 result.append(
                     Upgrade(
                         place: question.entry.place, date: successor.start,

@@ -100,6 +100,26 @@ enum RecordedSupport {
         #expect(payload.isUpgraded == true && payload.revocationDate == nil && payload.revocationReason == nil)
     }
 
+    /// As in a production reply of 2020 (Reference.md V3.5).
+    @Test(arguments: [false, true])
+    func onlyTheRenewalThatWasChargedAheadIsUpgraded(isReversed: Bool) throws {
+        let hour = 3_600_000
+        func row(_ id: String, _ product: String, _ start: Int, _ end: Int, _ more: String = "") -> String {
+            let dates = "\"purchase_date_ms\":\"\(start * hour)\",\"expires_date_ms\":\"\(end * hour)\""
+            return Support.row(id, original: "10", product: product, dates + more)
+        }
+        let ended =
+            ",\"is_upgraded\":\"true\",\"cancellation_reason\":\"0\",\"cancellation_date_ms\":\"\(749 * hour)\""
+        var rows = [
+            row("10", "month", 24, 744), row("11", "month", 744, 1464, ended), row("12", "year", 741, 9501),
+        ]
+        if isReversed { rows.reverse() }
+        let mapped = try Support.map("{\"status\":0,\"latest_receipt_info\":[\(rows.joined(separator: ","))]}")
+        let upgraded = mapped.transactions.filter { $0.payload.isUpgraded == true }
+        #expect(upgraded.map(\.payload.transactionId) == ["11"])
+        #expect(mapped.transactions.allSatisfy { $0.payload.revocationDate == nil })
+    }
+
     @Test func theAppTransactionComesFromTheReceiptObject() throws {
         let mapped = try Support.map(
             """

@@ -54,13 +54,51 @@ import Testing
     }
 
     @Test func aRenewalThatWasChargedAheadReplacesNothing() {
-        // "lite" renews at its end, 33 seconds after the upgrade to "full".
+        // "lite" renews at its end, after the upgrade to "full".
         let periods = [
             Self.period("lite", 0, 30), Self.period("full", 29, 59), Self.period("lite", 30, 60),
         ]
-        #expect(upgrades(periods) == ["0@29.0"])
+        #expect(upgrades(periods).isEmpty)
         let renewal = Self.period("lite", 31, 61, Statement(isSigned: true, isRenewal: true))
         #expect(upgrades([Self.period("full", 29, 59), renewal]).isEmpty)
+    }
+
+    @Test func anUpgradeReplacesTheRenewalThatWasChargedAheadAndNotThePeriodBeforeIt() {
+        let lite = Self.period("lite", 0, 30)
+        let renewal = Self.period("lite", 30, 60, isUpgraded: true, cancelled: 30.2)
+        let full = Self.period("full", 29.9, 395)
+        #expect(upgrades([full, renewal, lite]).isEmpty)
+        // The App Store charges a renewal at most 24 hours ahead.
+        #expect(upgrades([lite, Self.period("full", 28.9, 395), renewal]) == ["0@28.9"])
+        // Without its renewal, the period itself was replaced.
+        #expect(upgrades([lite, full]) == ["0@29.9"])
+        #expect(upgrades([lite, full, Self.period("lite", 31, 61)]) == ["0@29.9", "1@31.0"])
+        #expect(upgrades([lite, full, Self.period("other", 30, 60)]) == ["0@29.9", "1@30.0"])
+        // The period after both may be the successor of the other product.
+        #expect(upgrades([lite, Self.period("full", 29.9, 30), Self.period("lite", 30, 60)]) == ["0@29.9"])
+        // An upgrade that is stated is not taken back.
+        let stated = UpgradeRule.upgrades(among: [Self.period("lite", 0, 30, isUpgraded: true), full, renewal])
+        #expect(stated.map(\.place) == [0] && stated.map(\.rule) == [nil])
+        // A cancellation in the second of the upgrade shows an upgrade of the period itself.
+        #expect(upgrades([Self.period("lite", 0, 30, cancelled: 29.9), full, renewal]) == ["0@29.9"])
+    }
+
+    @Test func aRenewalChargedAheadFollowsAllCopiesOfThePeriod() {
+        let periods = [
+            Self.period("lite", 0, 30, order: "7"), Self.period("lite", 0, 31, order: "7"),
+            Self.period("full", 29.9, 395), Self.period("lite", 31, 61, order: "8"),
+        ]
+        // The App Store extended the period by a day. 26 hours before the new end no renewal was charged.
+        #expect(upgrades(periods) == ["0@29.9", "1@29.9"])
+        let later = [periods[0], periods[1], Self.period("full", 30.5, 395), periods[3]]
+        #expect(upgrades(later).isEmpty)
+        let before = [periods[0], periods[1], Self.period("full", 29.9, 395), Self.period("lite", 30, 60, order: "8")]
+        #expect(upgrades(before).isEmpty)
+    }
+
+    @Test func anUnsignedRenewalDoesNotKeepASignedPeriodFromAnUpgrade() {
+        let row = Self.period("lite", 30, 60, isUpgraded: true, Statement(isSigned: false))
+        #expect(upgrades([Self.period("lite", 0, 30), Self.period("full", 29.9, 395), row]) == ["0@29.9"])
     }
 
     @Test func seatsAddedToAPeriodAreNoUpgrade() {
