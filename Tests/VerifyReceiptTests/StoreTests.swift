@@ -58,6 +58,18 @@ import VerifyReceipt
         #expect(groups == ["20662382", "20662382"])
     }
 
+    @Test func theGroupOfTheCatalogCountsBeforeThatOfARow() async throws {
+        var entry = CatalogEntry(subject: .productId(monthly), source: CatalogSource(file: "test"))
+        entry.subscriptionGroupIdentifier = "21ABC"
+        let row = FactSet(scope: Self.scope, transactions: [Self.signed("530001234567000", .notificationV1)])
+        for (entries, expected) in [([entry], "21ABC"), ([], "20662382")] {
+            let reply = try await reply([row], appReceipt([month(0)])) {
+                $0.apps = [AppConfiguration(bundleId: bundleId, catalog: try ProductCatalog(entries: entries))]
+            }
+            #expect(reply.latest("530001234567000")?.text("subscription_group_identifier") == expected)
+        }
+    }
+
     // MARK: Modern facts in legacy words
 
     @Test func aSignedTransactionIsShownWithLegacyMembers() async throws {

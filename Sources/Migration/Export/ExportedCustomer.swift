@@ -39,7 +39,8 @@ final class ExportedCustomer: Sendable {
     var transactions: [OwnedRow<ExportedTransaction>] {
         zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
-            let group = payload.isSubscription ? payload.subscriptionGroup(groups) : nil
+            // The group that a row adds to a signed purchase decides nothing, but it is shown if no other is known.
+            let group = payload.isSubscription ? entry.group(groups) ?? payload.subscriptionGroupIdentifier : nil
             return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.productType, group: group))
         }
     }
@@ -82,7 +83,8 @@ struct ExportedTransaction {
             sources.removeAll { $0.name == "type" }
             if type != nil { sources.append(("type", "catalog, another transaction or a rule")) }
         }
-        if stored.payload.subscriptionGroupIdentifier == nil, group != nil {
+        if let group, stored.payload.subscriptionGroupIdentifier != group {
+            sources.removeAll { $0.name == "subscriptionGroupIdentifier" }
             sources.append(("subscriptionGroupIdentifier", "catalog or another transaction"))
         }
         guard !sources.isEmpty else { return nil }

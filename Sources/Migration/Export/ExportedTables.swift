@@ -104,7 +104,7 @@ package enum ExportedTables {
             .text("type", "The type of the product; from the catalog if nothing signed states it.") { $0.value.type },
             .text(
                 "subscriptionGroupIdentifier",
-                "The group of a subscription; from another transaction of the product or the catalog if need be."
+                "The group of a subscription; if no signed document states it, from the catalog or another transaction. The group in an unsigned row comes last."
             ) { $0.value.group },
         ]
         let more = ofTransaction([

@@ -145,13 +145,13 @@ extension PurchaseHistory {
         }
         guard !possible.isEmpty else { return [:] }
         let known = knownGroups
-        return Dictionary(grouping: possible) { $0.transaction.subscriptionGroup(known) }
+        return Dictionary(grouping: possible) { $0.group(known) }
     }
 
     private func placed(_ entries: [Entry], in group: String?) -> [Entry] {
         guard !entries.isEmpty else { return [] }
         let known = knownGroups
-        return entries.filter { $0.transaction.subscriptionGroup(known) == group }
+        return entries.filter { $0.group(known) == group }
     }
 }
 

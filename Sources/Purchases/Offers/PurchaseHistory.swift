@@ -105,7 +105,7 @@ public struct PurchaseHistory: Hashable, Sendable {
     /// began, does not state how that period ended.
     public var renewalInfos: [JWSRenewalInfoDecodedPayload]
     /// `subscriptionGroupIdentifier` by product, for transactions that do not state one (legacy receipts). Not needed
-    /// for a product with a transaction that states its group.
+    /// for a product with a signed transaction that states its group. It comes before the group in an unsigned document.
     public var groups: [String: String]
     /// The catalog data, by product.
     public var products: [String: Product] = [:]

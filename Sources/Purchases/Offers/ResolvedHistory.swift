@@ -42,7 +42,7 @@ private struct ResolvedHistory {
                 statesOffers: transaction.origins.contains { $0.kind == .signedTransaction }
                     || transaction.legacy.isTrialPeriod != nil)
             entry.isSigned = transaction.isSigned
-            entry.isGroupSigned = transaction.sources.kind(of: .subscriptionGroupIdentifier).isSigned
+            entry.isGroupSigned = transaction.isGroupSigned
             entry.transaction.webOrderLineItemId = transaction.decidingLineItem
             // A subscription without an expiry has no known status, so it counts as a product of unknown type.
             if case .inferred(.webOrderLineItemMeansAutoRenewable) = transaction.sources.conclusion(about: .type) {

@@ -8,28 +8,54 @@ package enum SubscriptionGroups {
         /// `subscriptionGroupIdentifier`
         package let group: String?
         /// Whether a signed document states the group.
+        package let isGroupSigned: Bool
+        /// Whether a signed document states the transaction. A row can add a group to it.
         package let isSigned: Bool
 
-        package init(productId: String?, subscriptionId: String?, group: String?, isSigned: Bool = true) {
+        package init(
+            productId: String?, subscriptionId: String?, group: String?, isGroupSigned: Bool = true,
+            isSigned: Bool = true
+        ) {
             self.productId = productId
             self.subscriptionId = subscriptionId
             self.group = group
+            self.isGroupSigned = isGroupSigned
             self.isSigned = isSigned
         }
     }
 
-    /// The group of each product, by the first of these that states one: a signed transaction of the product, another
-    /// transaction of it, the catalog, another product of the same subscription.
+    /// The group of each product, in the order of `TypeOrder`: the first of these that states one:
+    /// 1. a signed transaction of the product,
+    /// 2. the catalog,
+    /// 3. another product of the same subscription,
+    /// 4. for a product of which only unsigned documents state purchases: one of them.
+    ///
+    /// A wrong or forged row cannot move a signed purchase to another group. The customer would get a second introductory offer
+    /// in the first group.
     /// - Parameters:
     ///   - statements: one for each transaction, in any order.
     ///   - catalog: the groups that the catalog states, by product.
     package static func ofProducts(_ statements: [Statement], catalog: [String: String]) -> [String: String] {
-        let stated = groups(statements.filter(\.isSigned))
-        let recorded = groups(statements.filter { !$0.isSigned })
-        var known = catalog.merging(recorded) { $1 }.merging(stated) { $1 }
+        let signed = statements.filter(\.isSigned)
+        var known = catalog.merging(groups(signed.filter(\.isGroupSigned))) { $1 }
+        spread(&known, over: signed)
+        guard signed.count < statements.count else { return known }
+        let signedProducts = Set(signed.compactMap(\.productId))
+        // Without its group, a signed product connects no others.
+        let unsigned = statements.filter { statement in
+            guard let product = statement.productId, signedProducts.contains(product) else { return true }
+            return known[product] != nil
+        }
+        known.merge(groups(unsigned.filter { !$0.isSigned })) { first, _ in first }
+        spread(&known, over: unsigned)
+        return known
+    }
+
+    /// Adds the groups of products without one. A subscription stays in its group when its product changes, so all of its products
+    /// are in that group.
+    private static func spread(_ known: inout [String: String], over statements: [Statement]) {
         let isOpen = statements.contains { statement in statement.productId.map { known[$0] == nil } ?? false }
-        guard isOpen, !known.isEmpty else { return known }
-        // A subscription stays in its group when its product changes, so all of its products are in that group.
+        guard isOpen, !known.isEmpty else { return }
         var products: [String: Set<String>] = [:]
         var ids: [String: Set<String>] = [:]
         for statement in statements {
@@ -49,7 +75,6 @@ package enum SubscriptionGroups {
                 }
             }
         }
-        return known
     }
 
     /// The groups that transactions state, by product.

@@ -115,7 +115,7 @@ struct SubscriptionTimeline {
     static func all(of history: PurchaseHistory) -> [SubscriptionTimeline] {
         let entries = newest(history.entries).filter { $0.transaction.isSubscription }
         let known = history.knownGroups
-        let grouped = Dictionary(grouping: entries) { $0.transaction.subscriptionGroup(known) }
+        let grouped = Dictionary(grouping: entries) { $0.group(known) }
         let order = grouped.keys.sorted { left, right in
             guard let left, let right else { return left != nil }
             return left < right
@@ -304,8 +304,20 @@ extension PurchaseHistory {
             subscriptions.map { entry in
                 SubscriptionGroups.Statement(
                     productId: entry.transaction.productId, subscriptionId: entry.subscriptionId,
-                    group: entry.transaction.subscriptionGroupIdentifier, isSigned: entry.isGroupSigned)
+                    group: entry.transaction.subscriptionGroupIdentifier, isGroupSigned: entry.isGroupSigned,
+                    isSigned: entry.isSigned)
             }, catalog: groups)
+    }
+}
+
+extension PurchaseHistory.Entry {
+    /// The subscription group that counts for a subscription: that of a signed document, of its product, or, if no signed document
+    /// states the purchase, of an unsigned one.
+    /// - Parameter known: ``PurchaseHistory/knownGroups``.
+    package func group(_ known: [String: String]) -> String? {
+        let stated = transaction.subscriptionGroupIdentifier
+        if isSigned, isGroupSigned, let stated { return stated }
+        return transaction.productId.flatMap { known[$0] } ?? (isSigned ? nil : stated)
     }
 }
 
@@ -313,12 +325,6 @@ extension JWSTransactionDecodedPayload {
     /// Whether the transaction is for an auto-renewable subscription. In addition, only non-renewing subscriptions
     /// expire, and they state their type.
     package var isSubscription: Bool { Self.isSubscription(type, expiresDate: expiresDate) }
-
-    /// The subscription group of a subscription: as a document states it, or else that of its product.
-    /// - Parameter known: ``PurchaseHistory/knownGroups``.
-    package func subscriptionGroup(_ known: [String: String]) -> String? {
-        subscriptionGroupIdentifier ?? productId.flatMap { known[$0] }
-    }
 
     /// The same for a transaction in another form. Legacy documents state an end only for auto-renewable subscriptions
     /// (Reference.md V3.5).

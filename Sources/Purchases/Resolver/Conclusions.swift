@@ -18,7 +18,10 @@ extension StoredTransaction {
         if !notes.contains(.unknownOwnershipType) { concludeOwnership(recordedAt) }
         explainCancellation(&notes)
         if let product { concludeOffer(product) }
-        if let product, payload.type == .autoRenewableSubscription, payload.subscriptionGroupIdentifier == nil {
+        // The order of `SubscriptionGroups`.
+        if let product, payload.type == .autoRenewableSubscription,
+            payload.subscriptionGroupIdentifier == nil || !isGroupSigned
+        {
             sources.conclude(
                 &payload.subscriptionGroupIdentifier, product.subscriptionGroupIdentifier,
                 .subscriptionGroupIdentifier, product.provenance(of: .subscriptionGroupIdentifier))
@@ -65,6 +68,9 @@ extension StoredTransaction {
             sources.conclude(&payload.type, .autoRenewableSubscription, .type, rule)
         }
     }
+
+    /// Whether the subscription group is that of a signed document, if any document states one.
+    package var isGroupSigned: Bool { sources.kind(of: .subscriptionGroupIdentifier).isSigned }
 
     /// Whether a receipt states that the product is a free (Newsstand) subscription (Reference.md V5.3, type 4).
     var isStatedFree: Bool { legacy.productType == 4 }

@@ -61,10 +61,12 @@ package struct RenewalState: Sendable {
         var history = customer.purchaseHistory(catalog: nil)
         if customer.signedRenewalInfo(of: originalTransactionId) == nil { history.renewalInfos.removeAll() }
         history.entries.removeAll { !$0.isSigned || $0.subscriptionId != originalTransactionId }
-        // A subscription stays in its group, which receipts do not state.
-        let group = history.entries.lazy.compactMap(\.transaction.subscriptionGroupIdentifier).first
+        // A subscription stays in its group, which receipts do not state. The group of a row does not count here.
+        let group = history.entries.lazy.filter(\.isGroupSigned)
+            .compactMap(\.transaction.subscriptionGroupIdentifier).min()
         for place in history.entries.indices {
             history.entries[place].transaction.subscriptionGroupIdentifier = group
+            history.entries[place].isGroupSigned = true
         }
         return history
     }

@@ -11,7 +11,7 @@ internal import TransactionStore
 /// - Consumables (according to the documents or the catalog) disappear from receipts when they are finished. A
 ///   consumable that is not in the submitted receipt is shown only if the newest known app receipt contains it.
 /// - Transactions from recorded documents alone are shown as ``EndpointConfiguration/RecordedFacts`` states.
-/// - `subscription_group_identifier` is that of the product (`SubscriptionGroups`) if no document states it.
+/// - `subscription_group_identifier` is that of the product (`SubscriptionGroups`) if no signed document states it.
 struct LatestTransactions {
     /// In the order of the reply.
     private(set) var entries: [TransactionEntry]
@@ -69,7 +69,8 @@ struct LatestTransactions {
 
     private mutating func complete(from catalog: ProductCatalog?) {
         let open = entries.indices.filter {
-            entries[$0].isAutoRenewable && entries[$0].subscriptionGroupIdentifier == nil
+            entries[$0].isAutoRenewable
+                && (entries[$0].subscriptionGroupIdentifier == nil || !entries[$0].isGroupSigned)
         }
         let hasCatalog = catalog.map { !$0.isEmpty } ?? false
         guard !open.isEmpty, hasCatalog || entries.contains(where: { $0.subscriptionGroupIdentifier != nil }) else {
@@ -82,7 +83,10 @@ struct LatestTransactions {
         let statements = entries.compactMap { $0.isAutoRenewable ? $0.groupStatement : nil }
         let groups = SubscriptionGroups.ofProducts(statements, catalog: catalogGroups)
         for index in open {
-            entries[index].subscriptionGroupIdentifier = entries[index].productId.flatMap { groups[$0] }
+            // The group that a row adds to a signed purchase is shown if no other is known.
+            if let group = entries[index].productId.flatMap({ groups[$0] }) {
+                entries[index].subscriptionGroupIdentifier = group
+            }
         }
     }
 

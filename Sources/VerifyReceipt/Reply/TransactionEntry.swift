@@ -25,6 +25,10 @@ struct TransactionEntry {
     /// Whether the period has several transactions, for example for added seats (`additionalTransactionReason`).
     var sharesPeriod = false
     var subscriptionGroupIdentifier: String?
+    /// Whether the group is that of a signed document, if any document states one.
+    var isGroupSigned = true
+    /// Whether a signed document states the transaction.
+    var isSigned = true
     var appAccountToken: String?
     var itemId: String?
     var type: ProductType?
@@ -41,7 +45,8 @@ struct TransactionEntry {
     /// For the rule about groups.
     var groupStatement: SubscriptionGroups.Statement {
         SubscriptionGroups.Statement(
-            productId: productId, subscriptionId: subscriptionId, group: subscriptionGroupIdentifier)
+            productId: productId, subscriptionId: subscriptionId, group: subscriptionGroupIdentifier,
+            isGroupSigned: isGroupSigned, isSigned: isSigned)
     }
 
     /// For the rules about periods.
@@ -100,6 +105,8 @@ extension TransactionEntry {
     /// With `trustsRecorded`, cancellations that only unsigned documents state count too.
     init(_ stored: borrowing StoredTransaction, trustsRecorded: Bool = false) {
         self.init(stored.payload, trustsRecorded ? stored.trustedLegacy : stored.completeLegacy)
+        isGroupSigned = stored.isGroupSigned
+        isSigned = stored.isSigned
     }
 
     private init(_ payload: borrowing JWSTransactionDecodedPayload, _ legacy: borrowing LegacyTransactionFields) {

@@ -4,10 +4,12 @@ import Testing
 @Suite("Subscription groups of products")
 struct SubscriptionGroupTests {
     private func statement(
-        _ product: String?, of subscription: String?, group: String? = nil, isSigned: Bool = true
+        _ product: String?, of subscription: String?, group: String? = nil, isSigned: Bool = true,
+        isGroupSigned: Bool? = nil
     ) -> SubscriptionGroups.Statement {
         SubscriptionGroups.Statement(
-            productId: product, subscriptionId: subscription, group: group, isSigned: isSigned)
+            productId: product, subscriptionId: subscription, group: group, isGroupSigned: isGroupSigned ?? isSigned,
+            isSigned: isSigned)
     }
 
     @Test("The group is of a transaction, else of the catalog, else of other products of the subscription")
@@ -27,8 +29,28 @@ struct SubscriptionGroupTests {
         for order in [statements, statements.reversed(), [statements[1], row, statements[2]]] {
             #expect(SubscriptionGroups.ofProducts(order, catalog: ["month": "2"]) == ["month": "8"])
         }
-        // A row alone comes before the catalog, whose groups can be those of a test.
-        #expect(SubscriptionGroups.ofProducts([row], catalog: ["month": "2"]) == ["month": "1"])
+        // A row alone comes after the catalog.
+        #expect(SubscriptionGroups.ofProducts([row], catalog: ["month": "2"]) == ["month": "2"])
+        #expect(SubscriptionGroups.ofProducts([row], catalog: [:]) == ["month": "1"])
+    }
+
+    @Test("The group that a row adds to a signed purchase does not count, nor does that of a row about its product")
+    func rowBesideSigned() {
+        let added = statement("month", of: "1", group: "forged", isGroupSigned: false)
+        let received = statement("month", of: "1")
+        let other = statement("month", of: "2", group: "forged", isSigned: false)
+        for statements in [[added], [received, other], [other, received], [added, other]] {
+            #expect(SubscriptionGroups.ofProducts(statements, catalog: [:]).isEmpty)
+            #expect(SubscriptionGroups.ofProducts(statements, catalog: ["month": "20"]) == ["month": "20"])
+        }
+        // A row about another product of the subscription gives the signed one no group either.
+        let year = statement("year", of: "1", group: "forged", isSigned: false)
+        #expect(SubscriptionGroups.ofProducts([received, year], catalog: [:]) == ["year": "forged"])
+        let unknown = statement("year", of: "1", isSigned: false)
+        #expect(SubscriptionGroups.ofProducts([received, unknown], catalog: ["year": "20"]) == ["year": "20"])
+        // The known group of a signed product is that of the other products of the subscription.
+        let known = SubscriptionGroups.ofProducts([received, unknown], catalog: ["month": "20"])
+        #expect(known == ["month": "20", "year": "20"])
     }
 
     @Test("A group reaches all products that subscriptions connect")
