@@ -1,8 +1,8 @@
 import AppStoreModels
 import Purchases
 
-/// Gives unsigned documents the app and the environment that neither they nor their columns state. They come from a
-/// verified document of the record, as with rows, or else from the caller's defaults.
+/// Gives unsigned documents the app and the environment that neither they nor their columns state, by the rules of
+/// `SignedScopes` and `RecordScope`.
 struct DocumentCompletion: Sendable {
     let mapper: ReceiptMapper
     /// The roles that this run gives to columns.
@@ -17,7 +17,7 @@ struct DocumentCompletion: Sendable {
             return
         }
         let roles = roles.roles(of: record, beside: read)
-        let signed = SignedScopes(read.signedNewestFirst)
+        let signed = SignedScopes(read.signedNewestFirst.map { (scope: $0.place.scope, receipt: $0.content.mapped) })
         let transactions = read.storeKit2
         read.storeKit2 = []
         for transaction in transactions {
@@ -44,10 +44,10 @@ struct DocumentCompletion: Sendable {
         _ document: RecordedDocument, beside signed: SignedScopes, _ carried: [CarriedColumn], _ roles: ColumnRoles,
         _ read: inout RecordDocuments
     ) {
-        let sharing = signed.sharing(document.mapping)
+        let choice = signed.choice(for: document.mapping)
         // The receipt that was not verified can be the one that shares a purchase.
-        if sharing == nil, let reason = read.reasonToWait { return read.wait(document.refused(reason)) }
-        read.recorded.append(completed(document, from: sharing ?? signed.only(of: document.mapping), carried, roles))
+        if !choice.sharesPurchase, let reason = read.reasonToWait { return read.wait(document.refused(reason)) }
+        read.recorded.append(completed(document, from: choice.scope, carried, roles))
     }
 
     private func complete(
@@ -55,15 +55,15 @@ struct DocumentCompletion: Sendable {
         _ roles: ColumnRoles, _ read: inout RecordDocuments
     ) {
         let mapping = mapper.map(recorded: [(transaction.payload, transaction.surroundings)]).mapping
-        let sharing = signed.sharing(mapping)
-        if sharing == nil, let reason = read.reasonToWait {
+        let choice = signed.choice(for: mapping)
+        if !choice.sharesPurchase, let reason = read.reasonToWait {
             return read.wait(RefusedDocument(document: transaction.document, kind: .storeKit2JSON, reason: reason))
         }
-        let beside = sharing ?? signed.only(of: mapping)
         var transaction = transaction
-        transaction.surroundings = completed(
-            transaction.surroundings, of: mapping, from: beside, carried + transaction.document.carried, roles)
-        transaction.isCompletedBeside = beside != nil
+        let defaults = roles.defaults(beside: carried + transaction.document.carried)
+        transaction.surroundings = transaction.surroundings.completed(
+            for: mapping, beside: choice.scope, defaults: defaults)
+        transaction.isCompletedBeside = choice.scope != nil
         read.storeKit2.append(transaction)
     }
 
@@ -81,29 +81,16 @@ struct DocumentCompletion: Sendable {
     ///   - carried: the columns of the record.
     ///   - roles: with the defaults that count.
     private func completed(
-        _ document: RecordedDocument, from beside: PlaceOfRow?, _ carried: [CarriedColumn], _ roles: ColumnRoles
+        _ document: RecordedDocument, from beside: RecordScope?, _ carried: [CarriedColumn], _ roles: ColumnRoles
     ) -> RecordedDocument {
         guard beside != nil || !roles.defaults.isEmpty else { return document }
         let columns = carried + document.document.carried
-        let stated = completed(
-            roles.documents.surroundings(columns), of: document.mapping, from: beside, columns, roles)
+        let stated = roles.documents.surroundings(columns).completed(
+            for: document.mapping, beside: beside, defaults: roles.defaults(beside: columns))
         guard let mapping = mapped(document, beside: stated) else { return document }
         var document = document
         document.complete(mapping, isCompletedBeside: beside != nil)
         return document
-    }
-
-    /// Adds to the known values of an unsigned document those of a receipt or JWS of the record, and the defaults.
-    private func completed(
-        _ known: RecordedSurroundings, of mapping: RecordedMapping, from beside: PlaceOfRow?,
-        _ columns: [CarriedColumn], _ roles: ColumnRoles
-    ) -> RecordedSurroundings {
-        var stated = known
-        if let beside { stated.complete(from: beside) }
-        roles.addDefaults(to: &stated, beside: columns)
-        // The ids of the purchases can state the sandbox. Then the other values of the record contradict nothing.
-        if !mapping.lacksEnvironment { stated.environment = known.environment }
-        return stated
     }
 
     /// The document with what is known from beside it; nil if it has no content of its own.
@@ -118,55 +105,9 @@ struct DocumentCompletion: Sendable {
     }
 }
 
-/// The apps and the environments that the verified documents of a record state.
-struct SignedScopes {
-    /// The newest first.
-    private let places: [PlaceOfRow]
-    /// By transaction id and original transaction id, the index of the newest document with it.
-    private var indices: [String: Int] = [:]
-
-    /// - Parameter documents: the newest first.
-    init(_ documents: [VerifiedDocument]) {
-        let documents = documents.filter { $0.content.bundleId != nil }
-        places = documents.map(\.place)
-        for (index, document) in documents.enumerated() {
-            let mapped = document.content.mapped
-            for id in PurchaseIds.of(mapped.transactions, mapped.renewalInfos) where indices[id] == nil {
-                indices[id] = index
-            }
-        }
-    }
-
-    /// The newest document that states a purchase of an unsigned one, by its id or its original id.
-    func sharing(_ mapping: RecordedMapping) -> PlaceOfRow? { sharing(mapping.transactions, mapping.renewalInfos) }
-
-    /// The same for signed renewal info, which states no app.
-    func sharing(_ signed: MappedReceipt) -> PlaceOfRow? { sharing(signed.transactions, signed.renewalInfos) }
-
-    private func sharing(_ transactions: [MappedTransaction], _ renewals: [MappedRenewalInfo]) -> PlaceOfRow? {
-        PurchaseIds.of(transactions, renewals).compactMap { indices[$0] }.min().map { places[$0] }
-    }
-
-    /// The newest document, if all are of one app and environment. Otherwise nothing says of which a document without a
-    /// common purchase is. Nil if the unsigned document states another app.
-    func only(of mapping: RecordedMapping) -> PlaceOfRow? {
-        guard let newest = places.first else { return nil }
-        if let bundleId = mapping.statedBundleId, bundleId != newest.bundleId { return nil }
-        let isOne = places.allSatisfy { $0.bundleId == newest.bundleId && $0.environment == newest.environment }
-        return isOne ? newest : nil
-    }
-}
-
-private enum PurchaseIds {
-    static func of(_ transactions: [MappedTransaction], _ renewals: [MappedRenewalInfo]) -> [String] {
-        transactions.flatMap { [$0.payload.transactionId, $0.payload.originalTransactionId].compactMap(\.self) }
-            + renewals.compactMap(\.payload.originalTransactionId)
-    }
-}
-
 extension RecordedDocument {
     /// Whether the app or the environment of the document or of one of its purchases is unknown.
-    fileprivate var lacksScope: Bool { mapping.lacksBundleId || mapping.lacksEnvironment }
+    fileprivate var lacksScope: Bool { mapping.lacksScope }
 
     /// Whether a receipt or JWS beside it states the app and the environment. A reply without purchases can be of another app.
     fileprivate var canBeOfReceipt: Bool { !mapping.isWithoutPurchases }

@@ -87,16 +87,17 @@ struct DocumentFiling {
     ) -> FiledDocuments {
         let withSignedData = documents.filter { $0.content.signed != nil }
         let signedData = withSignedData.compactMap(\.content.signed)
-        let scopes = withSignedData.contains { $0.content.bundleId == nil } ? SignedScopes(documents) : nil
+        let scopes =
+            withSignedData.contains { $0.content.bundleId == nil }
+            ? SignedScopes(documents.map { (scope: $0.place.scope, receipt: $0.content.mapped) }) : nil
         let sets = [FactSet](signedData) { place in
             let content = withSignedData[place].content
             let columns = record.carried + withSignedData[place].carried
             var stated = roles.documents.surroundings(columns)
-            // An id of another environment is of another purchase.
-            if let beside = scopes?.sharing(content.mapped), beside.environment == content.environment {
+            if let beside = scopes?.scope(ofRenewalInfo: content.mapped, in: content.environment) {
                 stated.complete(from: beside)
             }
-            roles.addDefaults(to: &stated, beside: columns)
+            stated.complete(from: roles.defaults(beside: columns))
             return stated.bundleId?.value
         }
         additions.facts += sets

@@ -188,13 +188,11 @@ extension RecordDocuments {
                 + storeKit2.compactMap(\.environment))
     }
 
-    /// The defaults without the app, or the environment, if a document of the record states another one: nothing says which of
-    /// the two the others are of. No defaults if a receipt or JWS that was not verified may state another one.
+    /// The defaults that no document of the record contradicts. None if a receipt or JWS that was not verified may do so.
     func uncontradicted(_ defaults: DocumentDefaults) -> DocumentDefaults {
         guard !defaults.isEmpty, !hasUnverified else { return DocumentDefaults() }
-        return DocumentDefaults(
-            bundleId: defaults.bundleId.flatMap { statedBundleIds.subtracting([$0]).isEmpty ? $0 : nil },
-            environment: defaults.environment.flatMap { statedEnvironments.subtracting([$0]).isEmpty ? $0 : nil })
+        let scope = defaults.scope.uncontradicted(by: statedBundleIds, statedEnvironments)
+        return DocumentDefaults(bundleId: scope.bundleId?.value, environment: scope.environment?.value)
     }
 
     /// Whether one of several documents states an app or an environment, or may do so with other options.

@@ -80,26 +80,3 @@ struct RecordedDocument {
         return documents.map { RefusedDocument(document: $0, kind: kind, reason: reason) }
     }
 }
-
-extension RecordedMapping {
-    /// The app of the document.
-    var statedBundleId: String? {
-        bundleId ?? appTransaction?.payload.bundleId ?? transactions.lazy.compactMap(\.payload.bundleId).first
-    }
-
-    /// Whether the app of a purchase is missing, or that of a document without purchases.
-    var lacksBundleId: Bool {
-        transactions.isEmpty ? statedBundleId == nil : transactions.contains { $0.payload.bundleId == nil }
-    }
-
-    /// The environments of the document and of its purchases.
-    var statedEnvironments: [Environment] {
-        [environment].compactMap(\.self) + transactions.compactMap(\.payload.environment)
-            + renewalInfos.compactMap(\.payload.environment)
-    }
-
-    /// The same for the environment.
-    var lacksEnvironment: Bool {
-        transactions.isEmpty ? environment == nil : transactions.contains { $0.payload.environment == nil }
-    }
-}

@@ -65,12 +65,11 @@ extension RowBeside {
     }
 }
 
-extension RecordedSurroundings {
-    /// Adds the app and the environment that the document beside a row states.
-    mutating func complete(from document: PlaceOfRow) {
-        let name = document.path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt"
-        if bundleId == nil { bundleId = document.bundleId.map { Column($0, name) } }
-        if environment == nil { environment = document.environment.map { Column($0, name) } }
+extension PlaceOfRow {
+    /// The app and the environment that the document states.
+    var scope: RecordScope {
+        RecordScope(
+            bundleId: bundleId, environment: environment, name: path.flatMap { $0.isEmpty ? nil : $0 } ?? "receipt")
     }
 }
 

@@ -57,10 +57,10 @@ struct RowBesideReader: Sendable {
     ) {
         let document = row.document(beside)
         var stated = roles.surroundings(of: document, in: record, &counts)
-        stated.complete(from: beside)
+        stated.complete(from: beside.scope)
         var counting = roles.roles(of: record)
         counting.defaults = defaults
-        counting.addDefaults(to: &stated, beside: record.carried + document.carried)
+        stated.complete(from: counting.defaults(beside: record.carried + document.carried))
         do throws(RecordedReplyError) {
             let mapping = mapper.map(try RecordedReply(.object(row.object), beside: stated))
             // Columns of the caller's own can have Apple's names.

@@ -28,16 +28,24 @@ extension ColumnRoles {
         return counting
     }
 
-    /// Adds the defaults to what is known about a document from beside it.
+    /// The defaults for a document.
     /// - Parameter columns: the columns beside the document. One whose value cannot be read states something else than the default.
-    func addDefaults(to stated: inout RecordedSurroundings, beside columns: [CarriedColumn]) {
-        guard !defaults.isEmpty else { return }
+    func defaults(beside columns: [CarriedColumn]) -> RecordScope {
+        guard !defaults.isEmpty else { return RecordScope() }
         let unread = documents.read(columns).unread
-        if stated.bundleId == nil, !unread.contains(.bundleId), let bundleId = defaults.bundleId {
-            stated.bundleId = .init(bundleId, "--default-bundle-id")
-        }
-        if stated.environment == nil, !unread.contains(.environment), let environment = defaults.environment {
-            stated.environment = .init(environment, "--default-environment")
-        }
+        var scope = defaults.scope
+        if unread.contains(.bundleId) { scope.bundleId = nil }
+        if unread.contains(.environment) { scope.environment = nil }
+        return scope
+    }
+}
+
+extension DocumentDefaults {
+    /// With the options that state them.
+    var scope: RecordScope {
+        var scope = RecordScope()
+        scope.bundleId = bundleId.map { RecordedSurroundings.Column($0, "--default-bundle-id") }
+        scope.environment = environment.map { RecordedSurroundings.Column($0, "--default-environment") }
+        return scope
     }
 }
