@@ -16,7 +16,7 @@ internal import AppStoreModels
 // | type | state a value; absence states nothing | state all | only on their own (`TypeOrder`) | like recorded, after it |
 // | expiry | state value and absence | state all | only on their own | only on its own, or fills recorded |
 // | web order line item | state value and absence | state all | fill receipts | like recorded, after it |
-// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own and if none is notified, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation` | counts if it is newer than every signed transaction and nothing signed states one, and before that of recorded |
+// | cancellation (date, reason) | state a value, not whether refund or upgrade; absence only against receipts | state `revocationDate` and its absence | only on their own and if none is notified, or the date of a signed upgrade; if newer than everything signed, kept in `recordedCancellation` | counts if it is newer than every signed transaction and nothing signed states one, and before that of recorded; a missing reason is that of recorded, if both state the same date in seconds |
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known, or where the notified cancellation counts, the document is newer than every signed transaction, and states no cancellation of another date | like recorded; one of the two suffices |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; other offers, if their flags fill | like recorded, after it |
@@ -169,7 +169,10 @@ extension StoredTransaction {
         guard let place = places.notified,
             facts[place].origin.signedDate > places.signed.map({ facts[$0].origin.signedDate }) ?? .min
         else { return nil }
-        return cancellation(facts[place])
+        return cancellation(facts[place]).map { stated in
+            RecordedCancellation(
+                date: stated.date, reason: NotifiedReason(places, facts)?.value ?? stated.reason, source: stated.source)
+        }
     }
 
     private static func cancellation(_ fact: borrowing TransactionFact) -> RecordedCancellation? {
@@ -271,6 +274,39 @@ extension JWSTransactionDecodedPayload {
     }
 }
 
+/// The reason of a notified cancellation. If the notification states none, a recorded document about the same cancellation does.
+private struct NotifiedReason {
+    let value: Int64
+    /// Which of the two documents states it.
+    let kind: FactKind
+
+    /// Nil if there is no notified cancellation, or if neither states a reason.
+    init?(_ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]) {
+        guard let notified = places.notified else { return nil }
+        if let reason = facts[notified].legacy?.cancellationReason {
+            value = reason
+            kind = .notified
+        } else if let place = places.recorded, Self.areOfOneCancellation(places, facts) == true,
+            let reason = facts[place].legacy?.cancellationReason
+        {
+            value = reason
+            kind = .recorded
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the recorded document and the notification state a cancellation in the same second. Nil if one of them states none.
+    static func areOfOneCancellation(
+        _ places: FactsOfTransaction, _ facts: borrowing [TransactionFact]
+    ) -> Bool? {
+        guard let recorded = places.recorded, let notified = places.notified,
+            let stated = facts[recorded].legacy?.cancellationDate, let date = facts[notified].legacy?.cancellationDate
+        else { return nil }
+        return stated.flooredQuotient(1000) == date.flooredQuotient(1000)
+    }
+}
+
 extension LegacyTransactionFields {
     /// What the unsigned documents state together: the notified cancellation, and each other value of the recorded document
     /// first. Nil if they state nothing.
@@ -283,6 +319,7 @@ extension LegacyTransactionFields {
         }
         self = notified
         guard let recorded else { return }
+        cancellationReason = NotifiedReason(places, facts)?.value
         isTrialPeriod = recorded.isTrialPeriod ?? isTrialPeriod
         isInIntroOfferPeriod = recorded.isInIntroOfferPeriod ?? isInIntroOfferPeriod
         promotionalOfferId = recorded.promotionalOfferId ?? promotionalOfferId
@@ -342,7 +379,7 @@ private struct Cancellation {
         decide(places, facts, receipt: receipt, unsigned: unsigned)
         guard let notified, date == nil, isUpgraded != true else { return }
         (date, reason) = (notified.date, notified.reason)
-        (dateKind, reasonKind) = (.notified, .notified)
+        (dateKind, reasonKind) = (.notified, NotifiedReason(places, facts)?.kind ?? .notified)
         isStatedElsewhere = true
         explain(places, facts)
     }
@@ -358,12 +395,7 @@ private struct Cancellation {
         {
             recorded = nil
         }
-        if let place = recorded, let notified = places.notified,
-            let stated = facts[place].legacy?.cancellationDate, let date = facts[notified].legacy?.cancellationDate,
-            stated.flooredQuotient(1000) != date.flooredQuotient(1000)
-        {
-            recorded = nil
-        }
+        if NotifiedReason.areOfOneCancellation(places, facts) == false { recorded = nil }
         let recordedIsUpgraded = recorded.flatMap { facts[$0].payload.isUpgraded }
         let notifiedIsUpgraded = places.notified.flatMap { facts[$0].payload.isUpgraded }
         // An upgrade is never taken back.
@@ -383,7 +415,7 @@ private struct Cancellation {
             let legacy = places.receipt != nil ? receipt : unsigned
             (date, reason) = (legacy?.cancellationDate, legacy?.cancellationReason)
             dateKind = places.receipt != nil ? .receipt : places.notified != nil ? .notified : .recorded
-            reasonKind = dateKind
+            reasonKind = dateKind == .notified ? NotifiedReason(places, facts)?.kind ?? .notified : dateKind
             isStatedElsewhere = true
             explain(places, facts)
             if places.receipt != nil, date == nil { isUpgraded = nil }

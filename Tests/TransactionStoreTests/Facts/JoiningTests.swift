@@ -301,6 +301,31 @@ struct JoiningTests {
         }
     }
 
+    @Test("A notified cancellation without a reason takes that of a recorded document about the same cancellation")
+    func reasonOfTheSameCancellation() throws {
+        let notified = Samples.fact("2", original: "1", source: .notificationV1, at: 9, legacy: cancelled(5000))
+        for (date, reason) in [(Int64(5000), Int64(1)), (5999, 1), (8000, nil)] as [(Int64, Int64?)] {
+            let row = recorded(at: 12, cancelled(date, reason: 1))
+            for documents in [[], [receipt(at: 1)], [signed(at: 2)], [receipt(at: 1), signed(at: 2)]] {
+                for order in StoreConformance.permutations(documents + [notified, row]) {
+                    let customer = try #require(Customer(resolving: order.map { Samples.set($0) }))
+                    let joined = try #require(customer.transactions.first { $0.payload.transactionId == "2" })
+                    #expect(joined.legacy.cancellationDate == 5000 && joined.legacy.cancellationReason == reason)
+                    #expect(joined.payload.revocationDate == 5000)
+                    #expect(joined.payload.revocationReason == (reason == nil ? nil : .issueWithinApp))
+                    let source: FieldSource? = reason == nil ? nil : .stated(row.origin)
+                    #expect(joined.source(of: .revocationReason) == source)
+                    #expect(joined.source(of: .revocationDate) == .stated(notified.origin))
+                }
+            }
+        }
+        // A recorded document without a cancellation states no reason, and the notification's own comes first.
+        let other = recorded(at: 12, cancelled(nil, reason: 0))
+        #expect(try FactSupport.join(notified, other)?.legacy.cancellationReason == nil)
+        let row = recorded(at: 12, cancelled(5000, reason: 0))
+        #expect(try FactSupport.join(self.notified(at: 9), row)?.legacy.cancellationReason == 1)
+    }
+
     @Test func aRecordedCancellationAfterTheReversalOfANotifiedOneIsReported() throws {
         let second = recorded(at: 12, cancelled(8000))
         let joined = try #require(try FactSupport.join(notified(at: 2), signed(at: 3), second))
