@@ -184,17 +184,24 @@ extension PurchaseHistory {
                     .offerDates, isRunning ? .satisfied : .failed, from: rules.startDate, until: rules.endDate))
         }
         if let storefronts = rules.storefronts {
-            // A customer's storefront can change. The newest purchase that states one is the best evidence.
-            let newest = entries.filter { !$0.isShared && $0.transaction.storefront != nil }
-                .filter { ($0.transaction.purchaseDate ?? .max) <= now }
-                .max { ($0.transaction.purchaseDate ?? 0) < ($1.transaction.purchaseDate ?? 0) }
+            let stated = statedStorefront(at: now)
             var outcome = OfferReason.Outcome.unknown
-            if let storefront = newest?.transaction.storefront {
-                outcome = storefronts.contains(storefront) ? .satisfied : .failed
-            }
-            reasons.append(OfferReason(.storefront, outcome, transactionId: newest?.transaction.transactionId))
+            if let stated { outcome = storefronts.contains(stated.storefront) ? .satisfied : .failed }
+            reasons.append(OfferReason(.storefront, outcome, transactionId: stated?.transactionId))
         }
         return reasons
+    }
+
+    /// The customer's storefront, which can change. The newest of the customer's own purchases that states one is the best evidence:
+    /// the one with the latest date, then with the greatest id.
+    private func statedStorefront(at now: Int64) -> (storefront: String, transactionId: String?)? {
+        let ownership = OfferOwnership(entries)
+        let transactions = SubscriptionTimeline.newest(entries).filter { ownership.isOwn($0) }.map(\.transaction)
+        let stated = transactions.compactMap { transaction in
+            transaction.storefront.map { (storefront: $0, place: TransactionPlace(transaction), of: transaction) }
+        }.filter { ($0.of.purchaseDate ?? .max) <= now }
+        let newest = stated.max { ($0.place, $0.storefront) < ($1.place, $1.storefront) }
+        return newest.map { (storefront: $0.storefront, transactionId: $0.of.transactionId) }
     }
 
     private func after(_ months: Int, _ date: Int64) -> Int64 {

@@ -76,6 +76,54 @@ struct WinBackAvailabilityTests {
         #expect(unknown.obstacleRules == [.storefront])
     }
 
+    @Test("Of purchases on the same date, the one with the greatest id states the storefront, in any order")
+    func storefrontsOnTheSameDate() {
+        let limited = offer { $0.storefronts = ["USA"] }
+        func purchase(_ id: String, _ storefront: String) -> PurchaseHistory.Entry {
+            PurchaseHistory.Entry(
+                Samples.period("coins", 2, 3) {
+                    $0.transactionId = id
+                    $0.originalTransactionId = id
+                    $0.type = .consumable
+                    $0.expiresDate = nil
+                    $0.storefront = storefront
+                })
+        }
+        for (storefronts, expected) in [(["USA", "DEU"], "DEU"), (["DEU", "USA"], "USA")] {
+            let purchases = [purchase("99", storefronts[0]), purchase("100", storefronts[1])]
+            for order in [purchases, purchases.reversed()] {
+                var history = Samples.history(Samples.monthly(0..<2))
+                history.entries = order + history.entries
+                let reason = history.eligibility(for: limited, at: Samples.month(6)).reason(.storefront)
+                #expect(reason?.outcome == (expected == "USA" ? .satisfied : .failed))
+                #expect(reason?.transactionId == "100")
+            }
+        }
+    }
+
+    @Test("Purchases of a family member or an organization do not state the storefront, unless only a row says so")
+    func storefrontsOfOthers() {
+        let limited = offer { $0.storefronts = ["USA"] }
+        func outcome(_ ownership: InAppOwnershipType, isSigned: Bool, original: String) -> OfferReason.Outcome? {
+            var history = self.history()
+            var entry = PurchaseHistory.Entry(
+                Samples.period(4, 5) {
+                    $0.originalTransactionId = original
+                    $0.inAppOwnershipType = ownership
+                    $0.storefront = "DEU"
+                })
+            entry.isSigned = isSigned
+            history.entries.append(entry)
+            return history.eligibility(for: limited, at: Samples.month(8)).reason(.storefront)?.outcome
+        }
+        for ownership in [InAppOwnershipType.familyShared, .assigned] {
+            #expect(outcome(ownership, isSigned: true, original: "other") == .satisfied)
+            // A row does not change the ownership of a subscription that a signed document states as bought.
+            #expect(outcome(ownership, isSigned: false, original: "original") == .failed)
+        }
+        #expect(outcome(.purchased, isSigned: true, original: "other") == .failed)
+    }
+
     @Test("The best offer is first: high priority, then the product of the last subscription, then the identifier")
     func order() {
         let offers = [
