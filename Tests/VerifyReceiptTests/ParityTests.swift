@@ -53,6 +53,7 @@ import VerifyReceipt
 
     @Test func everythingThatAReceiptDeterminesIsEqual() async throws {
         var total = ParityTally()
+        var equal: [String: Int] = [:]
         for pair in try Self.pairs() {
             let ours = try await Self.endpoint(nil).ask(
                 body(pair.receipt), at: Self.environment(pair.reply), now: Self.moment(pair.reply))
@@ -68,10 +69,12 @@ import VerifyReceipt
             #expect(unnamed.isEmpty, "\(pair.name): \(unnamed.map(\.text).joined(separator: "; "))")
             #expect(ours.status == Int(pair.reply["status"]?.integer ?? -1), "\(pair.name)")
             print("parity \(pair.name): \(tally.summary)")
+            equal[pair.name] = tally.equal
             total.add(tally)
         }
         print("parity in all: \(total.summary)")
         #expect(total.equal > 0)
+        ParityBaseline.receipt.check(equal, "receipt")
     }
 
     @Test func byOptionTheListsArePresentAsInTheRepliesOfTheirTime() async throws {
@@ -88,16 +91,19 @@ import VerifyReceipt
     @Test(arguments: StoreKind.allCases)
     func theOlderReceiptGetsPurchasesStoredFromTheLatestReceipt(_ kind: StoreKind) async throws {
         var total = ParityTally()
+        var equal: [String: Int] = [:]
         for pair in try Self.pairs() {
             guard let text = pair.reply["latest_receipt"]?.string else { continue }
             let tally = try await kind.withStore { store in
                 try await Self.learnedTally(pair, latestReceipt: text, store)
             }
             print("parity \(pair.name) with its latest_receipt learned (\(kind)): \(tally.summary)")
+            equal[pair.name] = tally.equal
             total.add(tally)
         }
         print("parity with latest_receipt learned (\(kind)), in all: \(total.summary)")
         #expect(total.equal > 0)
+        ParityBaseline.learned.check(equal, "learned (\(kind))")
     }
 
     private static func learnedTally(
