@@ -70,7 +70,8 @@ extension PurchaseHistory {
         return OfferVerdict(reasons, at: now)
     }
 
-    /// The products of all groups in which the customer cannot have an introductory offer, ascending.
+    /// The products of all groups in which the customer cannot have an introductory offer, ascending. A product is in one group
+    /// forever, so a used offer counts for its product also if the group is unknown.
     /// - Parameters:
     ///   - catalog: gives further products of these groups.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
@@ -78,8 +79,17 @@ extension PurchaseHistory {
         let all = subscriptionGroups
         let verdicts = zip(all, introductoryEligibilities(all, at: now))
         let groups = Set(verdicts.lazy.filter { $0.1.eligibility == .notEligible }.map { $0.0 })
-        guard !groups.isEmpty else { return [] }
-        var products = Set(knownGroups.filter { groups.contains($0.value) }.keys)
+        let unplaced = SubscriptionTimeline.all(of: self).first { $0.group == nil }
+        let used = ((unplaced?.own ?? []).map(\.entry) + (unplaced?.ownUndated ?? [])).filter {
+            $0.transaction.offerType == .introductory
+        }
+        guard !groups.isEmpty || !used.isEmpty else { return [] }
+        let known = knownGroups
+        let placed = entries.filter { entry in
+            entry.transaction.isSubscription && entry.group(known).map { groups.contains($0) } == true
+        }
+        var products = Set((used + placed).compactMap(\.transaction.productId))
+        products.formUnion(known.filter { groups.contains($0.value) }.keys)
         if let catalog {
             products.formUnion(
                 catalog.productIds.filter { groups.contains(catalog.product($0)?.subscriptionGroupIdentifier ?? "") })

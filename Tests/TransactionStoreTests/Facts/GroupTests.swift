@@ -70,6 +70,18 @@ struct GroupTests {
         #expect(alone.groups.isEmpty && alone.eligibility == .unknown)
     }
 
+    @Test("A product with a used trial has no introductory offer, also if its group is unknown or that of a row")
+    func productWithoutOffer() throws {
+        let forged = Self.trial(group: "1", .recordedReply)
+        for facts in [[Self.trial()], [Self.trial(), forged], [forged]] {
+            let customer = try unwrap(Customer(resolving: facts.map { Samples.set($0) }))
+            for catalog in [nil, try Self.catalog()] {
+                let history = customer.purchaseHistory(catalog: catalog, currentThrough: Self.now)
+                #expect(history.productsWithoutIntroductoryOffer(catalog: catalog, at: Self.now) == ["monthly"])
+            }
+        }
+    }
+
     @Test("A signed transaction comes before the catalog, and the catalog before a row")
     func order() throws {
         let catalog = try Self.catalog()
