@@ -39,8 +39,7 @@ final class ExportedCustomer: Sendable {
     var transactions: [OwnedRow<ExportedTransaction>] {
         zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
-            // The group that a row adds to a signed purchase decides nothing, but it is shown if no other is known.
-            let group = payload.isSubscription ? entry.group(groups) ?? payload.subscriptionGroupIdentifier : nil
+            let group = payload.isSubscription ? entry.group(groups) : nil
             return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.productType, group: group))
         }
     }

@@ -24,14 +24,14 @@ package enum SubscriptionGroups {
         }
     }
 
-    /// The group of each product, in the order of `TypeOrder`: the first of these that states one:
-    /// 1. a signed transaction of the product,
+    /// The group of each product, by the first of these that states one:
+    /// 1. a signed document about a transaction of the product,
     /// 2. the catalog,
-    /// 3. another product of the same subscription,
-    /// 4. for a product of which only unsigned documents state purchases: one of them.
+    /// 3. the same for another product of the same subscription,
+    /// 4. an unsigned document about a transaction of the product, or of another product of the same subscription.
     ///
-    /// A wrong or forged row cannot move a signed purchase to another group. The customer would get a second introductory offer
-    /// in the first group.
+    /// So no wrong row moves a product whose group is known. In the other group, the customer would get a second introductory
+    /// offer. If nothing else is known, a row is better than no group: receipts state none, and Apple's replies do.
     /// - Parameters:
     ///   - statements: one for each transaction, in any order.
     ///   - catalog: the groups that the catalog states, by product.
@@ -39,15 +39,9 @@ package enum SubscriptionGroups {
         let signed = statements.filter(\.isSigned)
         var known = catalog.merging(groups(signed.filter(\.isGroupSigned))) { $1 }
         spread(&known, over: signed)
-        guard signed.count < statements.count else { return known }
-        let signedProducts = Set(signed.compactMap(\.productId))
-        // Without its group, a signed product connects no others.
-        let unsigned = statements.filter { statement in
-            guard let product = statement.productId, signedProducts.contains(product) else { return true }
-            return known[product] != nil
-        }
-        known.merge(groups(unsigned.filter { !$0.isSigned })) { first, _ in first }
-        spread(&known, over: unsigned)
+        spread(&known, over: statements)
+        known.merge(groups(statements)) { first, _ in first }
+        spread(&known, over: statements)
         return known
     }
 

@@ -311,13 +311,12 @@ extension PurchaseHistory {
 }
 
 extension PurchaseHistory.Entry {
-    /// The subscription group that counts for a subscription: that of a signed document, of its product, or, if no signed document
-    /// states the purchase, of an unsigned one.
+    /// The subscription group that counts for a subscription: that of a signed document about it, or that of its product.
     /// - Parameter known: ``PurchaseHistory/knownGroups``.
     package func group(_ known: [String: String]) -> String? {
         let stated = transaction.subscriptionGroupIdentifier
         if isSigned, isGroupSigned, let stated { return stated }
-        return transaction.productId.flatMap { known[$0] } ?? (isSigned ? nil : stated)
+        return transaction.productId.flatMap { known[$0] } ?? stated
     }
 }
 

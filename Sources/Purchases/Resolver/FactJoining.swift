@@ -20,7 +20,7 @@ internal import AppStoreModels
 // | upgrade | – | state all | only where a signed receipt has a cancellation and no signed transaction is known, or where the notified cancellation counts, the document is newer than every signed transaction, and states no cancellation of another date | like recorded; one of the two suffices |
 // | upgrade that no document states | concluded from the customer's other transactions by `UpgradeRule` | | | |
 // | offer | introductory, trial, promotional | state all | offer codes, which receipts cannot state; other offers, if their flags fill | like recorded, after it |
-// | group, account token | late iOS 6 receipts state the group | state all | fill receipts; the group then decides nothing (`SubscriptionGroups`) | like recorded, after it |
+// | group, account token | late iOS 6 receipts state the group | state all | fill receipts; the group then counts after the catalog (`SubscriptionGroups`) | like recorded, after it |
 // | trial and introductory flags | state a value | – (they state the offer) | fill receipts | like recorded, after it |
 // | everything else | – | state all | – | – |
 //

@@ -83,10 +83,7 @@ struct LatestTransactions {
         let statements = entries.compactMap { $0.isAutoRenewable ? $0.groupStatement : nil }
         let groups = SubscriptionGroups.ofProducts(statements, catalog: catalogGroups)
         for index in open {
-            // The group that a row adds to a signed purchase is shown if no other is known.
-            if let group = entries[index].productId.flatMap({ groups[$0] }) {
-                entries[index].subscriptionGroupIdentifier = group
-            }
+            entries[index].subscriptionGroupIdentifier = entries[index].productId.flatMap { groups[$0] }
         }
     }
 

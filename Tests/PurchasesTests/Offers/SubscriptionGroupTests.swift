@@ -34,23 +34,28 @@ struct SubscriptionGroupTests {
         #expect(SubscriptionGroups.ofProducts([row], catalog: [:]) == ["month": "1"])
     }
 
-    @Test("The group that a row adds to a signed purchase does not count, nor does that of a row about its product")
+    @Test("The group that a row states counts last, also if the row adds it to a signed purchase")
     func rowBesideSigned() {
         let added = statement("month", of: "1", group: "forged", isGroupSigned: false)
         let received = statement("month", of: "1")
         let other = statement("month", of: "2", group: "forged", isSigned: false)
         for statements in [[added], [received, other], [other, received], [added, other]] {
-            #expect(SubscriptionGroups.ofProducts(statements, catalog: [:]).isEmpty)
+            #expect(SubscriptionGroups.ofProducts(statements, catalog: [:]) == ["month": "forged"])
             #expect(SubscriptionGroups.ofProducts(statements, catalog: ["month": "20"]) == ["month": "20"])
         }
-        // A row about another product of the subscription gives the signed one no group either.
+        // The known group of another product of the subscription comes before that of a row.
         let year = statement("year", of: "1", group: "forged", isSigned: false)
-        #expect(SubscriptionGroups.ofProducts([received, year], catalog: [:]) == ["year": "forged"])
+        #expect(
+            SubscriptionGroups.ofProducts([received, year], catalog: ["month": "20"]) == ["month": "20", "year": "20"])
+        let upgraded = statement("year", of: "1", group: "20")
+        for order in [[added, upgraded], [upgraded, added]] {
+            #expect(SubscriptionGroups.ofProducts(order, catalog: [:]) == ["month": "20", "year": "20"])
+        }
         let unknown = statement("year", of: "1", isSigned: false)
-        #expect(SubscriptionGroups.ofProducts([received, unknown], catalog: ["year": "20"]) == ["year": "20"])
-        // The known group of a signed product is that of the other products of the subscription.
-        let known = SubscriptionGroups.ofProducts([received, unknown], catalog: ["month": "20"])
-        #expect(known == ["month": "20", "year": "20"])
+        #expect(
+            SubscriptionGroups.ofProducts([received, unknown], catalog: ["year": "20"]) == [
+                "month": "20", "year": "20",
+            ])
     }
 
     @Test("A group reaches all products that subscriptions connect")

@@ -65,9 +65,9 @@ struct GroupTests {
             let withCatalog = try found(facts, catalog)
             #expect(withCatalog.groups == [Self.group] && withCatalog.eligibility == .notEligible)
         }
-        // Without a catalog, the group of the signed purchase is unknown.
+        // Without a catalog, the row is all that is known of the group.
         let alone = try found([Self.trial(), forged], nil)
-        #expect(alone.groups.isEmpty && alone.eligibility == .unknown)
+        #expect(alone.groups == ["1"])
     }
 
     @Test("A product with a used trial has no introductory offer, also if its group is unknown or that of a row")
