@@ -1,5 +1,11 @@
 /// The expected result of a migration, measured on the first records of each source. ``MigrationPlanner`` creates it.
 public struct MigrationPlan: Sendable {
+    /// The engine of the store that the migration would fill. The raw value is its name.
+    public enum StoreEngine: String, Sendable {
+        case sqlite = "SQLite"
+        case postgreSQL = "PostgreSQL"
+    }
+
     /// One source, as the caller named it.
     public struct Source: Sendable, Equatable {
         /// The path, or `-` for standard input.
@@ -12,6 +18,8 @@ public struct MigrationPlan: Sendable {
         public let bytes: Int?
         /// The estimated number of records: exact if the sample is the whole source, nil if the size is unknown or compressed.
         public let records: Int?
+        /// The bytes that its sample adds to ``MigrationPlan/outputBytes``.
+        public let outputBytes: Int
         /// The columns and members of the records, by path.
         public let columns: [Column]
         /// Whether it is one record, or one object that is too long for a record and is read by its members.
@@ -88,8 +96,10 @@ public struct MigrationPlan: Sendable {
     public internal(set) var seconds = 0.0
     /// The number of cores that the migration would use.
     public internal(set) var jobs = 1
-    /// Bytes that the sample takes where it is written to: the lines, or the facts that a store keeps. The indexes of a database
-    /// are not in it.
+    /// The engine of the store; nil for lines.
+    public internal(set) var engine: StoreEngine?
+    /// Bytes that the sample takes where it is written to: the lines, or the rows of a store with their entries in its indexes.
+    /// Rows that repeat in the sample count once.
     public internal(set) var outputBytes = 0
     /// Only so many records would be read; nil for all.
     public internal(set) var limit: Int?
@@ -122,10 +132,17 @@ public struct MigrationPlan: Sendable {
         return Double(records) / rate / Double(max(1, jobs))
     }
 
-    /// The expected bytes of the output, if the rest is like the sample. A store takes fewer if transactions repeat,
-    /// and more for its indexes.
+    /// The expected bytes of the output, if the rest of each source is like its sample. For a store, they include the tables
+    /// without rows. It takes fewer bytes if the rest repeats purchases and receipts of the sample.
     public var expectedBytes: Double? {
         guard let records, summary.recordsRead > 0 else { return nil }
-        return Double(outputBytes) * Double(records) / Double(summary.recordsRead)
+        var rest = records
+        var bytes = Double(engine.map(StoreSizes.empty) ?? 0)
+        for source in sources where source.sampledRecords > 0 {
+            let count = min(source.records ?? source.sampledRecords, rest)
+            rest -= count
+            bytes += Double(source.outputBytes) * Double(count) / Double(source.sampledRecords)
+        }
+        return bytes
     }
 }

@@ -23,6 +23,7 @@ extension MigrationPlan {
             writer.member("recordsPerSecondAndCore", recordsPerSecond.map(Self.integer))
             writer.member("expectedSeconds", expectedSeconds.map(Self.integer))
             writer.member("expectedBytes", expectedBytes.map(Self.integer))
+            writer.member("storeEngine", engine?.rawValue)
             writer.array("command", command) { $0.string($1) }
         }
     }

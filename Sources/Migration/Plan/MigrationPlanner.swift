@@ -1,5 +1,6 @@
 import AppStoreModels
 import Purchases
+import TransactionStore
 
 /// Makes a ``MigrationPlan``: reads the first records of each source with the reader and the migrator of ``Migration`` and
 /// ``StoreMigration``, and writes nothing.
@@ -9,7 +10,8 @@ public struct MigrationPlanner: Sendable {
         /// The lines of ``MigrationStream``.
         case lines
         /// A store, as ``StoreMigration`` fills it. The date is the current time, in milliseconds since 1970-01-01T00:00:00Z.
-        case store(userColumn: String?, carriedColumns: Set<String>, date: Int64)
+        case store(
+            userColumn: String?, carriedColumns: Set<String>, date: Int64, engine: MigrationPlan.StoreEngine = .sqlite)
     }
 
     private let options: MigrationOptions
@@ -33,8 +35,9 @@ public struct MigrationPlanner: Sendable {
     public func plan(inputs: [String]) throws(MigrationError) -> MigrationPlan {
         let sources = try options.sources(inputs)
         let migrator = try RecordMigrator(options, filing: filing)
-        var work = Work(migrator: migrator, options: options)
+        var work = Work(migrator: migrator, options: options, sizes: engine.map(StoreSizes.init))
         var plan = MigrationPlan()
+        plan.engine = engine
         plan.jobs = options.jobs
         plan.limit = options.maximumRecords
         for (input, source) in zip(inputs, sources) {
@@ -56,8 +59,13 @@ public struct MigrationPlanner: Sendable {
         return plan
     }
 
+    private var engine: MigrationPlan.StoreEngine? {
+        guard case .store(_, _, _, let engine) = destination else { return nil }
+        return engine
+    }
+
     private var filing: RecordMigrator.Filing? {
-        guard case .store(let user, let carried, let date) = destination else { return nil }
+        guard case .store(let user, let carried, let date, _) = destination else { return nil }
         return RecordMigrator.Filing(
             users: UserColumns(user: user, carried: carried), verified: VerifiedReceipts(trust: options.trust),
             date: date)
@@ -69,7 +77,7 @@ public struct MigrationPlanner: Sendable {
         var options = options.input
         // One more record shows whether the sample is all.
         options.maximumRecords = maximum == .max ? nil : maximum + 1
-        if case .store(let user, let carried, _) = destination {
+        if case .store(let user, let carried, _, _) = destination {
             options.otherColumns += [user].compactMap(\.self) + carried.sorted()
         }
         let source = RecordSource(arguments, options: options)
@@ -77,6 +85,7 @@ public struct MigrationPlanner: Sendable {
         var counts = MigrationSummary()
         var used = UsedColumns()
         var read = 0
+        let outputBytes = work.outputBytes
         while maximum > 0,
             let batch = try work.measured({ () throws(MigrationError) in try source.nextBatchUnlessCanceled() })
         {
@@ -99,7 +108,7 @@ public struct MigrationPlanner: Sendable {
         }
         return MigrationPlan.Source(
             name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes,
-            records: records, columns: columns(counts.members, used),
+            records: records, outputBytes: work.outputBytes - outputBytes, columns: columns(counts.members, used),
             isOneValue: read == 1 || statistics.dividedInputs > 0)
     }
 
@@ -107,7 +116,7 @@ public struct MigrationPlanner: Sendable {
 
     private func columns(_ members: [String: [String: Int]], _ used: UsedColumns) -> [MigrationPlan.Column] {
         var kept: Set<String> = []
-        if case .store(_, let carried, _) = destination { kept = carried }
+        if case .store(_, let carried, _, _) = destination { kept = carried }
         return members.sorted { $0.key < $1.key }.map { path, fates in
             // Columns of tables can have full stops in their names.
             let name = path.split(separator: ".").last.map(String.init) ?? path
@@ -125,7 +134,7 @@ public struct MigrationPlanner: Sendable {
         _ path: String, _ name: String, _ fates: [String: Int], isUser: Bool
     ) -> MigrationPlan.Column.Cause? {
         if isUser {
-            if case .store(.some, _, _) = destination { return .option }
+            if case .store(.some, _, _, _) = destination { return .option }
             return .name
         }
         guard fates.keys.contains(where: { MemberFate(rawValue: $0)?.isRead == true }) else { return nil }
@@ -197,12 +206,22 @@ private struct UsedColumns {
 private struct Work {
     let migrator: RecordMigrator
     let options: MigrationOptions
+    /// The rows of the store; nil if the migration would write lines.
+    var sizes: StoreSizes?
     var summary = MigrationSummary()
     /// The first record or document of each reason, not counted yet.
     var reasons: [String: MigrationPlan.Quarantine] = [:]
     var duration = Duration.zero
-    var outputBytes = 0
+    private var lineBytes = 0
     var columnNotFound: InputError?
+
+    init(migrator: RecordMigrator, options: MigrationOptions, sizes: StoreSizes?) {
+        self.migrator = migrator
+        self.options = options
+        self.sizes = sizes
+    }
+
+    var outputBytes: Int { sizes?.bytes ?? lineBytes }
 
     mutating func measured<Result>(
         _ body: () throws(MigrationError) -> Result
@@ -234,16 +253,16 @@ private struct Work {
             if !output.quarantine.bytes.isEmpty { keepExamples(&output.quarantine, record) }
         }
         for writer in [output.transactions, output.appTransactions, output.renewalInfos] {
-            outputBytes += writer.bytes.count
+            lineBytes += writer.bytes.count
         }
-        outputBytes += Self.size(
-            of: migrator.filing.map { $0.verified.new(in: output.additions) } ?? output.additions)
+        sizes?.add(migrator.filing.map { $0.verified.new(in: output.additions) } ?? output.additions)
         return output.counts.total()
     }
 
     private mutating func keepExamples(_ lines: inout JSONWriter, _ record: InputRecord) {
-        outputBytes += lines.bytes.count
+        lineBytes += lines.bytes.count
         for line in lines.bytes.split(separator: 0x0A) {
+            sizes?.add(quarantined: QuarantinedRecord(line: Array(line)))
             guard let object = (try? JSONValue.parse(line))?.object, let code = object["reason"]?.string,
                 reasons[code] == nil
             else { continue }
@@ -252,16 +271,5 @@ private struct Work {
                 sha256: object["source"]?["sha256"]?.string ?? "")
         }
         lines.removeAll()
-    }
-
-    /// The payloads of the facts, without the indexes of a database.
-    private static func size(of additions: StoreAdditions) -> Int {
-        var writer = JSONWriter()
-        for set in additions.facts {
-            for fact in set.transactions { fact.payload.write(to: &writer) }
-            for fact in set.renewalInfos { fact.payload.write(to: &writer) }
-            set.appTransaction?.payload.write(to: &writer)
-        }
-        return writer.bytes.count + additions.users.reduce(0) { $0 + $1.userId.utf8.count + $1.carried.utf8.count }
     }
 }

@@ -317,6 +317,12 @@ struct MigrateCommand: AsyncParsableCommand {
         }
     }
 
+    /// The engine of the store. The folder has a SQLite file.
+    var engine: MigrationPlan.StoreEngine {
+        guard case .postgreSQL? = into.flatMap({ try? StoreURL($0) }) else { return .sqlite }
+        return .postgreSQL
+    }
+
     static let defaultOutput = "migrated"
 
     private var destination: Destination {

@@ -60,7 +60,7 @@ struct PlanCommand: AsyncParsableCommand {
                 ? .store(
                     userColumn: migrate.userColumn.map(migrate.columnName),
                     carriedColumns: Set(migrate.carry.map(migrate.columnName)),
-                    date: ServerClock.system.now())
+                    date: ServerClock.system.now(), engine: migrate.engine)
                 : .lines,
             sample: sample)
         let plan: MigrationPlan

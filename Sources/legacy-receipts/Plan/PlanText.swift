@@ -122,8 +122,10 @@ struct PlanText {
             "reading and verifying \(Self.rounded($0)) records/s and core, \(plan.jobs) at once"
         }
         let time = plan.expectedSeconds.map { "at least \(Self.duration($0)), and the time of writing" }
-        let space = plan.expectedBytes.map {
-            "about \(Self.size($0))" + (isStore ? ", without indexes; less where transactions repeat" : "")
+        let space = plan.expectedBytes.map { bytes in
+            guard let engine = plan.engine else { return "about \(Self.size(bytes))" }
+            return "about \(Self.size(bytes)) in \(engine.rawValue), with indexes"
+                + (plan.isWhole ? "" : "; less if later records repeat purchases")
         }
         var rows = [("expected records", records ?? "unknown: a pipe or a compressed file does not state its size")]
         if let rate { rows.append(("measured rate", rate)) }

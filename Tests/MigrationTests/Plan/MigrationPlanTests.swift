@@ -1,10 +1,15 @@
 import AppStoreModels
+import Encodings
 import Foundation
 import LegacyReceipts
 import Migration
+import PostgreSQLTransactionStore
+import ReceiptForge
 import SQLiteTransactionStore
+import TestDatabase
 import TestSupport
 import Testing
+import TransactionStore
 
 @Suite("Plans")
 struct MigrationPlanTests {
@@ -208,5 +213,118 @@ struct MigrationPlanTests {
         #expect(value["records"]?.integer == 6)
         #expect(value["sources"]?.array?.first?["columns"]?.array?.count == 5)
         #expect(value["quarantine"]?.array?.first?["records"]?.integer == 1)
+    }
+
+    // MARK: Disk space
+
+    /// A table like a backend's: the next receipt of a customer has one more period, each is in several rows, and some rows
+    /// have no receipt.
+    private static func growingTable(customers: Int, receipts: Int) throws -> String {
+        var lines = ["user_id,receipt"]
+        for periods in 1...receipts {
+            let sent = try (0..<customers).map { customer in
+                var receipt = ForgedAppReceipt.bulk(Int64(customer), purchases: periods)
+                receipt.creationDate = .seconds(ForgedInstant(2024, Int64(periods), 1))
+                return Base64.encode(try receipt.signedData(.g5).encoded())
+            }
+            for _ in 0..<3 { for (user, receipt) in sent.enumerated() { lines.append("user-\(user),\(receipt)") } }
+            lines.append("user-\(periods),\(String(repeating: "no receipt ", count: 700))")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The plan of a store, and the bytes that its migration takes.
+    private struct Space {
+        let planned: Double
+        let taken: Double
+        var ratio: Double { planned / taken }
+    }
+
+    @inline(never)
+    private static func planned(
+        _ inputs: [String], _ engine: MigrationPlan.StoreEngine, _ trust: TrustPolicy, sample: Int = .max
+    ) throws -> Double {
+        let planner = MigrationPlanner(
+            options: MigrationOptions(trust: trust),
+            destination: .store(userColumn: nil, carriedColumns: [], date: date, engine: engine), sample: sample)
+        return try #require(try planner.plan(inputs: inputs).expectedBytes)
+    }
+
+    @inline(never)
+    private static func migrate(
+        _ inputs: [String], into store: any StoreMigration.Store, _ trust: TrustPolicy
+    ) async throws {
+        let options = StoreMigration.Options(migration: MigrationOptions(trust: trust), date: date)
+        _ = try await StoreMigration(options: options).run(inputs: inputs, into: store)
+    }
+
+    /// - Returns: the size of the store's files after it was closed.
+    @inline(never)
+    private static func bytesInSQLite(_ inputs: [String], _ trust: TrustPolicy) async throws -> Double {
+        let folder = try TemporaryFolder()
+        let store = try SQLiteTransactionStore.open(
+            path: folder.file("store.sqlite"), options: .init(durability: .normal))
+        try await migrate(inputs, into: store, trust)
+        try await store.close()
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return try files.reduce(0) { try $0 + Double(Data(contentsOf: URL(filePath: folder.file($1))).count) }
+    }
+
+    @Test("A plan over all records names the disk space of a SQLite store: between 0.85 and 2 times what it takes")
+    func spaceInSQLite() async throws {
+        let trust = try FixtureTrust.withIntermediates()
+        let ofFixtures = Space(
+            planned: try Self.planned(Self.inputs, .sqlite, trust),
+            taken: try await Self.bytesInSQLite(Self.inputs, trust))
+        #expect((0.85...2).contains(ofFixtures.ratio), "\(ofFixtures)")
+
+        let folder = try TemporaryFolder()
+        let forged = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
+        let table = [try folder.write("table.csv", Self.growingTable(customers: 60, receipts: 8))]
+        let ofTable = Space(
+            planned: try Self.planned(table, .sqlite, forged), taken: try await Self.bytesInSQLite(table, forged))
+        #expect((0.85...2).contains(ofTable.ratio), "\(ofTable)")
+        // The sample does not know that the same customers come again.
+        let ofSample = Space(
+            planned: try Self.planned(table, .sqlite, forged, sample: 360), taken: ofTable.taken)
+        #expect((0.85...8).contains(ofSample.ratio), "\(ofSample)")
+    }
+
+    @Test(
+        "A plan over all records names the disk space of a PostgreSQL store: between 0.85 and 4 times what it takes",
+        .enabled(if: PostgreSQLServer.shared != nil, "LEGACY_RECEIPTS_POSTGRES is not set"))
+    func spaceInPostgreSQL() async throws {
+        let server = try #require(PostgreSQLServer.shared)
+        let folder = try TemporaryFolder()
+        // The plan counts rows that later ones replace. A table this short is one step, which replaces none.
+        let table = [try folder.write("table.csv", Self.growingTable(customers: 60, receipts: 4))]
+        let trust = TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER])
+        let schema = "plan_" + UUID().uuidString.lowercased().filter { $0 != "-" }
+        defer { _ = try? server.sql("SET client_min_messages TO error; DROP SCHEMA IF EXISTS \(schema) CASCADE") }
+        let store = try await PostgreSQLTransactionStore.open(url: server.url, options: .init(schema: schema))
+        try await Self.migrate(table, into: store, trust)
+        try await store.close()
+        let taken = try server.sql(
+            """
+            SELECT sum(pg_total_relation_size(c.oid)) FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+            WHERE n.nspname = '\(schema)' AND c.relkind = 'r'
+            """)
+        let bytes = try #require(Double(taken.filter { !$0.isWhitespace }))
+        let space = Space(planned: try Self.planned(table, .postgreSQL, trust), taken: bytes)
+        #expect((0.85...4).contains(space.ratio), "\(space)")
+    }
+
+    @Test("Each source counts with the size of its own records")
+    func spaceOfSources() throws {
+        let folder = try TemporaryFolder()
+        let large = String(repeating: "no receipt ", count: 1_500)
+        let rows = (0..<400).map { "u\($0),\(large)\($0)\n" }.joined()
+        let wide = try folder.write("wide.csv", "user_id,receipt\n" + rows)
+        let narrow = try folder.write(
+            "narrow.csv", "user_id,receipt\n" + (0..<20).map { "u\($0),no receipt\n" }.joined())
+        func bytes(_ inputs: [String]) throws -> Double {
+            try #require(try Self.plan(inputs, sample: 20).expectedBytes)
+        }
+        #expect(try bytes([wide, narrow]) >= bytes([wide]))
     }
 }
