@@ -1,4 +1,5 @@
 import AppStoreModels
+import TransactionStore
 
 /// Words of a command line for a POSIX shell.
 enum ShellWord {
@@ -29,4 +30,26 @@ enum ShellWord {
         }
         return result
     }
+}
+
+/// A command line for a message, without the passwords of PostgreSQL addresses.
+struct ShownCommand {
+    let words: [String]
+    /// What a person must add, one sentence for each kind.
+    let omissions: [String]
+
+    init(_ words: [String]) {
+        var omissions: [String] = []
+        self.words = words.map { word -> String in
+            let isOption = word.hasPrefix("--")
+            let option = isOption ? word.prefix { $0 != "=" } : ""
+            let value = isOption ? word.dropFirst(option.count + 1) : word[...]
+            guard let url = try? StoreURL(String(value)), case .postgreSQL = url else { return word }
+            if let omission = url.omission, !omissions.contains(omission) { omissions.append(omission) }
+            return "\(option)\(isOption ? "=" : "")\(url)"
+        }
+        self.omissions = omissions
+    }
+
+    var line: String { ShellWord.line(words) }
 }

@@ -105,4 +105,23 @@ struct PlanTests {
         #expect(retry.error.contains("plan reads inputs; --retry has none."))
         #expect(wrong.error.contains("dump.csv has no column payload. Its columns are: blob, user id, country."))
     }
+
+    @Test("The printed command has the address of a PostgreSQL store, without its password")
+    func commandWithoutPassword() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.csv", table(3))
+        let store = "postgres://owner:s%2Fcret@db.example.com:5433/purchases?sslmode=require&schema=shop"
+        let shown = "postgres://owner@db.example.com:5433/purchases?sslmode=require&schema=shop"
+        for argument in [["--into", store], ["--into=" + store]] {
+            let words = ["plan", "--trust-root", "root.der", "dump.csv"] + argument
+            let outcome = try await Command.run(words, in: folder)
+            #expect(outcome.status == 0, "\(outcome.error)")
+            #expect(outcome.output.contains(shown) && !outcome.output.contains("cret"), "\(outcome.output)")
+            #expect(outcome.output.contains("Add it, for example with PGPASSWORD or ~/.pgpass."))
+            #expect(outcome.output.contains("in PostgreSQL, with indexes"), "\(outcome.output)")
+        }
+        let json = try await plan("dump.csv", "--json", "--into", store, in: folder)
+        #expect((try json.object()["command"] as? [String])?.last == shown)
+        #expect(!json.output.contains("cret") && json.error.contains("PGPASSWORD"))
+    }
 }

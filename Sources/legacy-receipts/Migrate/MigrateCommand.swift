@@ -393,7 +393,7 @@ struct MigrateCommand: AsyncParsableCommand {
         let reporter = ProgressReporter(isQuiet: quiet) { options.size(of: inputs) }
         let summary: StoreMigrationSummary
         do {
-            let (opened, name) = try StoreOpener.opened(destination.store)
+            let (opened, url) = try StoreOpener.opened(destination.store)
             defer { reporter.finish() }
             do {
                 summary = try await interruption.run { [inputs, retry] in
@@ -403,12 +403,12 @@ struct MigrateCommand: AsyncParsableCommand {
                 }
                 reporter.finish()
                 if let path = destination.summary { try OutputFile.write(summary.json(), to: path) }
-                try Terminal.output(SummaryText.text(summary, store: name) + limitText(summary.records))
+                try Terminal.output(SummaryText.text(summary, store: url) + limitText(summary.records))
                 if !retry, let text = missingText(summary.records) { Terminal.error(text) }
                 if let html = destination.report {
                     let date = ServerClock.system.now()
                     let report = try await interruption.run {
-                        try await ReportFile(html, of: opened, named: name, catalog: options.catalog, date: date)
+                        try await ReportFile(html, of: opened, at: url, catalog: options.catalog, date: date)
                     }
                     try report.write()
                     try Terminal.output("The numbers of the store are in \(Printable.text(html)).")

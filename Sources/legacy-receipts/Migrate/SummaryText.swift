@@ -1,5 +1,6 @@
 import AppStoreModels
 import Migration
+import TransactionStore
 
 /// The summary for the terminal: a table that fits on a screen for any input. The summary as JSON has all numbers.
 enum SummaryText {
@@ -20,7 +21,7 @@ enum SummaryText {
     }
 
     /// The summary of a migration into a store.
-    static func text(_ summary: StoreMigrationSummary, store: String) -> String {
+    static func text(_ summary: StoreMigrationSummary, store: StoreURL) -> String {
         let records = summary.records
         var rows = Self.records(records)
         rows += [("facts new to the store", summary.applied.changed), ("facts it had", summary.applied.unchanged)]
@@ -30,7 +31,7 @@ enum SummaryText {
         if summary.recordsBefore > 0 {
             lines.append("\(summary.recordsBefore) of the records were migrated by an earlier run and not again.")
         }
-        lines.append("Merged in \(Printable.text(store)).")
+        lines.append("Merged in \(Printable.text("\(store)")).")
         if records.documentsNotRead > 0 { lines.append(notRead(records)) }
         lines += leftOut(records)
         if records.valuesNotUTF8 > 0 { lines.append(notUTF8(records)) }
@@ -39,7 +40,8 @@ enum SummaryText {
             lines.append("The store has the quarantined records and the reasons; migrate --retry reads them again.")
         }
         if records.recordsRead == 0 { lines.append("There were no records to read.") }
-        let address = ShellWord.quoted(Printable.text(store))
+        if let omission = store.omission { lines.append(omission) }
+        let address = ShellWord.quoted(Printable.text("\(store)"))
         lines += [
             "Next:", "  legacy-receipts report --store \(address)",
             "  legacy-receipts enrich --store \(address) --bundle-id ID --dry-run",

@@ -83,12 +83,13 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
         }
         try Terminal.output(Self.summary(outcome.counts))
         if let date = outcome.refusedFrom {
-            let again = commandLine(from: date)
-            Terminal.error(
-                "Some notifications were not stored. Fix the cause, and read them again with:\n  \(again)")
+            let again = command(from: date)
+            let problem = (["Some notifications were not stored."] + again.omissions).joined(separator: " ")
+            Terminal.error("\(problem) Fix the cause, and read them again with:\n  \(again.line)")
         }
         if let stop = outcome.stop {
-            let command = "Continue with:\n  \(commandLine(from: stop.startDate))"
+            let next = self.command(from: stop.startDate)
+            let command = (next.omissions + ["Continue with:"]).joined(separator: " ") + "\n  \(next.line)"
             try interruption.endIfInterrupted("Interrupted. \(command)")
             throw CommandFailure("\(Self.reason(stop.error))\n\(command)")
         }
@@ -97,11 +98,10 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
 
     /// The command that reads from a date on, with the other options as they were given.
     /// - Parameter date: in milliseconds. `--since` takes whole seconds.
-    private func commandLine(from date: Int64) -> String {
-        let kept = ShellWord.arguments(
-            CommandLine.arguments.dropFirst(), withoutOptions: ["--since", "--store"])
+    private func command(from date: Int64) -> ShownCommand {
+        let kept = ShellWord.arguments(CommandLine.arguments.dropFirst(), withoutOptions: ["--since"])
         let since = DateText.iso(date / 1_000 * 1_000)
-        return ShellWord.line(["legacy-receipts"] + kept + ["--store", store.shown, "--since", since])
+        return ShownCommand(["legacy-receipts"] + kept + ["--since", since])
     }
 
     private static func reason(_ error: any Error) -> String {

@@ -69,11 +69,12 @@ struct PlanCommand: AsyncParsableCommand {
         } catch {
             throw CommandFailure(error.message)
         }
-        let command = PlannedCommand(
-            arguments: arguments,
+        let command = PlannedCommand.command(
+            arguments,
             expectedRecords: plan.isWhole && migrate.expectedRecords == nil ? plan.records : nil)
         if json {
             try Terminal.output(plan.json(command: command.words))
+            for omission in command.omissions { Terminal.error(omission) }
         } else {
             try Terminal.output(PlanText(plan: plan, isStore: isStore, command: command).text)
         }
@@ -84,13 +85,10 @@ struct PlanCommand: AsyncParsableCommand {
 }
 
 /// The command line of `migrate` that belongs to one of `plan`.
-struct PlannedCommand {
-    let words: [String]
-
-    init(arguments: [String], expectedRecords: Int?) {
-        var words = ["legacy-receipts", "migrate"]
-        if let expectedRecords { words += ["--expect-records", "\(expectedRecords)"] }
-        self.words = words + arguments
+enum PlannedCommand {
+    static func command(_ arguments: [String], expectedRecords: Int?) -> ShownCommand {
+        let expected = expectedRecords.map { ["--expect-records", "\($0)"] } ?? []
+        return ShownCommand(["legacy-receipts", "migrate"] + expected + arguments)
     }
 
     /// Without `plan` and the options that only `plan` has.
@@ -98,7 +96,4 @@ struct PlannedCommand {
         ShellWord.arguments(
             arguments.dropFirst().drop { $0 == "plan" }, withoutOptions: ["--sample"], flags: ["--json"])
     }
-
-    /// The line for a shell.
-    var line: String { ShellWord.line(words) }
 }

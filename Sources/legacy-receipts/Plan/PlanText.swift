@@ -6,7 +6,7 @@ struct PlanText {
     let plan: MigrationPlan
     /// Whether the records would be merged in a store.
     let isStore: Bool
-    let command: PlannedCommand
+    let command: ShownCommand
 
     /// The maximum number of listed columns of a source, and of reasons.
     private static let maximumLines = 40
@@ -40,7 +40,7 @@ struct PlanText {
         let unread = SummaryText.unread(summary) + SummaryText.otherTables(summary)
         if !unread.isEmpty { lines += [""] + unread }
         lines += [""] + table(expectations)
-        lines += ["", "Next:", "  " + Printable.text(command.line)]
+        lines += [""] + command.omissions + ["Next:", "  " + Printable.text(command.line)]
         return lines.joined(separator: "\n")
     }
 

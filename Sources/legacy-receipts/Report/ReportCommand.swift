@@ -43,7 +43,7 @@ struct ReportCommand: AsyncParsableCommand {
         let (now, catalog) = (view.date, try view.products)
         let file = try await Interruption.running(ifEnded: "Interrupted. Nothing was written.") { [store, html] in
             try await StoreOpener.withExisting(store.url) {
-                try await ReportFile(html, of: $0, named: "\(StoreURL(store.url))", catalog: catalog, date: now)
+                try await ReportFile(html, of: $0, at: StoreURL(store.url), catalog: catalog, date: now)
             }
         }
         try file.write()
@@ -58,27 +58,27 @@ struct ReportCommand: AsyncParsableCommand {
 struct ReportFile {
     let report: StoreReport
     private let path: String
-    private let store: String
+    private let url: StoreURL
 
     /// - Parameters:
     ///   - path: of the file.
     ///   - store: is read as a whole.
-    ///   - name: the address of the store, without a password.
+    ///   - url: the address of the store. The page has no password.
     ///   - catalog: adds types, groups, levels and durations.
     ///   - date: of the statuses, in milliseconds since 1970.
     /// - Throws: `TransactionStoreError`.
     init(
-        _ path: String, of store: any CompleteTransactionStore, named name: String, catalog: ProductCatalog?,
+        _ path: String, of store: any CompleteTransactionStore, at url: StoreURL, catalog: ProductCatalog?,
         date: Int64
     ) async throws {
         report = try await StoreReport(store, catalog: catalog, date: date)
         self.path = path
-        self.store = name
+        self.url = url
     }
 
     /// - Throws: ``CommandFailure`` if the file cannot be written.
     func write() throws {
-        let page = try ReportPage(report: report, store: store).html()
+        let page = try ReportPage(report: report, url: url).html()
         try OutputFile.write(page.utf8, to: path)
     }
 }

@@ -3,12 +3,14 @@ import Foundation
 import Migration
 import Mustache
 import Purchases
+import TransactionStore
 
 /// The numbers of a store as one HTML page that needs nothing else: no network, no script.
 struct ReportPage {
     let report: StoreReport
+    let url: StoreURL
     /// The address of the store without a password.
-    let store: String
+    private var store: String { "\(url)" }
 
     /// Products and other names in a table; the rest is one row.
     private static let maximumRows = 200
@@ -400,7 +402,7 @@ struct ReportPage {
         }
         commands.append(
             ("Answer verifyReceipt requests from the store:", "legacy-receipts serve --port 8080 --store \(store)"))
-        return section("Next steps", commands: commands)
+        return section("Next steps", url.omission ?? "", commands: commands)
     }
 
     // MARK: Tables

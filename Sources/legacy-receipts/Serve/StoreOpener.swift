@@ -30,10 +30,10 @@ enum StoreOpener {
         }
     }
 
-    /// Opens a store, which is made if it is missing, for a command that writes. Also returns its address without a password.
+    /// Opens a store, which is made if it is missing, for a command that writes. Also returns its address.
     /// - Throws: `CommandFailure`.
-    static func opened(_ address: String) throws -> (store: any CompleteTransactionStore, name: String) {
-        try CommandFailure.naming("The store cannot be used") { (try open(address), "\(try StoreURL(address))") }
+    static func opened(_ address: String) throws -> (store: any CompleteTransactionStore, url: StoreURL) {
+        try CommandFailure.naming("The store cannot be used") { (try open(address), try StoreURL(address)) }
     }
 
     /// Opens the spool of `serve`; nil for none.
