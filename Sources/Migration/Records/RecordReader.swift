@@ -453,7 +453,7 @@ struct RecordReader {
     private func readRow(_ row: ArraySlice<UInt8>, _ table: TableLayout, in dialect: TableDialect) -> Recognition {
         row.withUnsafeBufferPointer { bytes in
             let fields = TableField.split(bytes, dialect)
-            if let (joined, rows) = table.joinedRows(bytes, dialect) {
+            if let (joined, rows) = table.joinedRows(bytes, dialect, fields) {
                 return Recognition.unrecognized(
                     .columnCount,
                     "The row would be \(rows) rows in the table dialect \(joined.rawValue) (--table-dialect).")

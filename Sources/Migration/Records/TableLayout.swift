@@ -18,19 +18,26 @@ struct TableLayout: Sendable, Equatable {
 extension TableLayout {
     /// The other dialect in which a row is several rows, and their number. A quote or a backslash that has no meaning in that
     /// dialect has joined them. Nil if there is none, for example if a value has line feeds.
-    func joinedRows(_ row: Bytes, _ dialect: TableDialect) -> (dialect: TableOptions.Dialect, count: Int)? {
+    /// - Parameter fields: of the row, as it was read.
+    func joinedRows(
+        _ row: Bytes, _ dialect: TableDialect, _ fields: [TableField]
+    ) -> (dialect: TableOptions.Dialect, count: Int)? {
         guard !dialect.isInsert, columns.count > 1, row.position(of: 0x0A) != nil else { return nil }
+        // Text after a closing quote shows that the quote opens a value of another row.
+        let isDamaged = fields.contains(where: \.hasTextAfterQuote)
         for other in TableOptions.Dialect.allCases where other != dialect.escape {
-            let count = rows(in: row, dialect.escaped(as: other))
+            let count = rows(in: row, dialect.escaped(as: other), areCertain: isDamaged)
             if count > 1 { return (other, count) }
         }
         return nil
     }
 
-    /// The number of rows in bytes. 0 if they are not rows of the table, or only the first one has a document: then the others may
-    /// be lines of a text in it.
-    private func rows(in bytes: Bytes, _ dialect: TableDialect) -> Int {
-        var (start, count, hasDocument) = (0, 0, false)
+    /// The number of rows in bytes. 0 if they are not rows of the table, or may be lines of a text in the first one. They are
+    /// rows if one after the first has a document, or if a column has ids or numbers of one form in all of them.
+    /// - Parameter areCertain: whether they cannot be lines of a text.
+    private func rows(in bytes: Bytes, _ dialect: TableDialect, areCertain: Bool) -> Int {
+        var (start, count, areRows) = (0, 0, areCertain)
+        var forms: [[UInt8]?] = []
         while start < bytes.count {
             let rest = bytes[slice: start..<bytes.count]
             var end = TableRowEnd(dialect)
@@ -42,12 +49,33 @@ extension TableLayout {
             let row = rest[slice: 0..<length]
             let fields = TableField.split(row, dialect)
             guard fields.count == columns.count else { return 0 }
-            if count > 0, !hasDocument {
-                hasDocument = zip(fields, meanings).contains { Self.isDocument($0, $1, in: row) }
+            let found = fields.map { Self.form(of: $0, in: row) }
+            forms = count == 0 ? found : zip(forms, found).map { $0 == $1 ? $0 : nil }
+            if count > 0, !areRows {
+                areRows = zip(fields, meanings).contains { Self.isDocument($0, $1, in: row) }
             }
             count += 1
         }
-        return hasDocument ? count : 0
+        return areRows || forms.contains { $0 != nil } ? count : 0
+    }
+
+    /// The form of an id, a number or a date: `a-9` for `user-17`. Nil for another value, such as a word of a text.
+    private static func form(of field: TableField, in row: Bytes) -> [UInt8]? {
+        // Another dialect leaves quotes around the value.
+        let value = field.value(in: row).filter { $0 != UInt8(ascii: "\"") }
+        guard value.count <= 64 else { return nil }
+        var form: [UInt8] = []
+        for byte in value {
+            var sign = byte
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): sign = UInt8(ascii: "9")
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): sign = UInt8(ascii: "a")
+            case _ where "-_.:@".utf8.contains(byte): break
+            default: return nil
+            }
+            if form.last != sign { form.append(sign) }
+        }
+        return form.contains(UInt8(ascii: "9")) ? form : nil
     }
 
     private static func isDocument(_ field: TableField, _ meaning: ColumnNames.Meaning?, in row: Bytes) -> Bool {
@@ -158,9 +186,11 @@ struct TableDetector {
             return unquoted.rows.isEmpty || unquoted.hasEnclosedColumn ? sample : unquoted
         }
         let plain = best(.csv)
-        // Any value can contain backslashes. They are escapes only if the rows fit with them, and do not fit without.
+        // Any value can contain backslashes. They are escapes only if the rows fit with them, and do not fit without. If one of
+        // many rows is damaged, the others decide: at most half as many may fit without escapes.
         if plain?.isRegular != true, head.position(of: UInt8(ascii: "\\")) != nil, let escaped = best(.mysql),
             escaped.isRegular || (plain?.hasBackslashQuote == true && escaped.isEven)
+                || (escaped.isNearlyRegular && 2 * (plain?.fittingRows ?? 0) <= escaped.fittingRows)
         {
             return escaped
         }
@@ -289,6 +319,12 @@ private struct Sample {
     /// Whether three or more rows have the same width, which is hardly by chance, and no quote in them is escaped in another
     /// dialect.
     var isRegular: Bool { isEven && rows.count >= 3 && !hasBackslashQuote }
+    /// The rows as wide as the first one, in which no quote is escaped in another dialect.
+    var fittingRows: Int {
+        rows.count { $0.fields.count == width && !$0.fields.contains(where: \.hasBackslashQuote) }
+    }
+    /// Whether more than ten rows fit, and at most one does not.
+    var isNearlyRegular: Bool { width > 1 && fittingRows > 10 && fittingRows >= rows.count - 1 }
     var hasBackslashQuote: Bool { rows.contains { $0.fields.contains(where: \.hasBackslashQuote) } }
 
     /// Whether some column has quotes around all of its values, nulls and the first row aside, which can be a header.

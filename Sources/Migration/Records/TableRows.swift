@@ -80,6 +80,8 @@ struct TableField {
     let range: Range<Int>
     let isQuoted: Bool
     let dialect: TableDialect
+    /// Whether text follows its closing quote.
+    let hasTextAfterQuote: Bool
     /// Whether its closing quote is after a backslash and before more text. Then the quote was escaped, as in the dialect of MySQL.
     let hasBackslashQuote: Bool
 
@@ -138,14 +140,16 @@ struct TableField {
         var start = 0
         while true {
             let isQuoted = dialect.hasQuotes && start < row.count && row[start] == dialect.quote
-            var hasBackslashQuote = false
+            let closing = isQuoted ? closingQuote(row, from: start, dialect) : nil
             let end =
                 isQuoted
-                ? endOfQuoted(row, from: start, dialect, &hasBackslashQuote) : endOfBare(row, from: start, dialect)
+                ? closing.flatMap { endOfBare(row, from: $0 + 1, dialect) } : endOfBare(row, from: start, dialect)
+            let hasText = closing.map { $0 + 1 < (end ?? row.count) } ?? false
+            let isAfterBackslash = closing.map { row[$0 - 1] == UInt8(ascii: "\\") } ?? false
             fields.append(
                 TableField(
-                    range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect,
-                    hasBackslashQuote: hasBackslashQuote))
+                    range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect, hasTextAfterQuote: hasText,
+                    hasBackslashQuote: hasText && isAfterBackslash && !dialect.hasBackslashes))
             guard let end else { return fields }
             start = end + 1
         }
@@ -161,9 +165,8 @@ struct TableField {
         return nil
     }
 
-    private static func endOfQuoted(
-        _ row: Bytes, from start: Int, _ dialect: TableDialect, _ hasBackslashQuote: inout Bool
-    ) -> Int? {
+    /// The quote that closes the field whose first quote is at `start`; nil if there is none.
+    private static func closingQuote(_ row: Bytes, from start: Int, _ dialect: TableDialect) -> Int? {
         var index = start + 1
         while index < row.count {
             let found =
@@ -171,15 +174,7 @@ struct TableField {
                 ? row.position(ofEither: dialect.quote, or: UInt8(ascii: "\\"), from: index)
                 : row.position(of: dialect.quote, from: index)
             guard let found else { return nil }
-            if row[found] == dialect.quote {
-                guard found + 1 < row.count, row[found + 1] == dialect.quote else {
-                    let end = endOfBare(row, from: found + 1, dialect)
-                    hasBackslashQuote =
-                        !dialect.hasBackslashes && row[found - 1] == UInt8(ascii: "\\")
-                        && found + 1 < (end ?? row.count)
-                    return end
-                }
-            }
+            if row[found] == dialect.quote, found + 1 == row.count || row[found + 1] != dialect.quote { return found }
             // Two quotes, or an escape.
             index = found + 2
         }

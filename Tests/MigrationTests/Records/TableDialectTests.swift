@@ -233,6 +233,55 @@ struct TableDialectTests {
         #expect(Reading("id,receipt\n1,\"\(Made.wrapped(a, at: 64))\"\n").kinds == ["receipt"])
     }
 
+    @Test("Rows joined by a quote are quarantined together, also if only the first one has a document")
+    func joinedRowsWithoutDocuments() {
+        // The user of the second row would be a part of the note of the first one.
+        let joined = [
+            "user_id,receipt,note\nuser-1,\(a),\"open\nuser-22,,\"\n", "id,receipt,note\n1,\(a),\"open\n2,,x\n3,,\"\n",
+            "user_id,receipt,note\nann,\(a),\"open\nbob,,\"x\"\n",
+        ]
+        for text in joined {
+            let reading = Reading(text)
+            #expect(reading.kinds == ["columnCount"], "\(text)")
+            guard case .unrecognized(let problem)? = reading.records.first?.payload else { continue }
+            #expect(problem.message.contains("rows in the table dialect postgresql"), "\(problem.message)")
+        }
+        let path = "user_id,receipt,path\nuser-1,\(a),\"C:\\\"\nuser-2,,\"D:\\\"\n"
+        #expect(Reading(path, options: options(.mysql)).kinds == ["columnCount"])
+        // Lines of a text with as many commas.
+        let text = "user_id,receipt,note\nuser-1,\(a),\"Dear Ann\nsee, you, soon\nBob, the, builder 2\"\n"
+        #expect(Reading(text).receipts == [a])
+    }
+
+    @Test("One damaged row among many does not hide that backslashes are escapes")
+    func detectionBesideDamage() {
+        func rows(_ count: Int, _ damage: [Int: (String) -> String]) -> String {
+            let rows = (1...count).map { number in
+                let receipt = Made.receipt(number)
+                let row = "\"u\(number)\",\"{\\\"receipt\\\":\\\"\(receipt)\\\",\\\"n\\\":1,\\\"m\\\":2}\""
+                return damage[number].map { $0(row) } ?? row
+            }
+            return "id,data\n" + rows.joined(separator: "\n") + "\n"
+        }
+        let lacksQuote = { (row: String) in row.replacing("\",\"{", with: ",\"{") }
+        let lacksField = { (row: String) in String(row.drop { $0 != "{" }) }
+        let all = (1...34).map { Made.receipt($0) }
+        for (damage, number) in [(lacksQuote, 1), (lacksField, 3), (lacksField, 34)] {
+            let reading = Reading(rows(34, [number: damage]), name: "t.csv")
+            #expect(reading.errors.isEmpty && reading.records.count == 34, "\(number)")
+            #expect(reading.receipts.filter { $0 != "-" } == all.filter { $0 != Made.receipt(number) }, "\(number)")
+            #expect(reading.kinds.filter { $0 == "columnCount" }.count == 1, "\(number)")
+        }
+        // Few rows, or several that do not fit, prove nothing.
+        for text in [rows(9, [3: lacksField]), rows(34, [3: lacksField, 7: lacksField])] {
+            #expect(Reading(text, name: "t.csv").receipts.allSatisfy { $0 == "-" })
+        }
+        // A table that fits without escapes beside one damaged row has none.
+        let paths = (1...20).map { "\($0),\(Made.receipt($0)),\"C:\\\"\n" }
+        let plain = Reading("id,receipt,path\n" + paths.joined() + "21,x\n", name: "t.csv")
+        #expect(plain.receipts.prefix(20) == all.prefix(20) && plain.records[0].carried("path") == .text("C:\\"))
+    }
+
     @Test("A column that the caller names and the table does not have stops at once")
     func otherColumns() {
         let text = "id,receipt\n1,\(a)\n2,\(b)\n"
