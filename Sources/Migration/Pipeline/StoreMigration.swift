@@ -228,7 +228,8 @@ public struct StoreMigration: Sendable {
         var work = Work(migration: name, stepSize: options.stepSize)
         work.progress.start = start
         guard let checkpoint else {
-            work.step.released = try await Self.lines(ofUnopened: readable, in: store)
+            let opened = OpenedInputs(inputs: inputs, causes: readable)
+            work.step.released = try await Self.stored { try await opened.outdatedLines(in: store) }
             return work
         }
         guard let progress = MigrationProgress(state: checkpoint.state) else {
@@ -242,24 +243,6 @@ public struct StoreMigration: Sendable {
         work.recordsBefore = progress.summary.recordsRead
         work.beginStep()
         return work
-    }
-
-    /// The keys of the quarantined lines about files, links and folders that could not be opened.
-    private static func lines(
-        ofUnopened inputs: [String], in store: any Store
-    ) async throws(MigrationError) -> [[UInt8]] {
-        let inputs = Set(inputs)
-        var keys: [[UInt8]] = []
-        var last: [UInt8]?
-        while !inputs.isEmpty {
-            let page = try await stored { try await store.quarantine(after: last, limit: 200) }
-            guard let end = page.last else { break }
-            last = end.key
-            keys += page.filter { record in
-                QuarantineLine(record.line[...])?.unopenedInput.map { inputs.contains($0) } ?? false
-            }.map(\.key)
-        }
-        return keys
     }
 
     private func start(_ migration: String, number: Int, _ inputs: [String]) -> MigrationProgress.Start {

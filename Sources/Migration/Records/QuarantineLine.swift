@@ -73,6 +73,20 @@ struct QuarantineLine {
         return isOfInput && firstPlace.byteOffset == 0 ? firstPlace.input : nil
     }
 
+    /// Whether a line can be about an input, without reading its JSON.
+    static func isOfInput(_ line: [UInt8]) -> Bool { line.starts(with: beginningOfInput) }
+
+    private static let beginningOfInput = beginning + Array("\(InputProblem.Code.unreadable.rawValue)\"".utf8)
+
+    /// The input of the record.
+    var input: String { firstPlace.input }
+
+    /// Whether it is about a row of a dump whose columns have numbers, because the dump does not name them.
+    var hasNumberedColumns: Bool {
+        guard let table = TableLayout(quarantined: object["table"]), table.dialect.isInsert else { return false }
+        return table.columns == TableDetector.numbered(table.columns.count)
+    }
+
     private var length: Int {
         guard object["originalIsCut"]?.bool == true, let length = object["source"]?["length"]?.integer else {
             return original.count

@@ -413,6 +413,53 @@ struct StoreMigrationTests {
         try await all.close()
     }
 
+    @Test("remove the line of a missing input also if another command reads the input")
+    func missingInputOfAnotherCommand() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let lines = try Self.lines()
+        let first = try folder.write("a.ndjson", Array(lines.prefix(2).joined(separator: [0x0A])))
+        let (late, never) = (folder.file("late.ndjson"), folder.file("never.ndjson"))
+        let migration = StoreMigration(options: try Self.options())
+        _ = try await migration.run(inputs: [first, late, never], into: store)
+        func missing() async throws -> [String] {
+            let quarantine = try Self.rows(try await Self.export(store, folder), "quarantine")
+            let lines = quarantine.filter { $0["reason"]?.string == "unreadable" }
+            return lines.compactMap { $0["input"]?.string }.sorted()
+        }
+        #expect(try await missing() == [late, never])
+        try folder.write("late.ndjson", Array(lines.dropFirst(2).prefix(2).joined(separator: [0x0A])))
+        // This one does not read it.
+        _ = try await migration.run(inputs: [try folder.write("b.ndjson", lines[4])], into: store)
+        #expect(try await missing() == [late, never])
+        _ = try await migration.run(inputs: [late], into: store)
+        #expect(try await missing() == [never])
+        try await store.close()
+    }
+
+    @Test("replace the lines of rows whose table was defined in a file that was missing")
+    func missingDefinition() async throws {
+        let folder = try TemporaryFolder()
+        let (store, all) = (try Self.open(folder), try Self.open(folder, "all"))
+        let receipt = try Self.receipt("flipped-signature-bit")
+        let title = "-- PostgreSQL database dump\n\n"
+        try folder.write("in/data.sql", "\(title)INSERT INTO r VALUES ('u1','\(receipt)');\n")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.file("in/a.sql"), withDestinationPath: folder.file("definition"))
+        let migration = StoreMigration(options: try Self.options())
+        let without = try await migration.run(inputs: [folder.file("in")], into: store)
+        #expect(without.records.quarantined == 2)
+        try folder.write("definition", "\(title)CREATE TABLE r (user_id text, receipt text);\n")
+        let found = try await migration.run(inputs: [folder.file("in")], into: store)
+        #expect(found.recordsBefore == 0 && found.records.quarantined == 1)
+        _ = try await migration.run(inputs: [folder.file("in")], into: all)
+        let lines = try await store.quarantine(after: nil, limit: 10)
+        #expect(lines.count == 1)
+        #expect(try await all.quarantine(after: nil, limit: 10) == lines)
+        try await store.close()
+        try await all.close()
+    }
+
     @Test("read the matches of a pattern and the target of a link once they are there")
     func missingMatches() async throws {
         let folder = try TemporaryFolder()
