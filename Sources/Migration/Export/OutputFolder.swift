@@ -55,20 +55,28 @@ final class OutputFolder {
         return file
     }
 
-    /// Puts the files in their places.
+    /// Puts the files in their places. If no other file changes, the last file of an earlier run can stay.
     ///
     /// - Parameters:
     ///   - last: the file that comes last.
     ///   - outdated: files of an earlier run in another format; they are removed.
+    ///   - isCurrent: whether the last file of an earlier run, by its content, describes the files of this run too.
     /// - Returns: the names of the files that took their places, without the last one.
     @discardableResult
     func complete(
-        last: OutputFile, removing outdated: [String]
+        last: OutputFile, removing outdated: [String], isCurrent: ([UInt8]) -> Bool
     ) throws(ExportError) -> Set<String> {
         for file in files { try file.synchronize() }
         var changed: [OutputFile] = []
         for file in files where file !== last {
             if try file.isSameAsEarlier() { file.abandon() } else { changed.append(file) }
+        }
+        if changed.isEmpty, firstTaken(of: outdated) == nil, let earlier = try last.earlierContent(),
+            isCurrent(earlier)
+        {
+            last.abandon()
+            files = []
+            return []
         }
         // Beside it the files of two runs could be. If this fails halfway, its partial file stays and marks the folder.
         files.removeAll { $0 === last }
@@ -182,6 +190,18 @@ final class OutputFile {
             }
             if count == 0 { return true }
         }
+    }
+
+    /// The content of the plain file that has the name already, if it is small; nil if there is none.
+    func earlierContent() throws(ExportError) -> [UInt8]? {
+        let earlier = openForComparison(path)
+        guard earlier >= 0 else { return nil }
+        defer { close(earlier) }
+        var status = stat()
+        guard fstat(earlier, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        var content = [UInt8](repeating: 0, count: bufferSize)
+        let count = try readFully(earlier, into: &content)
+        return count < content.count ? Array(content[..<count]) : nil
     }
 
     func rename() throws(ExportError) {

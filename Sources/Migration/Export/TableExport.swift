@@ -33,7 +33,8 @@ public struct TableExport: Sendable {
         self.date = date
     }
 
-    /// Writes the tables into a folder. Files that stay as they were are left alone.
+    /// Writes the tables into a folder. Files that stay as they were are left alone. If none changes, `export.json` stays
+    /// too, with the date of the first export that gave these tables.
     ///
     /// - Parameters:
     ///   - store: the store, which is only read. Customers that change meanwhile are written as they were or as they become.
@@ -56,8 +57,10 @@ public struct TableExport: Sendable {
         var summary = ExportSummary(format: format, date: date, tables: tables.counts)
         try manifest.write(summary.json)
         let current = Set(Self.names(format))
-        let changed = try folder.complete(
-            last: manifest, removing: names.flatMap(\.self).filter { !current.contains($0) })
+        let outdated = names.flatMap(\.self).filter { !current.contains($0) }
+        let changed = try folder.complete(last: manifest, removing: outdated) { [summary] in
+            summary.describesTables(of: $0)
+        }
         for place in summary.tables.indices {
             summary.tables[place].isChanged = changed.contains(format.file(summary.tables[place].name))
         }
@@ -170,6 +173,12 @@ public struct ExportSummary: Hashable, Sendable {
     public let date: Int64
     /// In the order of the documentation.
     public internal(set) var tables: [Table]
+
+    /// Whether an `export.json` is that of the same tables, of any date.
+    func describesTables(of json: [UInt8]) -> Bool {
+        guard let date = (try? JSONValue.parse(json[...]))?["at"]?.integer else { return false }
+        return ExportSummary(format: format, date: date, tables: tables).json == json
+    }
 
     /// The content of `export.json`, with a line feed: the format, the date, and the number of rows in each table.
     public var json: [UInt8] {

@@ -77,8 +77,9 @@ public struct VendorExport: Sendable {
                 }
             }
         }
-        try numbers.write(summary.json)
-        _ = try folder.complete(last: numbers, removing: [])
+        let json = summary.json
+        try numbers.write(json)
+        try folder.complete(last: numbers, removing: []) { $0 == json }
         return summary
     }
 

@@ -89,7 +89,7 @@ struct TableExportTests {
         let folder = try TemporaryFolder()
         func inodes() throws -> [String: UInt64] {
             var inodes: [String: UInt64] = [:]
-            for name in try folder.files().keys where name != "export.json" {
+            for name in try folder.files().keys {
                 let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(name))
                 inodes[name] = (attributes[.systemFileNumber] as? NSNumber)?.uint64Value
             }
@@ -114,10 +114,35 @@ struct TableExportTests {
             #expect(changed == ["subscriptions", "renewal_infos", "customers"])
             let after = try inodes()
             for (name, inode) in before {
-                let isChanged = changed.contains(String(name.dropLast(".ndjson".count)))
+                let isChanged = name == "export.json" || changed.contains(String(name.dropLast(".ndjson".count)))
                 #expect((after[name] != inode) == isChanged, "\(name)")
             }
         }
+    }
+
+    @Test("leave export.json with its earlier date if all tables are the same at another date")
+    func unchangedAtAnotherDate() async throws {
+        let folder = try TemporaryFolder()
+        func date() throws -> Int64? { try JSONValue.parse(try folder.files()["export.json"] ?? [])["at"]?.integer }
+        try await Samples.withStore([]) { store in
+            _ = try await TableExport(date: Samples.june).run(store, to: folder.path)
+            let later = try await TableExport(date: Samples.date).run(store, to: folder.path)
+            #expect(later.date == Samples.date)
+            #expect(try date() == Samples.june)
+            // A damaged one, or one of another format, is written again.
+            try folder.write("export.json", "{\"at\":1}")
+            _ = try await TableExport(date: Samples.date).run(store, to: folder.path)
+            #expect(try date() == Samples.date)
+            _ = try await TableExport(format: .csv, date: Samples.june).run(store, to: folder.path)
+            #expect(try date() == Samples.june)
+            _ = try await store.apply([
+                StoreSamples.set(
+                    renewals: [StoreSamples.renewal("100", product: "basic", at: Samples.june + 40 * Samples.day)])
+            ])
+            _ = try await TableExport(format: .csv, date: Samples.date).run(store, to: folder.path)
+            #expect(try date() == Samples.date)
+        }
+        #expect(try folder.files().keys.allSatisfy { !$0.hasSuffix(".partial") })
     }
 
     /// A store that fails, or is canceled, in the middle.
