@@ -137,17 +137,21 @@ public struct StoreMigration: Sendable {
             if let key = read.last?.key {
                 last = key
                 let lines = read.filter { !added.contains($0.key) }
-                let reader = options.input.reader
-                let records = lines.compactMap { QuarantineLine($0.line[...])?.record(reader) }
-                guard records.count == lines.count else {
-                    throw MigrationError(
-                        .store, path: "",
-                        "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
+                let input = options.input
+                for lines in QuarantineLine.groups(lines) {
+                    let records = lines.compactMap {
+                        QuarantineLine($0.line[...])?.record(input.reader, rereadingUpTo: input.maximumRecordSize)
+                    }
+                    guard records.count == lines.count else {
+                        throw MigrationError(
+                            .store, path: "",
+                            "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
+                    }
+                    var output = BatchOutput()
+                    try await Self.migrate(records, migrator, verified, store, into: &output)
+                    work.add(output, verified, size: ResumedSource.Size(), nil)
                 }
-                var output = BatchOutput()
-                try await Self.migrate(records, migrator, verified, store, into: &output)
                 work.step.released += lines.map(\.key)
-                work.add(output, verified, size: ResumedSource.Size(), nil)
                 added.formUnion(work.step.quarantined.map(\.key))
                 added.subtract(work.step.released)
             }

@@ -82,7 +82,7 @@ enum DocumentTraces {
 
 extension Bytes {
     /// Whether the bytes contain the text.
-    fileprivate func contains(_ text: StaticString) -> Bool {
+    func contains(_ text: StaticString) -> Bool {
         contains(text.utf8Start.pointee) { begins(with: text, at: $0) }
     }
 }

@@ -55,15 +55,17 @@ struct FrameContext: Sendable {
     let unit: Unit
     let table: TableLayout?
 
-    func place(of frame: RecordFrame) -> RecordPlace {
+    func place(of frame: RecordFrame) -> RecordPlace { place(frame.number, byteOffset: frame.byteOffset) }
+
+    func place(_ number: Int, byteOffset: Int) -> RecordPlace {
         let position: RecordPlace.Position
         switch unit {
         case .file: position = .file
-        case .line: position = .line(frame.number)
-        case .element: position = .element(frame.number)
-        case .row: position = .row(frame.number)
+        case .line: position = .line(number)
+        case .element: position = .element(number)
+        case .row: position = .row(number)
         }
-        return RecordPlace(input: input, position: position, byteOffset: frame.byteOffset)
+        return RecordPlace(input: input, position: position, byteOffset: byteOffset)
     }
 }
 
@@ -119,8 +121,11 @@ struct BatchBuilder {
     }
 
     mutating func append(_ oversize: OversizeRecord, number: Int, limit: Int) {
-        let problem = InputProblem(
-            .tooLarge, "The record has \(oversize.length) bytes; the limit is \(limit).")
+        let (length, kept) = (oversize.length, oversize.excerpt.count)
+        var problem = InputProblem(.tooLarge, "The record has \(length) bytes; the limit is \(limit).")
+        if kept < length, let context = contexts.last {
+            problem = .tooLarge(length, kept: kept, at: context.place(number, byteOffset: oversize.byteOffset))
+        }
         oversize.excerpt.withUnsafeBufferPointer {
             append($0, length: oversize.length, number: number, byteOffset: oversize.byteOffset, problem: problem)
         }

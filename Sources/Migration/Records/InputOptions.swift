@@ -53,6 +53,8 @@ package enum InputLimits {
     package static let recordSize = 16 << 20
     /// How many bytes of a record are kept if it is too large.
     package static let oversizeExcerpt = 64 << 10
+    /// The highest value of `--max-size`, in bytes.
+    package static let maximumSizeOfOption = 1 << 30
     /// Bytes per read.
     package static let chunkSize = 1 << 20
     /// How many bytes of an input are used to detect its format.

@@ -199,6 +199,25 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
 
     package var description: String { message }
 
+    /// A record that is longer than the limit, of which only the beginning is kept.
+    /// - Parameters:
+    ///   - length: of the record, in bytes.
+    ///   - kept: the number of bytes that are kept.
+    static func tooLarge(_ length: Int, kept: Int, at place: RecordPlace) -> InputProblem {
+        let beginning = "The record has \(length) bytes, more than the limit. Only its first \(kept) bytes are kept."
+        // The limit of a record is twice that of a receipt.
+        let size = length / 2 + length % 2
+        guard size <= InputLimits.maximumSizeOfOption else {
+            return InputProblem(.tooLarge, "\(beginning) No --max-size allows it; divide it at \(place).")
+        }
+        return InputProblem(
+            .tooLarge,
+            """
+            \(beginning) --retry --max-size \(size) reads the rest from \(place), if that is an uncompressed file \
+            that has not changed. Otherwise migrate this input again with --max-size \(size).
+            """)
+    }
+
     /// - Parameter start: bytes from the start of the record to the JSON text; nil if it was unwrapped.
     init(_ error: JSONReadingError, start: Int?) {
         self.init(

@@ -1,4 +1,6 @@
 import AppStoreModels
+import Foundation
+import TransactionStore
 
 /// A line of `quarantine.ndjson`. Its record is migrated again like in its own input: a row has its header, bytes that
 /// are not text are decoded, and the caller's columns have their original names.
@@ -25,7 +27,9 @@ struct QuarantineLine {
     private static let beginning = Array("{\"reason\":\"".utf8)
 
     /// The quarantined record. If it is quarantined again, its line is the same.
-    func record(place: RecordPlace, _ reader: RecordReader) -> InputRecord {
+    /// - Parameter whole: the bytes of the whole record, if the line has only the beginning.
+    func record(place: RecordPlace, _ reader: RecordReader, whole: [UInt8]? = nil) -> InputRecord {
+        let (original, length) = (whole ?? self.original, whole?.count ?? self.length)
         let roles = roles
         // The option names the record's own column. The column "original" of the quarantine is always read.
         let named = reader.receiptColumns.filter { $0 != "original" }
@@ -35,7 +39,7 @@ struct QuarantineLine {
         let recognition = recognition(
             RecordReader(
                 receiptColumns: columns, namedColumns: (roles?.all ?? []) + reader.namedColumns, isRecord: path.isEmpty),
-            table)
+            table, of: original, length)
         // A document that was quarantined alone has the columns beside it in a separate member.
         let carried = path.isEmpty ? recognition.carried : self.columns + recognition.carried
         return InputRecord(
@@ -52,8 +56,51 @@ struct QuarantineLine {
     }
 
     /// The quarantined record, with the place where it was first read.
-    func record(_ reader: RecordReader) -> InputRecord {
-        record(place: firstPlace, reader)
+    /// - Parameter limit: if the line has only the beginning of a record of at most so many bytes, the whole one is read from
+    ///   its input, if it is still there.
+    func record(_ reader: RecordReader, rereadingUpTo limit: Int = 0) -> InputRecord {
+        record(place: firstPlace, reader, whole: length > original.count && length <= limit ? wholeOriginal : nil)
+    }
+
+    /// The whole record of which the line has only the beginning. Nil if its input is no plain file any more in which this
+    /// beginning is at its place and the record ends as before.
+    private var wholeOriginal: [UInt8]? {
+        let place = firstPlace
+        // A shorter beginning identifies nothing.
+        guard original.count == InputLimits.oversizeExcerpt, path.isEmpty, place.byteOffset >= 0,
+            (try? SystemCalls.status(place.input))?.kind == .file,
+            let file = FileHandle(forReadingAtPath: place.input)
+        else { return nil }
+        defer { try? file.close() }
+        do {
+            try file.seek(toOffset: UInt64(place.byteOffset))
+            guard let beginning = try file.read(upToCount: original.count), Array(beginning) == original,
+                let rest = try file.read(upToCount: length - original.count), rest.count == length - original.count
+            else { return nil }
+            let end = try file.read(upToCount: 2) ?? Data()
+            switch place.position {
+            case .file: guard end.isEmpty else { return nil }
+            case .line, .row: guard end.isEmpty || end.first == 0x0A || Array(end) == [0x0D, 0x0A] else { return nil }
+            case .element: break
+            }
+            return original + Array(rest)
+        } catch {
+            return nil
+        }
+    }
+
+    /// Lines whose records a retry has in memory together. One that is read again from its input can be large, so it is alone.
+    static func groups(_ lines: [QuarantinedRecord]) -> [[QuarantinedRecord]] {
+        func isCut(_ record: QuarantinedRecord) -> Bool {
+            record.line.withUnsafeBufferPointer { $0.contains("\"originalIsCut\":true") }
+        }
+        return lines.reduce(into: [[QuarantinedRecord]]()) { groups, line in
+            if let last = groups.last?.last, !isCut(last), !isCut(line) {
+                groups[groups.count - 1].append(line)
+            } else {
+                groups.append([line])
+            }
+        }
     }
 
     private var firstPlace: RecordPlace {
@@ -94,11 +141,11 @@ struct QuarantineLine {
         return max(original.count, Int(length))
     }
 
-    private func recognition(_ reader: RecordReader, _ table: TableLayout?) -> Recognition {
+    private func recognition(
+        _ reader: RecordReader, _ table: TableLayout?, of original: [UInt8], _ length: Int
+    ) -> Recognition {
         if length > original.count {
-            let problem = InputProblem(
-                .tooLarge, "The quarantine contains only the beginning of this record; migrate it from its own input.")
-            return Recognition(.unrecognized(problem))
+            return Recognition(.unrecognized(.tooLarge(length, kept: original.count, at: firstPlace)))
         }
         // These are about an input, and have no bytes of their own.
         for code in [InputProblem.Code.unreadable, .truncatedInput]

@@ -249,8 +249,9 @@ struct MigrateCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }
-        guard (1...1 << 30).contains(maximumSize) else {
-            throw ValidationError("--max-size takes a number of bytes from 1 to \(1 << 30).")
+        guard (1...InputLimits.maximumSizeOfOption).contains(maximumSize) else {
+            throw ValidationError(
+                "--max-size takes a number of bytes from 1 to \(InputLimits.maximumSizeOfOption).")
         }
         guard inputs.count(where: { $0 == "-" }) <= 1 else {
             throw ValidationError("Standard input (-) can be read only once.")

@@ -801,4 +801,38 @@ struct StoreMigrationTests {
             }
         }
     }
+
+    @Test("read a record that was too long again from its input, if it is still there", arguments: ["ndjson", "csv"])
+    func retryTooLong(form: String) async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let (receipt, note) = (try Self.receipt("consumable"), String(repeating: "x", count: 200_000))
+        let text =
+            form == "csv"
+            ? "user_id,note,receipt\r\nu1,\(note),\(receipt)\r\n"
+            : "{\"user_id\":\"u1\",\"note\":\"\(note)\",\"receipt\":\"\(receipt)\"}\n"
+        let path = try folder.write("long.\(form)", text)
+        var short = try Self.options()
+        short.migration.recordSize = 100_000
+        short.migration.limits.maximumSize = 50_000
+        _ = try await StoreMigration(options: short).run(inputs: [path], into: store)
+        let lines = try await store.quarantine(after: nil, limit: 2)
+        let message = try lines.map { try JSONValue.parse($0.line)["message"]?.string ?? "" }.joined()
+        let expected = ["Only its first 65536 bytes are kept", "--retry --max-size 1", "\(path), "]
+        #expect(lines.count == 1 && expected.allSatisfy { message.contains($0) }, "\(message)")
+        // With the same limit, and while the input has something else there, the line stays.
+        let full = StoreMigration(options: try Self.options())
+        _ = try await StoreMigration(options: short).retry(store)
+        try folder.write("long.\(form)", "\n" + text)
+        #expect(try await full.retry(store).records.migrated == 0)
+        try folder.write("long.\(form)", String(text.dropLast(2)) + "yz\n")
+        #expect(try await full.retry(store).records.migrated == 0)
+        #expect(try await store.quarantine(after: nil, limit: 2) == lines)
+        try folder.write("long.\(form)", text)
+        #expect(try await full.retry(store).records.migrated == 1)
+        let files = try await Self.export(store, folder)
+        #expect(try Self.rows(files, "quarantine").isEmpty)
+        #expect(try Self.rows(files, "customer_users").compactMap { $0["userId"]?.string } == ["u1"])
+        try await store.close()
+    }
 }
