@@ -3,8 +3,8 @@ import LegacyReceipts
 import ProductCatalog
 import Purchases
 
-/// The tables of a customer's report that an export does not have. Documentation/Customer.md has one section for each;
-/// a test compares the two.
+/// The tables of a customer's report that an export does not have. Documentation/Customer.md has one section for each, which says
+/// what its columns mean; a test compares the names and types.
 package enum CustomerTables {
     /// In the order of the documentation.
     package static let outlines: [TableOutline] = [
@@ -13,32 +13,18 @@ package enum CustomerTables {
 
     static let periods = Table<SubscriptionTimelinePeriod>(
         name: "periods",
-        meaning: """
-            One row for each period of an auto-renewable subscription, by subscription group and then by start: the \
-            timeline.
-            """,
         columns: [
-            .text("subscriptionGroupIdentifier", "The subscription group.") { $0.group },
-            .text("originalTransactionId", "The id of the subscription.") { $0.transaction.originalTransactionId },
-            .text("transactionId", "The transaction of the period.") { $0.transaction.transactionId },
-            .text("productId", "The product.") { $0.transaction.productId },
-            .date("periodStart", "When the period begins.") { $0.start },
-            .date("periodEnd", "When it ends or ended: at its expiry, or before it at a refund or an upgrade.") {
-                $0.end
-            },
-            .date("expiresDate", "When it would have ended without a refund or an upgrade.") {
-                $0.transaction.expiresDate
-            },
-            .date("revocationDate", "When the App Store refunded or revoked it.") { $0.transaction.revocationDate },
-            .boolean("isUpgraded", "Whether another subscription of the group replaced it.") {
-                $0.transaction.isUpgraded
-            },
-            .integer("offerType", "The offer: 1 introductory, 2 promotional, 3 offer code, 4 win-back.") {
-                $0.transaction.offerType
-            },
-            .boolean("isFamilyShared", "Whether the customer has it through Family Sharing.") {
-                $0.isFamilyShared
-            },
+            .text("subscriptionGroupIdentifier") { $0.group },
+            .text("originalTransactionId") { $0.transaction.originalTransactionId },
+            .text("transactionId") { $0.transaction.transactionId },
+            .text("productId") { $0.transaction.productId },
+            .date("periodStart") { $0.start },
+            .date("periodEnd") { $0.end },
+            .date("expiresDate") { $0.transaction.expiresDate },
+            .date("revocationDate") { $0.transaction.revocationDate },
+            .boolean("isUpgraded") { $0.transaction.isUpgraded },
+            .integer("offerType") { $0.transaction.offerType },
+            .boolean("isFamilyShared") { $0.isFamilyShared },
         ])
 
     /// The columns of `transactions` that are about the offer.
@@ -50,64 +36,35 @@ package enum CustomerTables {
         ]
         return Table(
             name: "offers_used",
-            meaning:
-                "One row for each transaction with an offer, with the columns of `transactions` that are about it.",
             columns: ExportedTables.transactions.columns.filter { names.contains("\($0.name)") })
     }()
 
     static let offersOpen = Table<OpenOffer>(
         name: "offers_open",
-        meaning: """
-            One row for each offer that the customer could get: the introductory offer of each group, each win-back offer \
-            of the catalog, and the situation of each group for promotional offers.
-            """,
         columns: [
-            .text("kind", "`introductory`, `win-back` or `promotional`.") { $0.kind },
-            .text("subscriptionGroupIdentifier", "The subscription group.") { $0.group },
-            .text("productId", "The product of a win-back offer; for `promotional`, that of the last period.") {
-                $0.productId
-            },
-            .text("offerIdentifier", "The identifier of a win-back offer.") { $0.offerIdentifier },
-            .text("eligibility", "`eligible`, `notEligible` or `unknown`; none for `promotional`, which you decide.") {
-                $0.verdict?.eligibility.rawValue
-            },
-            .text(
-                "situation",
-                "For `promotional`: `autoRenewOff`, `billingRetry`, `lapsed`, `renewing`, `revoked` or `unknown`."
-            ) { $0.situation?.rawValue },
-            .date("eligibleFrom", "When the eligibility begins.") { $0.verdict?.eligibleFrom },
-            .date("eligibleUntil", "When it ends.") { $0.verdict?.eligibleUntil },
-            .date("changesAt", "When the eligibility changes if nothing happens until then.") {
-                $0.verdict?.changesAt
-            },
-            .json("reasons", "The rules, each with its `outcome` and what it rests on; Documentation/Offers.md.") {
-                $0.verdict.map { reasons($0.reasons) }
-            },
+            .text("kind") { $0.kind },
+            .text("subscriptionGroupIdentifier") { $0.group },
+            .text("productId") { $0.productId },
+            .text("offerIdentifier") { $0.offerIdentifier },
+            .text("eligibility") { $0.verdict?.eligibility.rawValue },
+            .text("situation") { $0.situation?.rawValue },
+            .date("eligibleFrom") { $0.verdict?.eligibleFrom },
+            .date("eligibleUntil") { $0.verdict?.eligibleUntil },
+            .date("changesAt") { $0.verdict?.changesAt },
+            .json("reasons") { $0.verdict.map { reasons($0.reasons) } },
         ])
 
     static let documents = Table<CustomerDocument>(
         name: "documents",
-        meaning: """
-            One row for each document whose statements count, by date. The store keeps the statements and the hash of \
-            each document. Of the documents themselves, it keeps only the newest app receipt and the newest iOS 6 receipt.
-            """,
         columns: [
-            .text("document", "The kind, as in the column `documents` of `transactions`.") { $0.source.rawValue },
-            .date("asOf", "When it was signed; of an unsigned one, when it was recorded.") { $0.date },
-            .text("evidence", "`signed` or `recorded`, as in `transactions`.") {
-                $0.source.kind.isSigned ? "signed" : "recorded"
-            },
-            .text(
-                "sha256",
-                """
-                SHA-256 of a receipt, without transport encoding; of a JWS or `signedPayload`, of its header and payload \
-                with the period between them; of an unsigned document, of its JSON without white space.
-                """
-            ) { $0.digest },
-            .text("form", "The form of a receipt that the store keeps: `app` or `transaction` (iOS 6).") { $0.form },
-            .integer("transactions", "How many transactions rest on it.") { $0.transactions },
-            .integer("renewalInfos", "How many renewal infos rest on it.") { $0.renewalInfos },
-            .boolean("appTransaction", "Whether the app transaction rests on it.") { $0.hasAppTransaction },
+            .text("document") { $0.source.rawValue },
+            .date("asOf") { $0.date },
+            .text("evidence") { $0.source.kind.isSigned ? "signed" : "recorded" },
+            .text("sha256") { $0.digest },
+            .text("form") { $0.form },
+            .integer("transactions") { $0.transactions },
+            .integer("renewalInfos") { $0.renewalInfos },
+            .boolean("appTransaction") { $0.hasAppTransaction },
         ])
 
     private static func reasons(_ reasons: [OfferReason]) -> [UInt8] {

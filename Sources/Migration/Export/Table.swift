@@ -60,94 +60,72 @@ package enum ColumnValue: Sendable {
     }
 }
 
-/// A column: its name, type, meaning and value. The CSV header, the NDJSON members, the SQL scripts and
-/// Documentation/Export.md all use it.
+/// A column: its name, type and value. The CSV header, the NDJSON members and the SQL scripts all use it, and a test compares it
+/// with Documentation/Export.md, which says what it means.
 struct Column<Row>: Sendable {
     let name: StaticString
     let kind: ColumnKind
-    /// One sentence.
-    let meaning: String
     /// Nil if the row has no value.
     let value: @Sendable (Row) -> ColumnValue?
 
-    private init(
-        _ name: StaticString, _ kind: ColumnKind, _ meaning: String, _ value: @escaping @Sendable (Row) -> ColumnValue?
-    ) {
+    fileprivate init(_ name: StaticString, _ kind: ColumnKind, _ value: @escaping @Sendable (Row) -> ColumnValue?) {
         self.name = name
         self.kind = kind
-        self.meaning = meaning
         self.value = value
     }
 
-    static func text(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> String?
-    ) -> Column {
-        Column(name, .text, meaning) { value($0).map { .text($0) } }
+    static func text(_ name: StaticString, _ value: @escaping @Sendable (Row) -> String?) -> Column {
+        Column(name, .text) { value($0).map { .text($0) } }
     }
 
     /// One of Apple's text values.
     static func text<Value: OpenEnum>(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
+        _ name: StaticString, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == String {
-        Column(name, .text, meaning) { value($0).map { .text($0.rawValue) } }
+        Column(name, .text) { value($0).map { .text($0.rawValue) } }
     }
 
     static func integer<Value: BinaryInteger & Sendable>(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
+        _ name: StaticString, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column {
-        Column(name, .integer, meaning) { value($0).map { .integer(Int64($0)) } }
+        Column(name, .integer) { value($0).map { .integer(Int64($0)) } }
     }
 
     /// One of Apple's numbers.
     static func integer<Value: OpenEnum>(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Value?
+        _ name: StaticString, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == Int32 {
-        Column(name, .integer, meaning) { value($0).map { .integer(Int64($0.rawValue)) } }
+        Column(name, .integer) { value($0).map { .integer(Int64($0.rawValue)) } }
     }
 
-    static func boolean(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Bool?
-    ) -> Column {
-        Column(name, .boolean, meaning) { value($0).map { .boolean($0) } }
+    static func boolean(_ name: StaticString, _ value: @escaping @Sendable (Row) -> Bool?) -> Column {
+        Column(name, .boolean) { value($0).map { .boolean($0) } }
     }
 
-    static func date(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> Int64?
-    ) -> Column {
-        Column(name, .date, meaning) { value($0).map { .integer($0) } }
+    static func date(_ name: StaticString, _ value: @escaping @Sendable (Row) -> Int64?) -> Column {
+        Column(name, .date) { value($0).map { .integer($0) } }
     }
 
-    static func json(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> [UInt8]?
-    ) -> Column {
-        Column(name, .json, meaning) { value($0).map { .json($0) } }
+    static func json(_ name: StaticString, _ value: @escaping @Sendable (Row) -> [UInt8]?) -> Column {
+        Column(name, .json) { value($0).map { .json($0) } }
     }
 
     /// A JSON array of strings; absent if empty.
-    static func texts(
-        _ name: StaticString, _ meaning: String, _ value: @escaping @Sendable (Row) -> [String]
-    ) -> Column {
-        json(name, meaning) { row in
+    static func texts(_ name: StaticString, _ value: @escaping @Sendable (Row) -> [String]) -> Column {
+        json(name) { row in
             let texts = value(row)
             return texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)).json
         }
-    }
-
-    /// The column of rows that contain such a row.
-    /// - Parameter visit: calls its second parameter with the contained row, which is not copied.
-    func within<Whole>(
-        _ visit: @escaping @Sendable (Whole, (Row) -> ColumnValue?) -> ColumnValue?
-    ) -> Column<Whole> {
-        Column<Whole>(name, kind, meaning) { [value] whole in visit(whole, value) }
     }
 }
 
 extension Array {
     /// The columns of rows that contain such rows.
+    /// - Parameter visit: calls its second parameter with the contained row, which is not copied.
     func within<Part, Whole>(
         _ visit: @escaping @Sendable (Whole, (Part) -> ColumnValue?) -> ColumnValue?
     ) -> [Column<Whole>] where Element == Column<Part> {
-        map { $0.within(visit) }
+        map { column in Column<Whole>(column.name, column.kind) { visit($0, column.value) } }
     }
 }
 
@@ -167,8 +145,6 @@ package struct TableKey: Sendable {
 struct Table<Row>: Sendable {
     /// The name of the table, and of its file without the extension.
     let name: String
-    /// One sentence.
-    let meaning: String
     var key = TableKey.none
     let columns: [Column<Row>]
     /// The columns that earlier versions did not write into databases.
@@ -176,9 +152,7 @@ struct Table<Row>: Sendable {
 
     var outline: TableOutline {
         TableOutline(
-            name: name, meaning: meaning, key: key,
-            columns: columns.map { TableOutline.Column(name: "\($0.name)", kind: $0.kind, meaning: $0.meaning) },
-            added: added)
+            name: name, key: key, columns: columns.map { .init(name: "\($0.name)", kind: $0.kind) }, added: added)
     }
 }
 
@@ -187,11 +161,9 @@ package struct TableOutline: Sendable {
     package struct Column: Sendable {
         package let name: String
         package let kind: ColumnKind
-        package let meaning: String
     }
 
     package let name: String
-    package let meaning: String
     package let key: TableKey
     package let columns: [Column]
     /// The columns that earlier versions did not write into databases.
@@ -199,18 +171,14 @@ package struct TableOutline: Sendable {
 
     /// The table as earlier versions wrote it.
     var withoutAdded: TableOutline {
-        TableOutline(
-            name: name, meaning: meaning, key: key, columns: columns.filter { !added.contains($0.name) }, added: [])
+        TableOutline(name: name, key: key, columns: columns.filter { !added.contains($0.name) }, added: [])
     }
 
     /// The table with dates as numbers of milliseconds: as in the files, and as earlier versions wrote it into PostgreSQL.
     var withNumericDates: TableOutline {
         TableOutline(
-            name: name, meaning: meaning, key: key,
-            columns: columns.map { column in
-                Column(
-                    name: column.name, kind: column.kind == .date ? .integer : column.kind, meaning: column.meaning)
-            }, added: added)
+            name: name, key: key,
+            columns: columns.map { Column(name: $0.name, kind: $0.kind == .date ? .integer : $0.kind) }, added: added)
     }
 }
 
