@@ -75,7 +75,7 @@ struct FolderWalk {
         var names: [Name] = []
         try SystemCalls.forEachEntry(of: path) { bytes in
             guard bytes.first != UInt8(ascii: ".") else { return }
-            let text = String(bytes: bytes)
+            let text = String(validating: bytes, as: UTF8.self)
             names.append(Name(text: text ?? Self.escaped(bytes), isUTF8: text != nil))
         }
         // A folder sorts with a slash at its end; otherwise "a.b" would come after the contents of "a".

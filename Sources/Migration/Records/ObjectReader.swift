@@ -313,7 +313,8 @@ struct ObjectReader {
             if isContainerText(column), let value = json(in: column) {
                 members.append(JSONObject.Member(key: column.name, value: value))
             } else if isTable {
-                guard let text = String(bytes: stringBytes(column)), !text.isEmpty, !StoredText.nullWords.contains(text)
+                guard let text = String(validating: stringBytes(column), as: UTF8.self), !text.isEmpty,
+                    !StoredText.nullWords.contains(text)
                 else { continue }
                 members.append(JSONObject.Member(key: column.name, value: .string(text)))
             } else {
@@ -330,11 +331,7 @@ struct ObjectReader {
 
     /// Nil if the text is not JSON after all; it then stays a text.
     private func json(in column: Column) -> JSONValue? {
-        do throws(JSONReadingError) {
-            return try JSONValue.parse(stringBytes(column))
-        } catch {
-            return nil
-        }
+        try? JSONValue.parse(stringBytes(column))
     }
 
     /// The column for the output; nil if a field is not UTF-8.
@@ -349,7 +346,7 @@ struct ObjectReader {
         guard isTable else {
             return CarriedColumn(name: column.name, value: .text(String(decoding: text, as: UTF8.self)))
         }
-        return String(bytes: text).map { CarriedColumn(name: column.name, value: .text($0)) }
+        return String(validating: text, as: UTF8.self).map { CarriedColumn(name: column.name, value: .text($0)) }
     }
 
     /// The column for the output if it is not UTF-8. The encoding is unknown, and a user id must stay distinct.

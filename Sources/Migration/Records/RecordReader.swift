@@ -482,20 +482,3 @@ struct RecordReader {
         }
     }
 }
-
-extension String {
-    /// Nil if the bytes are not UTF-8; `String(decoding:as:)` would insert replacement characters.
-    init?(bytes: some Collection<UInt8>) {
-        let valid = bytes.withContiguousStorageIfAvailable {
-            UTF8Validation.firstInvalid(in: $0, range: 0..<$0.count) == nil
-        }
-        guard valid ?? (UTF8Validation.firstInvalid(in: Array(bytes)) == nil) else { return nil }
-        self.init(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension UTF8Validation {
-    static func firstInvalid(in bytes: [UInt8]) -> Int? {
-        bytes.withUnsafeBufferPointer { firstInvalid(in: $0, range: 0..<$0.count) }
-    }
-}

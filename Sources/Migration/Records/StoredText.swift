@@ -93,7 +93,7 @@ enum StoredText {
 
     /// Whether the text is one of ``nullWords``.
     static func isNullWord(_ text: Bytes) -> Bool {
-        text.count <= 9 && String(bytes: text).map { nullWords.contains($0) } == true
+        text.count <= 9 && String(validating: text, as: UTF8.self).map { nullWords.contains($0) } == true
     }
 
     static func isTransactionID(_ text: Bytes) -> Bool {
