@@ -25,10 +25,8 @@ package struct DocumentStatements: Sendable {
     /// trusted, or none names a purchase or an app.
     package func customers(in bytes: [UInt8]) -> [Customer] {
         let recognition = RecordReader().read(bytes[...], table: nil)
-        let place = RecordPlace(input: "", position: .file, byteOffset: 0)
         let record = InputRecord(
-            place: place, original: bytes[...], length: bytes.count, carried: [], payload: recognition.payload,
-            members: [], table: nil, path: "", roles: nil)
+            place: .none, original: bytes[...], length: bytes.count, carried: [], payload: recognition.payload)
         var output = BatchOutput()
         migrator.migrate(record, into: &output)
         return Self.groups(output.additions.facts).compactMap { Customer(resolving: $0) }

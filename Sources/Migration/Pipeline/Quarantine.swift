@@ -162,12 +162,9 @@ extension RecordPlace {
     func writeMembers(to writer: inout JSONWriter) {
         guard self != .none else { return }
         writer.member("input", input)
-        switch position {
-        case .file: break
-        case .line(let number): writer.member("line", Int64(number))
-        case .element(let number): writer.member("element", Int64(number))
-        case .row(let number): writer.member("row", Int64(number))
-        }
+        guard unit != .file else { return }
+        writer.key(unit.rawValue)
+        writer.integer(number)
     }
 }
 

@@ -27,7 +27,7 @@ package struct InputBatch: Sendable {
         if let problem = frame.problem {
             return InputRecord(
                 place: context.place(of: frame), original: original, length: frame.length, carried: [],
-                payload: .unrecognized(problem), members: [], table: context.table, path: "", roles: nil)
+                payload: .unrecognized(problem), table: context.table)
         }
         if context.table == nil, let line = QuarantineLine(original) {
             return line.record(place: context.place(of: frame), reader)
@@ -35,8 +35,7 @@ package struct InputBatch: Sendable {
         let recognition = reader.read(original, table: context.table)
         return InputRecord(
             place: context.place(of: frame), original: original, length: frame.length, carried: recognition.carried,
-            payload: recognition.payload, members: recognition.membersOfRecord, table: context.table, path: "",
-            roles: nil)
+            payload: recognition.payload, members: recognition.membersOfRecord, table: context.table)
     }
 }
 
@@ -49,23 +48,14 @@ extension Recognition {
 
 /// The common properties of the records of one input.
 struct FrameContext: Sendable {
-    enum Unit: Sendable { case file, line, element, row }
-
     let input: String
-    let unit: Unit
+    let unit: RecordPlace.Unit
     let table: TableLayout?
 
     func place(of frame: RecordFrame) -> RecordPlace { place(frame.number, byteOffset: frame.byteOffset) }
 
     func place(_ number: Int, byteOffset: Int) -> RecordPlace {
-        let position: RecordPlace.Position
-        switch unit {
-        case .file: position = .file
-        case .line: position = .line(number)
-        case .element: position = .element(number)
-        case .row: position = .row(number)
-        }
-        return RecordPlace(input: input, position: position, byteOffset: byteOffset)
+        RecordPlace(input: input, unit: unit, number: number, byteOffset: byteOffset)
     }
 }
 

@@ -1,41 +1,30 @@
 /// The place of a record in the input.
 package struct RecordPlace: Sendable, Equatable, CustomStringConvertible {
-    /// All counts begin at 1.
-    package enum Position: Sendable, Equatable {
+    /// What is counted up to the record.
+    package enum Unit: String, Sendable, CaseIterable {
         /// The record is the whole file.
         case file
         /// The line where it begins; blank lines count.
-        case line(Int)
+        case line
         /// The element of a top-level JSON array, the value in a sequence of JSON values, or the member of an object that is too
         /// long for a record.
-        case element(Int)
+        case element
         /// The row of a table; the header and blank rows count, as in a spreadsheet.
-        case row(Int)
+        case row
     }
 
     /// The path, beginning with the caller's argument, or "-" for standard input.
     package let input: String
-    package let position: Position
+    package let unit: Unit
+    /// From 1.
+    package let number: Int
     /// Bytes from the start of the input to the record.
     package let byteOffset: Int
 
-    package init(input: String, position: Position, byteOffset: Int) {
-        self.input = input
-        self.position = position
-        self.byteOffset = byteOffset
-    }
-
     /// The place of a receipt that is in any number of records.
-    static let none = RecordPlace(input: "", position: .file, byteOffset: 0)
+    static let none = RecordPlace(input: "", unit: .file, number: 1, byteOffset: 0)
 
-    package var description: String {
-        switch position {
-        case .file: input
-        case .line(let number): "\(input), line \(number)"
-        case .element(let number): "\(input), element \(number)"
-        case .row(let number): "\(input), row \(number)"
-        }
-    }
+    package var description: String { unit == .file ? input : "\(input), \(unit) \(number)" }
 }
 
 /// A column of the caller's own, such as a user id, that is copied to the output.
@@ -71,11 +60,11 @@ package struct InputRecord: Sendable {
     package let carried: [CarriedColumn]
     package let payload: InputPayload
     /// The handling of each column or member.
-    package let members: [MemberPath]
+    package var members: [MemberPath] = []
     /// The layout of the table, if `original` is a row.
-    let table: TableLayout?
+    var table: TableLayout?
     /// The path of `original` in its record, if it was quarantined alone.
-    let path: String
+    var path = ""
     /// The roles that an earlier run gave to columns, if the record was quarantined.
-    let roles: ColumnRoles?
+    var roles: ColumnRoles?
 }

@@ -106,12 +106,10 @@ struct QuarantineLine {
     private var firstPlace: RecordPlace {
         let source = object["source"]
         func number(_ name: String) -> Int? { source?[name]?.integer.flatMap { Int(exactly: $0) } }
-        var position = RecordPlace.Position.file
-        if let line = number("line") { position = .line(line) }
-        if let element = number("element") { position = .element(element) }
-        if let row = number("row") { position = .row(row) }
+        let unit = RecordPlace.Unit.allCases.last { $0 != .file && number($0.rawValue) != nil } ?? .file
         return RecordPlace(
-            input: source?["input"]?.string ?? "", position: position, byteOffset: number("byteOffset") ?? 0)
+            input: source?["input"]?.string ?? "", unit: unit, number: unit == .file ? 1 : number(unit.rawValue) ?? 1,
+            byteOffset: number("byteOffset") ?? 0)
     }
 
     /// The file, link or folder that could not be opened; nil if the line is about a record.

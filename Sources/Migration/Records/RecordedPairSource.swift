@@ -55,7 +55,7 @@ package final class RecordedPairSource {
         }
         switch record.payload {
         case .reply(let reply):
-            guard case .file = record.place.position, let receipt = receiptBeside(record.place.input) else {
+            guard record.place.unit == .file, let receipt = receiptBeside(record.place.input) else {
                 return listed(record) ?? .skipped(place: place, reason: "a reply without the receipt that was sent")
             }
             return .pair(RecordedPair(receipt: receipt, reply: reply, place: place))

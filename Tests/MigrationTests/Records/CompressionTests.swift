@@ -11,7 +11,7 @@ struct CompressionTests {
     }
 
     private static func describe(_ reading: Reading) -> [String] {
-        reading.records.map { "\($0.place.position) \($0.place.byteOffset) \($0.payload)" }
+        reading.records.map { "\($0.place.unit) \($0.place.number) \($0.place.byteOffset) \($0.payload)" }
     }
 
     @Test(
@@ -68,7 +68,7 @@ struct CompressionTests {
         let path = try folder.write("table.csv\(compression.suffix)", compression.compressed(table))
         let reading = Reading([.path(path)])
         #expect(reading.receipts == [Made.receipt(1)])
-        #expect(reading.records.first?.place.position == .row(2))
+        #expect(reading.records.first?.place.unit == .row && reading.records.first?.place.number == 2)
         #expect(reading.records.first?.place.input == path)
     }
 

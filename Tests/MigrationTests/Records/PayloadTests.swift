@@ -44,7 +44,7 @@ struct PayloadTests {
         ] {
             let record = try one(text)
             #expect(record.payload.receiptText == text)
-            #expect(record.place.position == .file)
+            #expect(record.place.unit == .file)
         }
     }
 
@@ -1058,7 +1058,7 @@ struct PayloadTests {
         #expect(try one(Made.row).payload.kind == "transactions")
         let array = try one("[\(Made.row),\(Made.row)]")
         #expect(array.payload.kind == "transactions")
-        #expect(array.place.position == .file)
+        #expect(array.place.unit == .file)
         let row = try one(Made.row.dropLast() + ",\"user_id\":9}")
         #expect(row.carried == [.init(name: "user_id", value: .json("9"))])
         #expect(try one(Made.row.dropLast() + ",\"receipt\":\"\(Made.receipt())\"}").payload.kind == "receipt")
