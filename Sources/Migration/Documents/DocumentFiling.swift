@@ -36,11 +36,7 @@ struct DocumentFiling {
             output.counts.add(document.mapping.notes)
             guard acceptsRecorded else {
                 read.keep(document.unverified)
-                if document.needsItsRecord {
-                    read.wait(document.refused(.recordedNotAccepted))
-                } else {
-                    read.refused += document.allRefused(.recordedNotAccepted)
-                }
+                read.refuse(document, .recordedNotAccepted)
                 continue
             }
             file(document, &read, into: &output.additions)
@@ -159,14 +155,9 @@ struct DocumentFiling {
                 let id = document.mapping.transactions[row].payload.transactionId
                 return !contradicted.contains(row) && filedRows.sets(ofTransaction: id).isEmpty
             }
-            if !unfiled.isEmpty, document.needsItsRecord {
-                read.wait(document.refused(.notFiled(of: mapping)))
-            } else {
-                read.refused += document.refused(.notFiled(of: mapping), rows: Set(unfiled))
-            }
+            if !unfiled.isEmpty { read.refuse(document, .notFiled(of: mapping), rows: Set(unfiled)) }
         } else if contradicted.isEmpty, Self.isIncomplete(sets, of: mapping) {
-            let refused = document.refused(.notFiled(of: mapping))
-            if document.needsItsRecord { read.wait(refused) } else { read.refused.append(refused) }
+            read.refuse(document, .notFiled(of: mapping))
         }
         guard !sets.isEmpty else { return }
         additions.facts += sets

@@ -50,10 +50,16 @@ extension RecordDocuments {
         exclusion = exclusion ?? documents.first?.reason
     }
 
-    /// Excludes a row beside documents.
-    mutating func exclude(row: RefusedDocument) {
-        wait(row)
-        exclusion = exclusion ?? row.reason
+    /// Excludes an unsigned document, or some of its rows.
+    mutating func exclude(_ document: RecordedDocument, _ reason: QuarantineReason, rows: Set<Int>? = nil) {
+        refuse(document, reason, rows: rows)
+        exclusion = exclusion ?? reason
+    }
+
+    /// Refuses an unsigned document, or some of its rows. One that has no meaning without the others waits with its record.
+    mutating func refuse(_ document: RecordedDocument, _ reason: QuarantineReason, rows: Set<Int>? = nil) {
+        guard !document.needsItsRecord else { return wait(document.refused(reason)) }
+        refused += rows.map { document.refused(reason, rows: $0) } ?? document.allRefused(reason)
     }
 
     /// Quarantines the whole record, because this document has no meaning without the others.

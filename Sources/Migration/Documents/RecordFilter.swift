@@ -59,11 +59,7 @@ struct RecordFilter: Sendable {
         _ document: RecordedDocument, beside signed: VerifiedContent?, into read: inout RecordDocuments
     ) {
         guard let reason = exclusion(of: document, beside: signed) else { return read.recorded.append(document) }
-        if document.needsItsRecord {
-            read.exclude(row: document.refused(reason))
-        } else {
-            read.exclude([document.refused(reason)])
-        }
+        read.exclude(document, reason)
     }
 
     private func exclusion(of document: RecordedDocument, beside signed: VerifiedContent?) -> QuarantineReason? {
@@ -82,13 +78,7 @@ struct RecordFilter: Sendable {
         var document = document
         let rows = excludedRows(of: document.mapping, beside: signed)
         let byReason = Dictionary(grouping: rows) { $0.reason.message }.sorted { $0.key < $1.key }
-        for (_, rows) in byReason {
-            if document.needsItsRecord {
-                read.exclude(row: document.refused(rows[0].reason))
-            } else {
-                read.exclude(document.refused(rows[0].reason, rows: Set(rows.map(\.place))))
-            }
-        }
+        for (_, rows) in byReason { read.exclude(document, rows[0].reason, rows: Set(rows.map(\.place))) }
         document.remove(rows: Set(rows.map(\.place)))
         if document.holdsAnything { read.recorded.append(document) }
     }
