@@ -124,16 +124,10 @@ struct EnvelopeReader {
                 }
                 continue
             }
-            if recognition.members.isEmpty {
-                inner.append(MemberPath(value.path, recognition.payload.fate))
-            } else {
-                inner += recognition.members.map { $0.inside(value.path) }
-            }
-            let carried = recognition.carried.map { $0.inside(value.path) }
+            inner += recognition.membersOfRecord.map { $0.inside(value.path) }
             documents += recognition.payload.documents.map { document in
-                InputDocument(
-                    payload: document.payload, path: MemberPath.joined(value.path, document.path),
-                    carried: carried + document.carried.map { $0.inside(value.path) }, text: document.text)
+                let carried = (recognition.carried + document.carried).map { $0.inside(value.path) }
+                return document.inside(value.path, beside: carried)
             }
         }
     }
@@ -231,9 +225,7 @@ struct EnvelopeReader {
             found = [InputDocument(payload: recognition.payload, path: "", carried: [], text: text)]
         }
         documents += found.map { document in
-            InputDocument(
-                payload: document.payload, path: MemberPath.joined(name, document.path),
-                carried: carried + document.carried.map { $0.inside(column.name) }, text: document.text)
+            document.inside(name, beside: carried + document.carried.map { $0.inside(column.name) })
         }
     }
 

@@ -55,6 +55,12 @@ package struct InputDocument: Sendable, Equatable {
         }
     }
 
+    /// The document as one inside a container of the record.
+    /// - Parameter carried: the caller's own columns beside it there.
+    func inside(_ container: String, beside carried: [CarriedColumn]) -> InputDocument {
+        InputDocument(payload: payload, path: MemberPath.joined(container, path), carried: carried, text: text)
+    }
+
     /// `FactOrigin.document` for the statements of an unsigned document.
     var hash: Fingerprint { Fingerprint(of: original) }
 }

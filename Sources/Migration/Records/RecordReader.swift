@@ -390,20 +390,13 @@ struct RecordReader {
 
         private mutating func append(_ element: Recognition, of text: ArraySlice<UInt8>) {
             isInText = isInText && element.isInText
-            if element.members.isEmpty {
-                members.append(MemberPath("[]", element.payload.fate))
-            } else {
-                members += element.members.map { $0.inside("[]") }
-            }
+            members += element.membersOfRecord.map { $0.inside("[]") }
             if case .unrecognized = element.payload {
                 documents.append(
                     InputDocument(payload: element.payload, path: "[]", carried: element.carried, text: text))
             }
-            for document in element.payload.documents {
-                documents.append(
-                    InputDocument(
-                        payload: document.payload, path: MemberPath.joined("[]", document.path),
-                        carried: element.carried + document.carried, text: document.text))
+            documents += element.payload.documents.map { document in
+                document.inside("[]", beside: element.carried + document.carried)
             }
         }
 
