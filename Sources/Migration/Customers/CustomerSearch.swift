@@ -67,24 +67,16 @@ public struct CustomerSearch: Sendable {
     ) async throws -> [ScopedIdentity] {
         let reference: CustomerReference
         switch kind {
-        case .originalTransactionId: return Self.identities(.originalTransactionId, id, scopes)
-        case .appTransactionId: return Self.identities(.appTransactionId, id, scopes)
-        case .appAccountToken: return Self.identities(.appAccountToken, id, scopes)
-        case .receiptDigest: return Self.identities(.receiptDigest, id, scopes)
         case .transactionId: reference = .transactionId(id)
         case .webOrderLineItemId: reference = .webOrderLineItemId(id)
         case .userId: reference = .userId(id)
+        case .originalTransactionId, .appTransactionId, .appAccountToken, .receiptDigest:
+            let known = CustomerIdentity.Kind.allCases.first { $0.name == kind.rawValue }
+            guard let identity = known.map({ CustomerIdentity($0, id) }), identity.isMeaningful else { return [] }
+            return scopes.map { ScopedIdentity(scope: $0, identity: identity) }
         }
         let found = try await store.identities(of: reference, limit: Self.maximumIdentities)
         if found.count == Self.maximumIdentities { isComplete = false }
         return found
-    }
-
-    private static func identities(
-        _ kind: CustomerIdentity.Kind, _ id: String, _ scopes: [StoreScope]
-    ) -> [ScopedIdentity] {
-        let identity = CustomerIdentity(kind, id)
-        guard identity.isMeaningful else { return [] }
-        return scopes.map { ScopedIdentity(scope: $0, identity: identity) }
     }
 }

@@ -90,22 +90,18 @@ public struct MigrationSummary: Sendable, Equatable {
     public static let maximumMembers = 1_000
 
     /// The number of values that seem to contain a document that was not read.
-    public var documentsNotRead: Int {
-        members.values.reduce(0) { $0 + ($1[MemberFate.looksLikeDocument.rawValue] ?? 0) }
-    }
+    public var documentsNotRead: Int { count(.looksLikeDocument) }
 
     /// Whether every record and document was migrated and read.
     public var isClean: Bool { quarantined + documentsQuarantined + documentsNotRead == 0 }
 
     /// The number of documents that were not read because the caller named another column.
-    public var documentsLeftOut: Int {
-        members.values.reduce(0) { $0 + ($1[MemberFate.leftOut.rawValue] ?? 0) }
-    }
+    public var documentsLeftOut: Int { count(.leftOut) }
 
     /// The number of values that were carried along in base64, because they are not UTF-8.
-    public var valuesNotUTF8: Int {
-        members.values.reduce(0) { $0 + ($1[MemberFate.carriedAsBase64.rawValue] ?? 0) }
-    }
+    public var valuesNotUTF8: Int { count(.carriedAsBase64) }
+
+    private func count(_ fate: MemberFate) -> Int { members.values.reduce(0) { $0 + ($1[fate.rawValue] ?? 0) } }
 
     init() {}
 

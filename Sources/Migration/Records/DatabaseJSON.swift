@@ -94,14 +94,10 @@ enum DatabaseJSON {
         switch value {
         case .integer, .number: return value
         case .string(let text):
-            do throws(JSONReadingError) {
-                switch try JSONValue.parse(Array(text.utf8)) {
-                case .integer(let integer): return .integer(integer)
-                case .number(let digits): return .number(digits)
-                default: return nil
-                }
-            } catch {
-                return .string(text)
+            guard let number = try? JSONValue.parse(Array(text.utf8)) else { return value }
+            switch number {
+            case .integer, .number: return number
+            default: return nil
             }
         default: return nil
         }

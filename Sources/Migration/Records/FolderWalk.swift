@@ -1,3 +1,5 @@
+import AppStoreModels
+
 /// The files below a folder, in the order of the bytes of their paths, one at a time.
 ///
 /// It skips hidden entries and entries that are neither files nor folders (a FIFO would block). It enters each folder once, even
@@ -90,15 +92,9 @@ struct FolderWalk {
 
     /// The name with every byte that is not printable ASCII, and the backslash, as `\xHH`.
     private static func escaped(_ name: Bytes) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var text: [UInt8] = []
-        for byte in name {
-            if 0x20..<0x7F ~= byte, byte != UInt8(ascii: "\\") {
-                text.append(byte)
-            } else {
-                text += [UInt8(ascii: "\\"), UInt8(ascii: "x"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        name.map { byte in
+            let isPlain = 0x20..<0x7F ~= byte && byte != UInt8(ascii: "\\")
+            return isPlain ? String(UnicodeScalar(byte)) : "\\x" + Printable.hex([byte]).uppercased()
+        }.joined()
     }
 }

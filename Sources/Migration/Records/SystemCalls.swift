@@ -72,14 +72,7 @@ enum SystemCalls {
     }
 
     /// Whether ``checkReadable(_:)`` throws nothing.
-    static func isReadable(_ path: String) -> Bool {
-        do throws(InputError) {
-            try checkReadable(path)
-            return true
-        } catch {
-            return false
-        }
-    }
+    static func isReadable(_ path: String) -> Bool { (try? checkReadable(path)) != nil }
 
     /// Calls `body` with the name, as bytes, of each entry of a folder but "." and "..".
     static func forEachEntry(of folder: String, _ body: (UnsafeBufferPointer<UInt8>) -> Void) throws(InputError) {
