@@ -64,7 +64,7 @@ struct DumpFramer: RecordFramer {
                 continue
             }
             if state == .statements, try readStatement(from: input) { continue }
-            guard let line = try input.line(from: 0, limit: limit) else { return false }
+            guard let line = try input.line(limit: limit) else { return false }
             number += 1
             guard case .complete(let content, let next) = line else {
                 if state == .statements { change(to: nil) }

@@ -66,11 +66,15 @@ enum InputLine {
 extension InputBuffer {
     /// The line that begins at `start`, or nil if the input ends there. The result depends only on the bytes, not on
     /// how they arrive.
-    func line(from start: Int, limit: Int) throws(InputError) -> InputLine? {
+    /// - Parameter lineEnd: the position of the line end in the bytes; those before its second argument were searched.
+    func line(
+        from start: Int = 0, limit: Int,
+        _ lineEnd: (Bytes, Int) -> Int? = { bytes, searched in bytes.position(of: 0x0A, from: searched) }
+    ) throws(InputError) -> InputLine? {
         var searched = start
         while true {
             let bytes = window
-            let newline = bytes.position(of: 0x0A, from: searched)
+            let newline = lineEnd(bytes, searched)
             // Two more than the limit and no line feed: too long even if a carriage return follows.
             if newline == nil, bytes.count - start > limit + 1 { return .overlong }
             if newline != nil || isAtEnd {
@@ -127,7 +131,7 @@ struct LineFramer: RecordFramer {
     }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
-        while let line = try input.line(from: 0, limit: limit) {
+        while let line = try input.line(limit: limit) {
             number += 1
             guard case .complete(let content, let next) = line else {
                 batch.append(try input.consumeOverlongLine(), number: number, limit: limit)

@@ -203,9 +203,16 @@ struct TableFramer: RecordFramer {
     }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
-        while let row = try Self.row(of: input, dialect, limit: limit) {
+        while true {
+            var end = TableRowEnd(dialect)
+            // With two bytes more than the limit, the row is too long even without a carriage return.
+            let row = try input.line(limit: limit) { bytes, scanned in
+                end.scan(Bytes(rebasing: bytes.prefix(limit + 2)), from: scanned)
+            }
+            guard let row else { return false }
             number += 1
             switch row {
+            case _ where end.isQuoted: try appendUnterminated(input, into: &batch)
             case .complete(let content, let next):
                 if !keepsBlankRows, isBlank(input.window[slice: content]) {
                     blankLines += 1
@@ -214,14 +221,11 @@ struct TableFramer: RecordFramer {
                 }
                 batch.append(input.window[slice: content], number: number, byteOffset: input.offset)
                 input.consume(next)
-            case .unterminated:
-                try appendUnterminated(input, into: &batch)
             case .overlong:
                 batch.append(try consumeOverlong(input), number: number, limit: limit)
             }
             return true
         }
-        return false
     }
 
     /// White space without a delimiter, or the end mark of PostgreSQL's format.
@@ -230,36 +234,8 @@ struct TableFramer: RecordFramer {
         return row.firstNonWhiteSpace() == nil && row.position(of: dialect.delimiter) == nil
     }
 
-    enum Row {
-        case complete(content: Range<Int>, next: Int)
-        case unterminated
-        case overlong
-    }
-
-    /// The row at the front of the input; nil at the end. The result depends only on the bytes, not on how they arrive.
-    static func row(of input: InputBuffer, _ dialect: TableDialect, limit: Int) throws(InputError) -> Row? {
-        var end = TableRowEnd(dialect)
-        var scanned = 0
-        while true {
-            // With two bytes more than the limit, the row is too long even without a carriage return.
-            let bytes = Bytes(rebasing: input.window.prefix(limit + 2))
-            let newline = end.scan(bytes, from: scanned)
-            scanned = bytes.count
-            if newline == nil, scanned > limit + 1 { return end.isQuoted ? .unterminated : .overlong }
-            if newline != nil || input.isAtEnd {
-                guard newline != nil || scanned > 0 else { return nil }
-                if newline == nil, end.isQuoted { return .unterminated }
-                var length = newline ?? scanned
-                if length > 0, bytes[length - 1] == 0x0D { length -= 1 }
-                return length > limit
-                    ? .overlong : .complete(content: 0..<length, next: newline.map { $0 + 1 } ?? scanned)
-            }
-            _ = try input.fill()
-        }
-    }
-
     private func appendUnterminated(_ input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) {
-        guard case .complete(let content, let next)? = try input.line(from: 0, limit: limit) else {
+        guard case .complete(let content, let next)? = try input.line(limit: limit) else {
             batch.append(try input.consumeOverlongLine(), number: number, limit: limit)
             return
         }
