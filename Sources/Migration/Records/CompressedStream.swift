@@ -73,9 +73,13 @@ final class CompressedStream: ByteStream {
     static func unwrapping(
         _ stream: any ByteStream, name: String
     ) throws(InputError) -> (stream: any ByteStream, compression: Compression?) {
-        let start = try StreamStart(of: stream, count: Compression.detectionLength)
-        guard let compression = Compression(beginning: start.bytes) else { return (start, nil) }
-        return (try CompressedStream(start, compression, name: name), compression)
+        let start = InputBuffer(stream, chunkSize: Compression.detectionLength)
+        try start.fill(upTo: Compression.detectionLength)
+        if let failure = start.failure { throw failure }
+        let bytes = Array(start.window)
+        let whole = MemoryStream(bytes, then: stream)
+        guard let compression = Compression(beginning: bytes) else { return (whole, nil) }
+        return (try CompressedStream(whole, compression, name: name), compression)
     }
 
     private init(_ source: any ByteStream, _ compression: Compression, name: String) throws(InputError) {
@@ -265,32 +269,5 @@ private final class ZstdDecompressor: Decompressor {
             outcome = .damaged(String(cString: ZSTD_getErrorName(result)))
         }
         return DecompressionStep(consumed: source.pos, produced: target.pos, outcome: outcome)
-    }
-}
-
-/// A stream whose first bytes were already read.
-private final class StreamStart: ByteStream {
-    private(set) var bytes: [UInt8] = []
-    private let rest: any ByteStream
-    private var position = 0
-
-    init(of stream: any ByteStream, count: Int) throws(InputError) {
-        rest = stream
-        let start = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
-        defer { start.deallocate() }
-        while bytes.count < start.count {
-            let missing = UnsafeMutableRawBufferPointer(rebasing: start[bytes.count...])
-            let count = try stream.read(into: missing)
-            guard count > 0 else { break }
-            bytes += missing.prefix(count)
-        }
-    }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
-        guard position < bytes.count else { return try rest.read(into: buffer) }
-        let count = min(buffer.count, bytes.count - position)
-        bytes[position..<position + count].withUnsafeBytes { buffer.copyMemory(from: $0) }
-        position += count
-        return count
     }
 }

@@ -33,15 +33,18 @@ final class FileStream: ByteStream {
     }
 }
 
-/// Bytes in memory.
+/// Bytes in memory, and then those of another stream.
 final class MemoryStream: ByteStream {
     private var remaining: ArraySlice<UInt8>
+    private let rest: (any ByteStream)?
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], then rest: (any ByteStream)? = nil) {
         remaining = bytes[...]
+        self.rest = rest
     }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(InputError) -> Int {
+        if remaining.isEmpty, let rest { return try rest.read(into: buffer) }
         let count = min(buffer.count, remaining.count)
         remaining.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
         remaining = remaining.dropFirst(count)
