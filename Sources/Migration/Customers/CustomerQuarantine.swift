@@ -47,7 +47,7 @@ public enum CustomerQuarantine {
     /// Whether a receipt in the record states one of the ids. The signature is not checked.
     private static func states(_ ids: Set<String>, _ line: QuarantineLine) -> Bool {
         line.record(RecordReader()).payload.documents.contains { document in
-            guard case .receipt(let stored, _) = document.payload,
+            guard case .receipt(let stored) = document.payload,
                 let container = try? ReceiptContainer(stored: stored, limits: .standard)
             else { return false }
             if ids.contains(Fingerprint(of: container.bytes).description) { return true }

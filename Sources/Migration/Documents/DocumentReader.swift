@@ -34,7 +34,7 @@ struct DocumentReader: Sendable {
         _ document: InputDocument, of record: InputRecord, into read: inout RecordDocuments, _ counts: inout BatchCounts
     ) {
         switch document.payload {
-        case .receipt(let stored, _): readReceipt(stored, document, into: &read)
+        case .receipt(let stored): readReceipt(stored, document, into: &read)
         case .jws(let text): readJWS(text, document, into: &read)
         case .reply(let value):
             readRecorded(value, .verifyReceiptReply, document, of: record, into: &read, &counts)

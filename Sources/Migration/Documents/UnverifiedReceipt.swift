@@ -55,6 +55,6 @@ struct UnverifiedReceipt: Sendable {
     func record(_ columns: [CarriedColumn]) -> InputRecord {
         InputRecord(
             place: .none, original: text[...], length: text.count, carried: columns,
-            payload: .receipt(text[...], wrapping: .none), path: MemberPath.embedded)
+            payload: .receipt(text[...]), path: MemberPath.embedded)
     }
 }

@@ -99,7 +99,7 @@ package struct DocumentInspector: Sendable {
 
     private func inspect(_ payload: InputPayload, isWhole: Bool) -> DocumentInspection.Content? {
         switch payload {
-        case .receipt(let bytes, _): isWhole ? nil : .some(receipt(Array(bytes)))
+        case .receipt(let bytes): isWhole ? nil : .some(receipt(Array(bytes)))
         case .jws(let text): .signedData(signedData.inspect(String(decoding: text, as: UTF8.self), bundleId: bundleId))
         case .reply(let value): .recorded(recorded(.verifyReceiptReply, value))
         case .transactions(let value): .recorded(recorded(.latestReceiptInfo, value))

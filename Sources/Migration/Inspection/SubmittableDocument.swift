@@ -29,7 +29,7 @@ extension DocumentInspector {
         }
         for document in documents {
             switch document.payload {
-            case .receipt(let text, _): add(submittableReceipt(text), document.path)
+            case .receipt(let text): add(submittableReceipt(text), document.path)
             case .jws(let text):
                 let jws = String(decoding: text, as: UTF8.self)
                 guard signedData.inspect(jws, bundleId: nil).kind == .transaction else { continue }

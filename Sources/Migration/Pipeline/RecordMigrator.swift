@@ -59,7 +59,7 @@ struct RecordMigrator: Sendable {
         output.counts.read(record)
         if filing != nil { roles.countUnreadUser(of: record, in: &output.counts) }
         switch record.payload {
-        case .receipt(let stored, _) where filing != nil || RowBeside(record.carried) == nil:
+        case .receipt(let stored) where filing != nil || RowBeside(record.carried) == nil:
             migrate(receipt: stored, keyed: receipt, of: record, into: &output)
         case .several(let documents): migrate(documents, of: record, into: &output)
         case .receipt, .reply, .transactions, .notification, .jws, .storeKit2:
@@ -112,7 +112,7 @@ struct RecordMigrator: Sendable {
     /// records.
     func keyedReceipts(_ records: [InputRecord]) -> [KeyedReceipt?] {
         records.map { record in
-            guard let filing, case .receipt(let stored, _) = record.payload else { return nil }
+            guard let filing, case .receipt(let stored) = record.payload else { return nil }
             return try? keyedReceipt(stored, filing)
         }
     }

@@ -146,13 +146,13 @@ struct EnvelopeReader {
                     text: object.text(of: column)))
         }
         fates[payload] = nil
-        examine(payload, isNamed: true, wrapping: .unity)
+        examine(payload, isNamed: true)
     }
 
     // MARK: Columns
 
     /// Examines one column: whether it contains documents, and if not, whether it is copied to the output.
-    private mutating func examine(_ index: Int, isNamed: Bool, wrapping: InputPayload.Wrapping? = nil) {
+    private mutating func examine(_ index: Int, isNamed: Bool) {
         let column = object.columns[index]
         let isNamed = isNamed || column.meaning?.mayBeReceipt == true
         if WireVocabulary.request.contains(column.name), column.name != "receipt-data",
@@ -163,7 +163,7 @@ struct EnvelopeReader {
             return
         }
         guard isNamed || object.mayContainPayload(column) else { return }
-        var recognition = object.value(of: column)
+        let recognition = object.value(of: column)
         guard recognition.isUnmistakable && (isNamed || !recognition.isWeak) || (isNamed && recognition.isRecognized)
         else {
             let isID = column.kind != .number && !recognition.isWeak && recognition.payload.isTransactionID
@@ -182,10 +182,6 @@ struct EnvelopeReader {
         if recognition.isInText, object.isRow, !recognition.payload.documents.contains(where: { $0.payload.isSigned }) {
             fates[index] = .looksLikeDocument
             return
-        }
-        if case .receipt(let bytes, .none) = recognition.payload {
-            if let wrapping { recognition.payload = .receipt(bytes, wrapping: wrapping) }
-            if column.name == "receipt-data" { recognition.payload = .receipt(bytes, wrapping: .requestBody) }
         }
         if isNamed, recognition.isWeak {
             weak.append(Candidate(index: index, recognition: recognition))
@@ -215,7 +211,7 @@ struct EnvelopeReader {
         defer { if recognition.isInText { documentsInText += documents.count - count } }
         // The same receipt under two names counts once, unless columns beside it may name another user.
         if documents.count < 16, carried.isEmpty,
-            documents.contains(where: { $0.payload.isSameReceipt(as: recognition.payload) })
+            documents.contains(where: { $0.payload.isReceipt && $0.payload == recognition.payload })
         {
             return
         }

@@ -3,17 +3,8 @@ import LegacyReceipts
 
 /// The content of a record (Reference.md C4).
 package enum InputPayload: Sendable, Equatable {
-    /// The wrapping of the receipt.
-    package enum Wrapping: Sendable, Equatable {
-        case none
-        /// `{"Store":…,"TransactionID":…,"Payload":…}`.
-        case unity
-        /// The body of a verifyReceipt request: `{"receipt-data":…,"password":…}`.
-        case requestBody
-    }
-
     /// A receipt: base64 (white space inside allowed), property list text, or the bytes themselves. Not decoded yet.
-    case receipt(ArraySlice<UInt8>, wrapping: Wrapping)
+    case receipt(ArraySlice<UInt8>)
     /// A recorded verifyReceipt reply, app or iOS 6 style.
     case reply(JSONValue)
     /// Several documents, for example a receipt and its reply. None of them is of this kind.
@@ -47,7 +38,7 @@ package struct InputDocument: Sendable, Equatable {
     var original: [UInt8] {
         switch payload {
         case _ where !text.isEmpty: return Array(text)
-        case .receipt(let bytes, _), .jws(let bytes): return Array(bytes)
+        case .receipt(let bytes), .jws(let bytes): return Array(bytes)
         case .reply(let value), .transactions(let value), .notification(let value): return value.json
         case .storeKit2(let object, _): return JSONValue.object(object).json
         case .transactionID(let id): return Array(id.utf8)
@@ -82,7 +73,7 @@ extension InputPayload {
         var (receipt, reply): (ArraySlice<UInt8>?, JSONValue?)
         for document in documents {
             switch document.payload {
-            case .receipt(let bytes, _): receipt = bytes
+            case .receipt(let bytes): receipt = bytes
             case .reply(let value): reply = value
             default: return nil
             }
@@ -116,7 +107,7 @@ extension InputPayload {
                 WireVocabulary.containers.contains(member.key) || member.key == "latest_receipt"
                     || member.key == "latest_expired_receipt"
             }
-        case .receipt(let receipt, _):
+        case .receipt(let receipt):
             return receipt.withUnsafeBufferPointer { bytes in
                 let text = bytes[slice: bytes.trimmed()]
                 return !StoredText.beginsSignedMessage(bytes) && !StoredText.beginsPropertyList(text)
@@ -124,11 +115,6 @@ extension InputPayload {
             }
         default: return false
         }
-    }
-
-    func isSameReceipt(as other: InputPayload) -> Bool {
-        guard case .receipt(let left, _) = self, case .receipt(let right, _) = other else { return false }
-        return left == right
     }
 
     /// The handling of its column.

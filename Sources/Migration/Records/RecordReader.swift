@@ -105,7 +105,7 @@ struct RecordReader {
         text.withUnsafeBufferPointer { bytes in
             guard depth <= InputLimits.payloadNesting else { return Self.tooDeep }
             // Binary first, because its last bytes may look like white space.
-            if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+            if StoredText.beginsSignedMessage(bytes) { return Recognition(.receipt(text)) }
             let trimmed = bytes.trimmed()
             guard let first = bytes[slice: trimmed].first else {
                 return Recognition.unrecognized(.empty, "There is nothing here.")
@@ -143,7 +143,7 @@ struct RecordReader {
         case nil: break
         }
         if let recognition = base64JSON(bytes, depth: depth) { return recognition }
-        if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        if StoredText.beginsBase64Receipt(bytes) { return Recognition(.receipt(text)) }
         if StoredText.isTransactionID(bytes) {
             return Recognition(.transactionID(String(decoding: bytes, as: UTF8.self)), isWeak: true)
         }
@@ -153,11 +153,11 @@ struct RecordReader {
         if OtherStore.isWindowsReceipt(bytes) {
             return .unrecognized(.otherStore, "A receipt of the Windows Store.")
         }
-        if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text, wrapping: .none)) }
+        if StoredText.beginsPropertyList(bytes) { return Recognition(.receipt(text)) }
         if let body = StoredText.pemBody(bytes) {
-            return Recognition(.receipt(text[slice: body], wrapping: .none))
+            return Recognition(.receipt(text[slice: body]))
         }
-        if StoredText.isBase64(bytes) { return Recognition(.receipt(text, wrapping: .none), isWeak: true) }
+        if StoredText.isBase64(bytes) { return Recognition(.receipt(text), isWeak: true) }
         if let recognition = logged(bytes, depth: depth) { return recognition }
         return Recognition(.unrecognized(Self.problem(of: bytes)))
     }

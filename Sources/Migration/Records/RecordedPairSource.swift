@@ -73,7 +73,7 @@ package final class RecordedPairSource {
         guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
         let stem = (folder.isEmpty && !reply.hasPrefix("/") ? "" : folder + "/") + name[..<dot]
         for ending in Self.receiptEndings where stem + ending != reply {
-            guard let record = Self.whole(stem + ending), case .receipt(let bytes, _) = record.payload else { continue }
+            guard let record = Self.whole(stem + ending), case .receipt(let bytes) = record.payload else { continue }
             return bytes
         }
         return nil
@@ -97,7 +97,7 @@ package final class RecordedPairSource {
         guard let receiptPath = path(receipt), let replyPath = path(reply) else {
             return .skipped(place: place, reason: "file names must be relative, without ..")
         }
-        guard case .receipt(let bytes, _)? = Self.whole(receiptPath)?.payload else {
+        guard case .receipt(let bytes)? = Self.whole(receiptPath)?.payload else {
             return .skipped(place: place, reason: "the receipt's file is missing or contains no receipt")
         }
         guard let text = Self.whole(replyPath)?.original, JSONBounds.allows(Array(text)),

@@ -273,7 +273,7 @@ struct InsertDumpTests {
             let text = "INSERT INTO `r` (`id`,`\(column)`) VALUES (1,0x\(hex(der))),(2,X'\(hex(der))'),(3,_binary '"
             let bytes = Array(text.utf8) + escaped + Array("');\n".utf8)
             let reading = Reading([.bytes(bytes, name: "dump.sql")])
-            let receipt = InputPayload.receipt(der[...], wrapping: .none)
+            let receipt = InputPayload.receipt(der[...])
             #expect(reading.records.map(\.payload) == [receipt, receipt, receipt])
         }
     }

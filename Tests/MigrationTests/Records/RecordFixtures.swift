@@ -79,9 +79,7 @@ extension InputPayload {
     /// A short word per kind; for problems, the code.
     var kind: String {
         switch self {
-        case .receipt(_, .none): "receipt"
-        case .receipt(_, .unity): "unity"
-        case .receipt(_, .requestBody): "request"
+        case .receipt: "receipt"
         case .reply: "reply"
         case .several(let documents): pair == nil ? documents.map(\.payload.kind).joined(separator: "+") : "pair"
         case .transactions: "transactions"
@@ -95,7 +93,7 @@ extension InputPayload {
 
     var receiptText: String? {
         switch self {
-        case .receipt(let bytes, _), .jws(let bytes): String(decoding: bytes, as: UTF8.self)
+        case .receipt(let bytes), .jws(let bytes): String(decoding: bytes, as: UTF8.self)
         case .several: pair.map { String(decoding: $0.receipt, as: UTF8.self) }
         default: nil
         }

@@ -197,6 +197,6 @@ struct TableTests {
         #expect(Reading(Made.wrapped(a, at: 64, lineEnd: "\r")).receipts == [Made.wrapped(a, at: 64)])
         // The bytes of a receipt stay.
         let der = Made.der().filter { $0 != 0x0A } + [0x0D]
-        #expect(Reading([.bytes(der, name: "x")]).records.map(\.payload) == [.receipt(der[...], wrapping: .none)])
+        #expect(Reading([.bytes(der, name: "x")]).records.map(\.payload) == [.receipt(der[...])])
     }
 }
