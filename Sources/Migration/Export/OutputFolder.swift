@@ -184,8 +184,8 @@ final class OutputFile {
         else { return false }
         var (chunk, other) = ([UInt8](repeating: 0, count: bufferSize), [UInt8](repeating: 0, count: bufferSize))
         while true {
-            let count = try readFully(descriptor, into: &chunk)
-            guard try readFully(earlier, into: &other) == count, chunk[..<count] == other[..<count] else {
+            let count = try read(descriptor, into: &chunk)
+            guard try read(earlier, into: &other) == count, chunk[..<count] == other[..<count] else {
                 return false
             }
             if count == 0 { return true }
@@ -221,26 +221,17 @@ final class OutputFile {
     func abandon() { if hasName { removeName() } }
 
     /// - Returns: the number of bytes; fewer than fit only at the end.
-    private func readFully(_ descriptor: Int32, into chunk: inout [UInt8]) throws(ExportError) -> Int {
+    private func read(_ descriptor: Int32, into chunk: inout [UInt8]) throws(ExportError) -> Int {
         var filled = 0
         while filled < chunk.count {
-            let count = try read(descriptor, into: &chunk, from: filled)
+            let count = chunk.withUnsafeMutableBytes {
+                systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[filled...]))
+            }
+            if count < 0, errno != EINTR { throw failure("read") }
             if count == 0 { break }
-            filled += count
+            filled += max(0, count)
         }
         return filled
-    }
-
-    private func read(
-        _ descriptor: Int32, into chunk: inout [UInt8], from start: Int = 0
-    ) throws(ExportError) -> Int {
-        while true {
-            let count = chunk.withUnsafeMutableBytes {
-                systemRead(descriptor, UnsafeMutableRawBufferPointer(rebasing: $0[start...]))
-            }
-            if count >= 0 { return count }
-            if errno != EINTR { throw failure("read") }
-        }
     }
 
     private func failure(_ verb: String) -> ExportError {
