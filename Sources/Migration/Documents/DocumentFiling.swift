@@ -5,27 +5,16 @@ import TransactionStore
 
 /// Files the documents of one record in a store.
 struct DocumentFiling {
-    private let record: InputRecord
+    let record: InputRecord
     /// The roles of the columns of the record, with the defaults that count.
-    private let roles: ColumnRoles
+    let roles: ColumnRoles
     /// When the migration began, in milliseconds since 1970-01-01T00:00:00Z.
-    private let date: Int64
-    private let acceptsRecorded: Bool
+    let date: Int64
+    let acceptsRecorded: Bool
     /// The purchases that the verified documents state.
-    private let signed: SignedTransactions
-    private var signedApps: [SignedApp] = []
-    private var claims: Set<UserClaim> = []
-
-    /// - Parameter signed: the purchases in the verified documents of the record.
-    init(
-        of record: InputRecord, _ roles: ColumnRoles, date: Int64, acceptsRecorded: Bool, signed: SignedTransactions
-    ) {
-        self.record = record
-        self.roles = roles
-        self.date = date
-        self.acceptsRecorded = acceptsRecorded
-        self.signed = signed
-    }
+    let signed: SignedTransactions
+    var signedApps: [SignedApp] = []
+    var claims: Set<UserClaim> = []
 
     /// Files the documents. Those that cannot be stored are refused.
     mutating func file(_ read: inout RecordDocuments, into output: inout BatchOutput) {

@@ -215,8 +215,8 @@ struct RecordMigrator: Sendable {
     ) {
         let signed = SignedTransactions(read.verified.map(\.content.record), mapper)
         var documents = DocumentFiling(
-            of: record, roles.roles(of: record, beside: read), date: filing.date, acceptsRecorded: acceptsRecorded,
-            signed: signed)
+            record: record, roles: roles.roles(of: record, beside: read), date: filing.date,
+            acceptsRecorded: acceptsRecorded, signed: signed)
         documents.file(&read, into: &output)
     }
 }

@@ -21,11 +21,7 @@ extension RecordFramer {
 /// The whole input is one record.
 struct FileFramer: RecordFramer {
     let limit: Int
-    private var isDone = false
-
-    init(limit: Int) {
-        self.limit = limit
-    }
+    var isDone = false
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         guard !isDone else { return false }
@@ -123,12 +119,7 @@ struct LineFramer: RecordFramer {
     let limit: Int
     let joinsWrappedReceipts: Bool
     private(set) var blankLines = 0
-    private var number = 0
-
-    init(limit: Int, joinsWrappedReceipts: Bool) {
-        self.limit = limit
-        self.joinsWrappedReceipts = joinsWrappedReceipts
-    }
+    var number = 0
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         while let line = try input.line(limit: limit) {

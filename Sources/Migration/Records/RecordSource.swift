@@ -230,7 +230,7 @@ package final class RecordSource {
             name: name, buffer: buffer, framing: .table(table), limit: options.maximumRecordSize,
             reader: options.reader)
         input.framer = TableFramer(
-            limit: options.maximumRecordSize, dialect: layout.dialect, rowsBefore: 1 + recordsBefore,
+            limit: options.maximumRecordSize, dialect: layout.dialect, number: 1 + recordsBefore,
             keepsBlankRows: true)
         input.records = recordsBefore
         return input
@@ -318,7 +318,7 @@ private final class OpenInput {
             context = FrameContext(input: name, unit: .line, table: nil)
         case .table(let table):
             buffer.consume(table.headerLength)
-            framer = TableFramer(limit: limit, dialect: table.layout.dialect, rowsBefore: table.headerRows)
+            framer = TableFramer(limit: limit, dialect: table.layout.dialect, number: table.headerRows)
             context = FrameContext(input: name, unit: .row, table: table.layout)
         }
     }

@@ -54,25 +54,14 @@ public struct TableOptions: Hashable, Sendable {
 /// How the rows of one table are divided into fields.
 struct TableDialect: Sendable, Hashable {
     let delimiter: UInt8
-    let escape: TableOptions.Dialect
+    var escape = TableOptions.Dialect.csv
     /// The character around quoted fields; ``noQuote`` if there is none.
-    let quote: UInt8
-
+    var quote = TableDialect.doubleQuote
     /// Whether a row is an ``InsertRow``.
-    let isInsert: Bool
+    var isInsert = false
 
     static let noQuote: UInt8 = 0
     static let doubleQuote = UInt8(ascii: "\"")
-
-    init(
-        delimiter: UInt8, escape: TableOptions.Dialect = .csv, quote: UInt8 = TableDialect.doubleQuote,
-        isInsert: Bool = false
-    ) {
-        self.delimiter = delimiter
-        self.escape = escape
-        self.quote = quote
-        self.isInsert = isInsert
-    }
 
     /// The same with other escapes.
     func escaped(as escape: TableOptions.Dialect) -> TableDialect {

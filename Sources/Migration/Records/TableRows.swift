@@ -189,18 +189,11 @@ struct TableField {
 struct TableFramer: RecordFramer {
     let limit: Int
     let dialect: TableDialect
+    /// The number of rows that were consumed, including the header.
+    var number: Int
     /// Whether an empty row is a record.
-    private let keepsBlankRows: Bool
+    var keepsBlankRows = false
     private(set) var blankLines = 0
-    private var number: Int
-
-    /// - Parameter rowsBefore: the number of consumed rows, including the header.
-    init(limit: Int, dialect: TableDialect, rowsBefore: Int, keepsBlankRows: Bool = false) {
-        self.limit = limit
-        self.dialect = dialect
-        self.keepsBlankRows = keepsBlankRows
-        number = rowsBefore
-    }
 
     mutating func next(from input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) -> Bool {
         while true {
