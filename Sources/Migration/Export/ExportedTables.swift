@@ -57,50 +57,44 @@ package enum ExportedTables {
 
     // MARK: Transactions
 
-    private static func ofTransaction(
-        _ columns: [Column<JWSTransactionDecodedPayload>]
-    ) -> [Column<OwnedRow<ExportedTransaction>>] {
-        columns.within { row, value in value(row.value.stored.payload) }
-    }
-
     static let transactions: Table<OwnedRow<ExportedTransaction>> = {
         typealias Columns = [Column<OwnedRow<ExportedTransaction>>]
-        let ids = ofTransaction([
-            .text("transactionId") { $0.transactionId },
-            .text("originalTransactionId") { $0.originalTransactionId },
-            .text("previousOriginalTransactionId") { $0.previousOriginalTransactionId },
-            .text("webOrderLineItemId") { $0.webOrderLineItemId },
-            .text("productId") { $0.productId },
-        ])
+        let ids: Columns = [
+            .text("transactionId") { $0.value.stored.payload.transactionId },
+            .text("originalTransactionId") { $0.value.stored.payload.originalTransactionId },
+            .text("previousOriginalTransactionId") { $0.value.stored.payload.previousOriginalTransactionId },
+            .text("webOrderLineItemId") { $0.value.stored.payload.webOrderLineItemId },
+            .text("productId") { $0.value.stored.payload.productId },
+        ]
         let product: Columns = [
             .text("type") { $0.value.type },
             .text("subscriptionGroupIdentifier") { $0.value.group },
         ]
-        let more = ofTransaction([
-            .integer("quantity") { $0.quantity },
-            .date("purchaseDate") { $0.purchaseDate },
-            .date("originalPurchaseDate") { $0.originalPurchaseDate },
-            .date("expiresDate") { $0.expiresDate },
-            .date("revocationDate") { $0.revocationDate },
-            .integer("revocationReason") { $0.revocationReason },
-            .text("revocationType") { $0.revocationType },
-            .integer("revocationPercentage") { $0.revocationPercentage },
-            .boolean("isUpgraded") { $0.isUpgraded },
-            .text("inAppOwnershipType") { $0.inAppOwnershipType },
-            .text("appAccountToken") { $0.appAccountToken },
-            .text("appTransactionId") { $0.appTransactionId },
-            .integer("offerType") { $0.offerType },
-            .text("offerIdentifier") { $0.offerIdentifier },
-            .text("offerDiscountType") { $0.offerDiscountType },
-            .text("offerPeriod") { $0.offerPeriod },
-            .text("transactionReason") { $0.transactionReason },
-            .integer("price") { $0.price },
-            .text("currency") { $0.currency },
-            .text("storefront") { $0.storefront },
-            .text("storefrontId") { $0.storefrontId },
-            .text("billingPlanType") { $0.billingPlanType },
-            .text("additionalTransactionReason") { $0.additionalTransactionReason },
-        ])
+        let more: Columns = [
+            .integer("quantity") { $0.value.stored.payload.quantity },
+            .date("purchaseDate") { $0.value.stored.payload.purchaseDate },
+            .date("originalPurchaseDate") { $0.value.stored.payload.originalPurchaseDate },
+            .date("expiresDate") { $0.value.stored.payload.expiresDate },
+            .date("revocationDate") { $0.value.stored.payload.revocationDate },
+            .integer("revocationReason") { $0.value.stored.payload.revocationReason },
+            .text("revocationType") { $0.value.stored.payload.revocationType },
+            .integer("revocationPercentage") { $0.value.stored.payload.revocationPercentage },
+            .boolean("isUpgraded") { $0.value.stored.payload.isUpgraded },
+            .text("inAppOwnershipType") { $0.value.stored.payload.inAppOwnershipType },
+            .text("appAccountToken") { $0.value.stored.payload.appAccountToken },
+            .text("appTransactionId") { $0.value.stored.payload.appTransactionId },
+            .integer("offerType") { $0.value.stored.payload.offerType },
+            .text("offerIdentifier") { $0.value.stored.payload.offerIdentifier },
+            .text("offerDiscountType") { $0.value.stored.payload.offerDiscountType },
+            .text("offerPeriod") { $0.value.stored.payload.offerPeriod },
+            .text("transactionReason") { $0.value.stored.payload.transactionReason },
+            .integer("price") { $0.value.stored.payload.price },
+            .text("currency") { $0.value.stored.payload.currency },
+            .text("storefront") { $0.value.stored.payload.storefront },
+            .text("storefrontId") { $0.value.stored.payload.storefrontId },
+            .text("billingPlanType") { $0.value.stored.payload.billingPlanType },
+            .text("additionalTransactionReason") { $0.value.stored.payload.additionalTransactionReason },
+        ]
         let legacy: Columns = [
             .boolean("isTrialPeriod") { $0.value.stored.legacy.isTrialPeriod },
             .boolean("isInIntroOfferPeriod") { $0.value.stored.legacy.isInIntroOfferPeriod },
@@ -177,31 +171,30 @@ package enum ExportedTables {
     // MARK: Documents about renewals and the app
 
     static let renewalInfos: Table<OwnedRow<StoredRenewalInfo>> = {
-        let stated: [Column<JWSRenewalInfoDecodedPayload>] = [
-            .text("originalTransactionId") { $0.originalTransactionId },
-            .text("productId") { $0.productId },
-            .text("autoRenewProductId") { $0.autoRenewProductId },
-            .integer("autoRenewStatus") { $0.autoRenewStatus },
-            .date("renewalDate") { $0.renewalDate },
-            .integer("expirationIntent") { $0.expirationIntent },
-            .boolean("isInBillingRetryPeriod") { $0.isInBillingRetryPeriod },
-            .date("gracePeriodExpiresDate") { $0.gracePeriodExpiresDate },
-            .integer("priceIncreaseStatus") { $0.priceIncreaseStatus },
-            .integer("renewalPrice") { $0.renewalPrice },
-            .text("currency") { $0.currency },
-            .integer("offerType") { $0.offerType },
-            .text("offerIdentifier") { $0.offerIdentifier },
-            .text("offerDiscountType") { $0.offerDiscountType },
-            .text("offerPeriod") { $0.offerPeriod },
-            .texts("eligibleWinBackOfferIds") { $0.eligibleWinBackOfferIds ?? [] },
-            .date("recentSubscriptionStartDate") { $0.recentSubscriptionStartDate },
-            .text("appAccountToken") { $0.appAccountToken },
-            .text("appTransactionId") { $0.appTransactionId },
-            .text("renewalBillingPlanType") { $0.renewalBillingPlanType },
-            .integer("renewalQuantity") { $0.renewalQuantity },
+        let stated: [Column<OwnedRow<StoredRenewalInfo>>] = [
+            .text("originalTransactionId") { $0.value.payload.originalTransactionId },
+            .text("productId") { $0.value.payload.productId },
+            .text("autoRenewProductId") { $0.value.payload.autoRenewProductId },
+            .integer("autoRenewStatus") { $0.value.payload.autoRenewStatus },
+            .date("renewalDate") { $0.value.payload.renewalDate },
+            .integer("expirationIntent") { $0.value.payload.expirationIntent },
+            .boolean("isInBillingRetryPeriod") { $0.value.payload.isInBillingRetryPeriod },
+            .date("gracePeriodExpiresDate") { $0.value.payload.gracePeriodExpiresDate },
+            .integer("priceIncreaseStatus") { $0.value.payload.priceIncreaseStatus },
+            .integer("renewalPrice") { $0.value.payload.renewalPrice },
+            .text("currency") { $0.value.payload.currency },
+            .integer("offerType") { $0.value.payload.offerType },
+            .text("offerIdentifier") { $0.value.payload.offerIdentifier },
+            .text("offerDiscountType") { $0.value.payload.offerDiscountType },
+            .text("offerPeriod") { $0.value.payload.offerPeriod },
+            .texts("eligibleWinBackOfferIds") { $0.value.payload.eligibleWinBackOfferIds ?? [] },
+            .date("recentSubscriptionStartDate") { $0.value.payload.recentSubscriptionStartDate },
+            .text("appAccountToken") { $0.value.payload.appAccountToken },
+            .text("appTransactionId") { $0.value.payload.appTransactionId },
+            .text("renewalBillingPlanType") { $0.value.payload.renewalBillingPlanType },
+            .integer("renewalQuantity") { $0.value.payload.renewalQuantity },
         ]
-        let payload: [Column<OwnedRow<StoredRenewalInfo>>] = stated.within { row, value in value(row.value.payload) }
-        let columns = owner() + payload + evidence { $0.origins }
+        let columns = owner() + stated + evidence { $0.origins }
         let fields = FieldSet<RenewalInfoField>(named: names(columns, "signedDate"))
         return Table(
             name: "renewal_infos", key: .primary(inScope("originalTransactionId")),
@@ -209,34 +202,32 @@ package enum ExportedTables {
     }()
 
     static let appTransactions: Table<OwnedRow<StoredAppTransaction>> = {
-        let stated: [Column<AppTransaction>] = [
-            .text("appTransactionId") { $0.appTransactionId },
-            .text("receiptType") { $0.receiptType },
-            .integer("appAppleId") { $0.appAppleId },
-            .text("originalApplicationVersion") { $0.originalApplicationVersion },
-            .date("originalPurchaseDate") { $0.originalPurchaseDate },
-            .text("originalPlatform") { $0.originalPlatform },
-            .text("storeType") { $0.storeType },
-            .date("preorderDate") { $0.preorderDate },
-            .text("applicationVersion") { $0.applicationVersion },
-            .integer("versionExternalIdentifier") { $0.versionExternalIdentifier },
-            .date("receiptCreationDate") { $0.receiptCreationDate },
+        typealias Columns = [Column<OwnedRow<StoredAppTransaction>>]
+        let stated: Columns = [
+            .text("appTransactionId") { $0.value.payload.appTransactionId },
+            .text("receiptType") { $0.value.payload.receiptType },
+            .integer("appAppleId") { $0.value.payload.appAppleId },
+            .text("originalApplicationVersion") { $0.value.payload.originalApplicationVersion },
+            .date("originalPurchaseDate") { $0.value.payload.originalPurchaseDate },
+            .text("originalPlatform") { $0.value.payload.originalPlatform },
+            .text("storeType") { $0.value.payload.storeType },
+            .date("preorderDate") { $0.value.payload.preorderDate },
+            .text("applicationVersion") { $0.value.payload.applicationVersion },
+            .integer("versionExternalIdentifier") { $0.value.payload.versionExternalIdentifier },
+            .date("receiptCreationDate") { $0.value.payload.receiptCreationDate },
         ]
-        let legacy: [Column<LegacyAppTransactionFields>] = [
-            .text("legacyReceiptType") { $0.receiptType },
-            .date("volumePurchaseExpirationDate") { $0.expirationDate },
-            .date("volumePurchaseDate") { $0.volumePurchaseDate },
-            .text("volumePurchaseOrganization") { $0.volumePurchaseOrganization },
+        let legacy: Columns = [
+            .text("legacyReceiptType") { $0.value.legacy.receiptType },
+            .date("volumePurchaseExpirationDate") { $0.value.legacy.expirationDate },
+            .date("volumePurchaseDate") { $0.value.legacy.volumePurchaseDate },
+            .text("volumePurchaseOrganization") { $0.value.legacy.volumePurchaseOrganization },
         ]
-        let payload: [Column<OwnedRow<StoredAppTransaction>>] = stated.within { row, value in value(row.value.payload) }
-        let beside: [Column<OwnedRow<StoredAppTransaction>>] = legacy.within { row, value in value(row.value.legacy) }
-        let columns: [Column<OwnedRow<StoredAppTransaction>>] =
-            owner() + payload + beside + evidence { $0.origins }
+        let columns: Columns = owner() + stated + legacy + evidence { $0.origins }
         let fields = FieldSet<AppTransactionField>(named: names(columns))
         return Table(
             name: "app_transactions", key: .primary(["customer"]),
             columns: columns + [.json("more") { $0.value.payload.membersWithoutColumn(fields) }],
-            added: Set(names(beside)))
+            added: Set(names(legacy)))
     }()
 
     // MARK: Customers

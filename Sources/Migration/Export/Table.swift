@@ -68,7 +68,7 @@ struct Column<Row>: Sendable {
     /// Nil if the row has no value.
     let value: @Sendable (Row) -> ColumnValue?
 
-    fileprivate init(_ name: StaticString, _ kind: ColumnKind, _ value: @escaping @Sendable (Row) -> ColumnValue?) {
+    private init(_ name: StaticString, _ kind: ColumnKind, _ value: @escaping @Sendable (Row) -> ColumnValue?) {
         self.name = name
         self.kind = kind
         self.value = value
@@ -116,16 +116,6 @@ struct Column<Row>: Sendable {
             let texts = value(row)
             return texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)).json
         }
-    }
-}
-
-extension Array {
-    /// The columns of rows that contain such rows.
-    /// - Parameter visit: calls its second parameter with the contained row, which is not copied.
-    func within<Part, Whole>(
-        _ visit: @escaping @Sendable (Whole, (Part) -> ColumnValue?) -> ColumnValue?
-    ) -> [Column<Whole>] where Element == Column<Part> {
-        map { column in Column<Whole>(column.name, column.kind) { visit($0, column.value) } }
     }
 }
 
