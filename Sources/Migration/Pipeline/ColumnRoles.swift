@@ -47,19 +47,18 @@ public struct DocumentColumns: Sendable, Hashable {
     {
         switch role {
         case .bundleId:
-            guard let id = bundleId(text) else { return false }
-            stated.bundleId = .init(id, name)
+            stated.bundleId = bundleId(text).map { .init($0, name) }
+            return stated.bundleId != nil
         case .environment:
-            guard let environment = RecordedSurroundings.environment(text) else { return false }
-            stated.environment = .init(environment, name)
+            stated.environment = RecordedSurroundings.environment(text).map { .init($0, name) }
+            return stated.environment != nil
         case .appAccountToken:
-            guard UUID(uuidString: text) != nil else { return false }
-            stated.appAccountToken = .init(text, name)
+            stated.appAccountToken = UUID(uuidString: text).map { _ in .init(text, name) }
+            return stated.appAccountToken != nil
         case .recordedAt:
-            guard let date = Self.date(text) else { return false }
-            stated.recordedAt = .init(date, name)
+            stated.recordedAt = Self.date(text).map { .init($0, name) }
+            return stated.recordedAt != nil
         }
-        return true
     }
 
     /// Whether a column with the role can be nothing else. One that was found by a name such as `app_id` can.
