@@ -157,20 +157,10 @@ struct ObjectReader {
     }
 
     private func isReceiptObject(_ column: Column) -> Bool {
-        let slice = bytes[slice: column.value]
-        do throws(JSONReadingError) {
-            var scanner = try JSONMemberScanner(slice)
-            var hasMark = false
-            while let member = try scanner.next() {
-                guard let key = member.key else { continue }
-                let name = scanner.text(key)
-                // A notification has `bid` too, and is stored under any name.
-                if WireVocabulary.notificationMarks.contains(name) { return false }
-                hasMark = hasMark || WireVocabulary.receiptMarks.contains(name)
-            }
-            return hasMark
-        } catch {}
-        return false
+        guard let names = JSONMemberScanner.names(in: bytes[slice: column.value]) else { return false }
+        // A notification has `bid` too, and is stored under any name.
+        return names.isDisjoint(with: WireVocabulary.notificationMarks)
+            && !names.isDisjoint(with: WireVocabulary.receiptMarks)
     }
 
     private func firstElementIsObject(_ column: Column) -> Bool {
@@ -352,5 +342,21 @@ struct ObjectReader {
     /// The column for the output if it is not UTF-8. The encoding is unknown, and a user id must stay distinct.
     func carriedAsBase64(_ column: Column) -> CarriedColumn {
         CarriedColumn(name: column.name, value: .text("base64:" + Base64.encode(stringBytes(column))))
+    }
+}
+
+extension JSONMemberScanner {
+    /// The names of the members of an object, or none of an array; nil if the text is not JSON.
+    static func names(in text: Bytes) -> Set<String>? {
+        do throws(JSONReadingError) {
+            var scanner = try JSONMemberScanner(text)
+            var names: Set<String> = []
+            while let member = try scanner.next() {
+                if let key = member.key { names.insert(scanner.text(key)) }
+            }
+            return names
+        } catch {
+            return nil
+        }
     }
 }

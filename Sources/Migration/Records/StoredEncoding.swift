@@ -241,24 +241,11 @@ enum StoredEncoding {
         guard beginsBase64JSON(text), StoredText.isBase64(text),
             // Spares most receipts of iOS 6 from being decoded here.
             !StoredText.decode(text.prefix(512)).withUnsafeBufferPointer(StoredText.beginsPropertyList),
-            let decoded = base64Decoded(text), decoded.withUnsafeBufferPointer(isJSONOfDocument)
+            let decoded = base64Decoded(text),
+            let names = decoded.withUnsafeBufferPointer({ JSONMemberScanner.names(in: $0) }),
+            !names.contains("purchase-info"), !names.contains("signature")
         else { return nil }
         return decoded
-    }
-
-    private static func isJSONOfDocument(_ bytes: Bytes) -> Bool {
-        do throws(JSONReadingError) {
-            var scanner = try JSONMemberScanner(bytes)
-            var isTransactionReceipt = false
-            while let member = try scanner.next() {
-                guard let key = member.key else { continue }
-                let name = scanner.text(key)
-                isTransactionReceipt = isTransactionReceipt || name == "purchase-info" || name == "signature"
-            }
-            return !isTransactionReceipt
-        } catch {
-            return false
-        }
     }
 
     private static func base64Decoded(_ text: Bytes) -> [UInt8]? {
