@@ -36,7 +36,7 @@ package enum CustomerTables {
         ]
         return Table(
             name: "offers_used",
-            columns: ExportedTables.transactions.columns.filter { names.contains("\($0.name)") })
+            columns: ExportedTables.transactions.columns.filter { names.contains($0.name) })
     }()
 
     static let offersOpen = Table<OpenOffer>(

@@ -49,7 +49,7 @@ package enum ExportedTables {
     }
 
     private static func names<Row>(_ columns: [Column<Row>], _ others: String...) -> [String] {
-        columns.map { "\($0.name)" } + others
+        columns.map(\.name) + others
     }
 
     /// A key of ids that are unique in an environment.

@@ -39,18 +39,8 @@ package enum ColumnValue: Sendable {
     case json([UInt8])
 
     /// Writes the value as a member of an object.
-    func write(to writer: inout JSONWriter, as name: StaticString) {
-        writer.key(name)
-        write(to: &writer)
-    }
-
-    /// Writes the value as a member of an object.
     func write(to writer: inout JSONWriter, as name: String) {
         writer.key(name)
-        write(to: &writer)
-    }
-
-    private func write(to writer: inout JSONWriter) {
         switch self {
         case .text(let text): writer.string(text)
         case .integer(let number): writer.integer(number)
@@ -63,55 +53,55 @@ package enum ColumnValue: Sendable {
 /// A column: its name, type and value. The CSV header, the NDJSON members and the SQL scripts all use it, and a test compares it
 /// with Documentation/Export.md, which says what it means.
 struct Column<Row>: Sendable {
-    let name: StaticString
+    let name: String
     let kind: ColumnKind
     /// Nil if the row has no value.
     let value: @Sendable (Row) -> ColumnValue?
 
-    private init(_ name: StaticString, _ kind: ColumnKind, _ value: @escaping @Sendable (Row) -> ColumnValue?) {
+    private init(_ name: String, _ kind: ColumnKind, _ value: @escaping @Sendable (Row) -> ColumnValue?) {
         self.name = name
         self.kind = kind
         self.value = value
     }
 
-    static func text(_ name: StaticString, _ value: @escaping @Sendable (Row) -> String?) -> Column {
+    static func text(_ name: String, _ value: @escaping @Sendable (Row) -> String?) -> Column {
         Column(name, .text) { value($0).map { .text($0) } }
     }
 
     /// One of Apple's text values.
     static func text<Value: OpenEnum>(
-        _ name: StaticString, _ value: @escaping @Sendable (Row) -> Value?
+        _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == String {
         Column(name, .text) { value($0).map { .text($0.rawValue) } }
     }
 
     static func integer<Value: BinaryInteger & Sendable>(
-        _ name: StaticString, _ value: @escaping @Sendable (Row) -> Value?
+        _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column {
         Column(name, .integer) { value($0).map { .integer(Int64($0)) } }
     }
 
     /// One of Apple's numbers.
     static func integer<Value: OpenEnum>(
-        _ name: StaticString, _ value: @escaping @Sendable (Row) -> Value?
+        _ name: String, _ value: @escaping @Sendable (Row) -> Value?
     ) -> Column where Value.RawValue == Int32 {
         Column(name, .integer) { value($0).map { .integer(Int64($0.rawValue)) } }
     }
 
-    static func boolean(_ name: StaticString, _ value: @escaping @Sendable (Row) -> Bool?) -> Column {
+    static func boolean(_ name: String, _ value: @escaping @Sendable (Row) -> Bool?) -> Column {
         Column(name, .boolean) { value($0).map { .boolean($0) } }
     }
 
-    static func date(_ name: StaticString, _ value: @escaping @Sendable (Row) -> Int64?) -> Column {
+    static func date(_ name: String, _ value: @escaping @Sendable (Row) -> Int64?) -> Column {
         Column(name, .date) { value($0).map { .integer($0) } }
     }
 
-    static func json(_ name: StaticString, _ value: @escaping @Sendable (Row) -> [UInt8]?) -> Column {
+    static func json(_ name: String, _ value: @escaping @Sendable (Row) -> [UInt8]?) -> Column {
         Column(name, .json) { value($0).map { .json($0) } }
     }
 
     /// A JSON array of strings; absent if empty.
-    static func texts(_ name: StaticString, _ value: @escaping @Sendable (Row) -> [String]) -> Column {
+    static func texts(_ name: String, _ value: @escaping @Sendable (Row) -> [String]) -> Column {
         json(name) { row in
             let texts = value(row)
             return texts.isEmpty ? nil : JSONValue.array(texts.map(JSONValue.string)).json
@@ -142,7 +132,7 @@ struct Table<Row>: Sendable {
 
     var outline: TableOutline {
         TableOutline(
-            name: name, key: key, columns: columns.map { .init(name: "\($0.name)", kind: $0.kind) }, added: added)
+            name: name, key: key, columns: columns.map { .init(name: $0.name, kind: $0.kind) }, added: added)
     }
 }
 
