@@ -292,15 +292,12 @@ struct EnvelopeReader {
         let isAlone = documents.isEmpty
         let hasReceipt = weak.contains { $0.recognition.payload.isReceipt }
         for candidate in weak {
-            if isAlone {
-                // The first id counts, and only if there is no receipt.
-                guard candidate.recognition.payload.isReceipt || (!hasReceipt && documents.isEmpty) else { continue }
-            } else {
-                guard candidate.recognition.payload.isReceipt,
-                    object.content(of: object.columns[candidate.index]).count >= 256
-                else { continue }
-            }
-            add(candidate)
+            // The first id counts, and only if there is no receipt.
+            let counts =
+                candidate.recognition.payload.isReceipt
+                ? isAlone || object.content(of: object.columns[candidate.index]).count >= 256
+                : isAlone && !hasReceipt && documents.isEmpty
+            if counts { add(candidate) }
         }
     }
 

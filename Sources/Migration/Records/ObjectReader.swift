@@ -53,13 +53,9 @@ struct ObjectReader {
                     form: .json(hasEscapes: member.hasEscapes)))
         }
         let isReplaced = Self.areReplaced(columns)
-        if isReplaced.isEmpty {
-            self.columns = columns
-            replaced = []
-        } else {
-            self.columns = columns.indices.filter { !isReplaced.contains($0) }.map { columns[$0] }
-            replaced = columns.indices.filter { isReplaced.contains($0) }.map { columns[$0] }
-        }
+        self.columns =
+            isReplaced.isEmpty ? columns : columns.indices.filter { !isReplaced.contains($0) }.map { columns[$0] }
+        replaced = isReplaced.sorted().map { columns[$0] }
         isTable = false
     }
 

@@ -314,10 +314,8 @@ private struct StoreReportCounter {
         let product = term.stored.payload.productId ?? "unknown"
         let isKnown = terms[product] != nil || terms.count < StoreReport.maximumProducts
         let name = isKnown ? product : "(other)"
-        var count = terms[name] ?? StoreReport.Term(productId: name)
-        count.terms += 1
-        if term.term.isRunning(at: date) { count.running += 1 }
-        terms[name] = count
+        terms[name, default: StoreReport.Term(productId: name)].terms += 1
+        if term.term.isRunning(at: date) { terms[name]?.running += 1 }
     }
 
     /// - Throws: `TransactionStoreError` for a line that cannot be read.
