@@ -43,8 +43,8 @@ import Testing
     }
 
     @Test func twoProblemsOfRecordsAreEqualWhenTheirCodesAre() {
-        let here = InputProblem(.invalidJSON, offset: 3, "in these words")
+        let here = InputProblem(.invalidJSON, "in these words")
         #expect(here == InputProblem(.invalidJSON, "in others"))
-        #expect(here != InputProblem(.invalidUTF8, offset: 3, "in these words"))
+        #expect(here != InputProblem(.invalidUTF8, "in these words"))
     }
 }

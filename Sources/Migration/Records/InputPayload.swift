@@ -175,18 +175,15 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
 
     /// The reason.
     package let code: Code
-    /// Bytes from the start of the record, if the place is known.
-    package let offset: Int?
     /// One sentence for a person. It never quotes the record.
     package let message: String
 
-    package init(_ code: Code, offset: Int? = nil, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
-        self.offset = offset
         self.message = message
     }
 
-    /// Two errors are equal if their codes are equal. Places and messages are not compared.
+    /// Two errors are equal if their codes are equal. Messages are not compared.
     package static func == (left: Self, right: Self) -> Bool { left.code == right.code }
 
     package var description: String { message }
@@ -210,10 +207,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
             """)
     }
 
-    /// - Parameter start: bytes from the start of the record to the JSON text; nil if it was unwrapped.
-    init(_ error: JSONReadingError, start: Int?) {
-        self.init(
-            error.code == .invalidUTF8 ? .invalidUTF8 : .invalidJSON, offset: start.map { $0 + error.offset },
-            error.message)
+    init(_ error: JSONReadingError) {
+        self.init(error.code == .invalidUTF8 ? .invalidUTF8 : .invalidJSON, error.message)
     }
 }

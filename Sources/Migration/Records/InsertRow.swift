@@ -141,7 +141,7 @@ struct InsertRow {
                     .withUnsafeBufferPointer { append($0, dialect, to: &line) }
             guard isRead else {
                 throw InputProblem(
-                    .unknownForm, offset: start,
+                    .unknownForm,
                     "The value at byte \(start) of the row is an expression that only its database can compute.")
             }
             (start, comments) = (end + 1, row.comments.count)
@@ -166,7 +166,7 @@ struct InsertRow {
 
     private static func damaged(_ index: Int) -> InputProblem {
         InputProblem(
-            .unterminatedQuote, offset: index,
+            .unterminatedQuote,
             "The row of the INSERT is damaged at its byte \(index): it is cut off, or a quote is not escaped.")
     }
 

@@ -255,7 +255,7 @@ struct JSONFramer: RecordFramer {
 
     private func appendRest(of input: InputBuffer, into batch: inout BatchBuilder) throws(InputError) {
         let problem = InputProblem(
-            .invalidJSON, offset: 0, "Something follows the end of the JSON \(isDivided ? "object" : "array").")
+            .invalidJSON, "Something follows the end of the JSON \(isDivided ? "object" : "array").")
         try input.consumeRest(into: &batch, number: number, limit: limit, problem: problem)
     }
 }

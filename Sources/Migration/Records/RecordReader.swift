@@ -115,11 +115,11 @@ struct RecordReader {
             if let recognition = postgreSQLArray(bytes[slice: trimmed], depth: depth) { return recognition }
             switch first {
             case UInt8(ascii: "{") where !StoredText.beginsPropertyList(bytes):
-                return object(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+                return object(slice, bytes[slice: trimmed], depth: depth)
             case UInt8(ascii: "["):
-                return array(slice, bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+                return array(slice, bytes[slice: trimmed], depth: depth)
             case UInt8(ascii: "\""):
-                return string(bytes[slice: trimmed], depth: depth, start: depth == 0 ? trimmed.lowerBound : nil)
+                return string(bytes[slice: trimmed], depth: depth)
             default:
                 return plain(slice, bytes[slice: trimmed], depth: depth)
             }
@@ -193,9 +193,7 @@ struct RecordReader {
     }
 
     /// A text that begins like JSON and is none. A line of a log can begin with a time in brackets, or with the JSON itself.
-    private func notJSON(
-        _ error: JSONReadingError, _ bytes: Bytes, depth: Int, start: Int?
-    ) -> Recognition {
+    private func notJSON(_ error: JSONReadingError, _ bytes: Bytes, depth: Int) -> Recognition {
         if let first = bytes.first {
             var value = JSONValueEnd(first: first)
             // A value without an end may contain only a part of the stored value.
@@ -205,7 +203,7 @@ struct RecordReader {
                 return recognition
             }
         }
-        return Recognition(.unrecognized(InputProblem(error, start: start)))
+        return Recognition(.unrecognized(InputProblem(error)))
     }
 
     /// Nil if the text is no array of PostgreSQL, or if nothing in it is recognized.
@@ -238,8 +236,8 @@ struct RecordReader {
         if StoredText.isNullWord(bytes) {
             return InputProblem(.empty, "The record contains no receipt.")
         }
-        if let offset = UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) {
-            return InputProblem(.invalidUTF8, offset: offset, "Neither a receipt's bytes nor UTF-8 text.")
+        if UTF8Validation.firstInvalid(in: bytes, range: 0..<bytes.count) != nil {
+            return InputProblem(.invalidUTF8, "Neither a receipt's bytes nor UTF-8 text.")
         }
         if bytes.begins(with: "INSERT INTO ") || bytes.begins(with: "-- MySQL dump") {
             return InputProblem(
@@ -265,27 +263,27 @@ struct RecordReader {
         return reader.read(text: json[...], depth: 0)
     }
 
-    private func string(_ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+    private func string(_ bytes: Bytes, depth: Int) -> Recognition {
         do throws(JSONReadingError) {
             guard case .string(let string) = try JSONValue.parse(bytes) else { return Self.tooDeep }
             return read(text: Array(string.utf8)[...], depth: depth + 1)
         } catch {
-            return notJSON(error, bytes, depth: depth, start: start)
+            return notJSON(error, bytes, depth: depth)
         }
     }
 
-    private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+    private func object(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         do throws(JSONReadingError) {
             let object = try ObjectReader(reader: self, text: text, bytes: bytes, depth: depth)
             var envelope = EnvelopeReader(object: object)
             return try envelope.read(only: depth == 0 ? receiptColumns : [])
         } catch {
-            return notJSON(error, bytes, depth: depth, start: start)
+            return notJSON(error, bytes, depth: depth)
         }
     }
 
     /// Reads rows of `latest_receipt_info`, several documents, or any single element.
-    private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int, start: Int?) -> Recognition {
+    private func array(_ text: ArraySlice<UInt8>, _ bytes: Bytes, depth: Int) -> Recognition {
         do throws(JSONReadingError) {
             var scanner = try JSONMemberScanner(bytes)
             // `inside` is the content of a row that contains more than a row, or columns with a role, read as a record of
@@ -329,7 +327,7 @@ struct RecordReader {
             }
             return several.recognition
         } catch {
-            return notJSON(error, bytes, depth: depth, start: start)
+            return notJSON(error, bytes, depth: depth)
         }
     }
 
@@ -470,7 +468,7 @@ struct RecordReader {
                 var envelope = EnvelopeReader(object: object)
                 return try envelope.read(only: receiptColumns)
             } catch {
-                return Recognition(.unrecognized(InputProblem(error, start: nil)))
+                return Recognition(.unrecognized(InputProblem(error)))
             }
         }
     }
