@@ -30,7 +30,8 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
         do {
-            var command = try await parse()
+            var command = try parseAsRoot(
+                AppStoreConsumptionCommands.withSubcommand(Array(CommandLine.arguments.dropFirst())))
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {
@@ -43,16 +44,8 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
         }
     }
 
-    private static func parse() async throws -> any ParsableCommand {
-        try parseAsRoot(AppStoreConsumptionCommands.withSubcommand(Array(CommandLine.arguments.dropFirst())))
-    }
-
     /// Prints the error that ended the command. Help and version are not errors.
     private static func report(_ error: any Error) -> ExitCode {
-        if let failure = error as? CommandFailure {
-            Terminal.error("Error: \(failure.description)")
-            return ExitStatus.usageOrIO
-        }
         guard exitCode(for: error).isSuccess else {
             Terminal.error(fullMessage(for: error))
             return ExitStatus.usageOrIO
@@ -61,8 +54,7 @@ struct LegacyReceiptsCommand: AsyncParsableCommand {
             try Terminal.output(fullMessage(for: error))
             return .success
         } catch {
-            Terminal.error("Error: \(error.description)")
-            return ExitStatus.usageOrIO
+            return report(error)
         }
     }
 }

@@ -126,12 +126,8 @@ struct CompareCommand: AsyncParsableCommand {
     private func parity(_ run: ParityRun) async throws -> ParityReport {
         let source = RecordedPairSource(inputs)
         var report = ParityReport(maximumExamples: maximumDifferences, learning: learning)
-        do {
-            while let batch = try source.next() {
-                for outcome in batch { await add(outcome, run, to: &report) }
-            }
-        } catch let error as InputError {
-            throw CommandFailure(error.message)
+        while let batch = try source.next() {
+            for outcome in batch { await add(outcome, run, to: &report) }
         }
         return report
     }
@@ -151,20 +147,16 @@ struct CompareCommand: AsyncParsableCommand {
     // MARK: The endpoint
 
     private func endpoint(_ store: (any TransactionStore)?) throws -> VerifyReceiptEndpoint {
-        do {
-            let sources = ConfigurationSources(file: config, flags: try SettingArguments.flags(settings))
-            var configuration = try sources.load().endpoint
-            let more = try trust.policy()
-            configuration.trust.additionalRoots += more.additionalRoots
-            configuration.trust.additionalIntermediates += more.additionalIntermediates
-            configuration.trust.acceptsXcodeReceipts = configuration.trust.acceptsXcodeReceipts || trust.acceptsXcode
-            configuration.accountSecrets += try secretFiles.map(Self.secret)
-            configuration.learnsFromReceipts = learning != .none
-            configuration.learningLimit = .seconds(60)
-            return try VerifyReceiptEndpoint(configuration: configuration, store: store)
-        } catch let error as ConfigurationError {
-            throw CommandFailure(error.description)
-        }
+        let sources = ConfigurationSources(file: config, flags: try SettingArguments.flags(settings))
+        var configuration = try sources.load().endpoint
+        let more = try trust.policy()
+        configuration.trust.additionalRoots += more.additionalRoots
+        configuration.trust.additionalIntermediates += more.additionalIntermediates
+        configuration.trust.acceptsXcodeReceipts = configuration.trust.acceptsXcodeReceipts || trust.acceptsXcode
+        configuration.accountSecrets += try secretFiles.map(Self.secret)
+        configuration.learnsFromReceipts = learning != .none
+        configuration.learningLimit = .seconds(60)
+        return try VerifyReceiptEndpoint(configuration: configuration, store: store)
     }
 
     private static func secret(_ path: String) throws -> SharedSecret {

@@ -89,25 +89,21 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let export = TableExport(format: format ?? .ndjson, catalog: try view.products, date: view.date)
-        let output: (json: [UInt8], text: String)
-        do {
-            output = try await Interruption.running(ifEnded: "Interrupted. The tables of an earlier export are kept.") {
-                [store, place, kind, database = try database] in
-                try await StoreOpener.withExisting(store.url) { store in
-                    if let kind {
-                        let summary = try await VendorExport(kind).run(store, to: place)
-                        return (summary.json, Self.text(summary, place))
-                    }
-                    if let database {
-                        let summary = try await export.run(store, into: database)
-                        return (summary.json, Self.text(summary, "\(database)"))
-                    }
-                    let summary = try await export.run(store, to: place)
+        let output: (json: [UInt8], text: String) = try await Interruption.running(
+            ifEnded: "Interrupted. The tables of an earlier export are kept."
+        ) { [store, place, kind, database = try database] in
+            try await StoreOpener.withExisting(store.url) { store in
+                if let kind {
+                    let summary = try await VendorExport(kind).run(store, to: place)
                     return (summary.json, Self.text(summary, place))
                 }
+                if let database {
+                    let summary = try await export.run(store, into: database)
+                    return (summary.json, Self.text(summary, "\(database)"))
+                }
+                let summary = try await export.run(store, to: place)
+                return (summary.json, Self.text(summary, place))
             }
-        } catch let error as ExportError {
-            throw CommandFailure(error.message)
         }
         if json { try Terminal.output(output.json) } else { try Terminal.output(output.text) }
     }

@@ -343,11 +343,7 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         if stream { return try await migrateStream(options) }
         let destination = destination
-        do throws(MigrationError) {
-            for path in destination.paths { try options.check(path, isOutside: retry ? [] : inputs) }
-        } catch {
-            throw CommandFailure(error.message)
-        }
+        for path in destination.paths { try options.check(path, isOutside: retry ? [] : inputs) }
         if retry { try StoreOpener.requireExisting(destination.store) }
         let interruption = Interruption()
         // A signal must not end the process after the folder or the store was created.
@@ -360,13 +356,8 @@ struct MigrateCommand: AsyncParsableCommand {
 
     /// The counts go to standard error, since standard output has the results.
     private func migrateStream(_ options: MigrationOptions) async throws {
-        let summary: MigrationSummary
-        do {
-            summary = try await Interruption.running { [inputs] in
-                try await MigrationStream(options: options).run(inputs: inputs) { try Terminal.output($0) }
-            }
-        } catch let error as MigrationError {
-            throw CommandFailure(error.message)
+        let summary = try await Interruption.running { [inputs] in
+            try await MigrationStream(options: options).run(inputs: inputs) { try Terminal.output($0) }
         }
         if let path = self.summary { try OutputFile.write(summary.json(), to: path) }
         if !quiet {

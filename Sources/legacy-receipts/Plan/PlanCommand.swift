@@ -63,12 +63,7 @@ struct PlanCommand: AsyncParsableCommand {
                     date: ServerClock.system.now(), engine: migrate.engine)
                 : .lines,
             sample: sample)
-        let plan: MigrationPlan
-        do throws(MigrationError) {
-            plan = try planner.plan(inputs: migrate.inputs)
-        } catch {
-            throw CommandFailure(error.message)
-        }
+        let plan = try planner.plan(inputs: migrate.inputs)
         let command = PlannedCommand.command(
             arguments,
             expectedRecords: plan.isWhole && migrate.expectedRecords == nil ? plan.records : nil)

@@ -65,12 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
         // By default SIGHUP ends a process. It may arrive before the server handles it as a reload.
         signal(SIGHUP, SIG_IGN)
         let sources = try sources()
-        let configuration: VerifyReceiptServerConfiguration
-        do {
-            configuration = try sources.load()
-        } catch let error as ConfigurationError {
-            throw CommandFailure(error.description)
-        }
+        let configuration = try sources.load()
         if check {
             let problems = configuration.consumption.map { Self.problems(with: $0) } ?? []
             for warning in configuration.warnings + problems { Terminal.error("Warning: \(warning)") }
