@@ -7,16 +7,12 @@ import LegacyReceipts
 struct TrustOptions: ParsableArguments {
     @Option(
         name: .customLong("trust-root"),
-        help: ArgumentHelp(
-            "Also trust this root certificate (DER or PEM), for test receipts. Repeatable.", valueName: "file"),
-        completion: .file())
+        file: "Also trust this root certificate (DER or PEM), for test receipts. Repeatable.")
     var roots: [String] = []
 
     @Option(
         name: .customLong("intermediate"),
-        help: ArgumentHelp(
-            "An intermediate certificate (DER or PEM) for iOS 6 receipts with an unknown leaf. Repeatable.",
-            valueName: "file"), completion: .file())
+        file: "An intermediate certificate (DER or PEM) for iOS 6 receipts with an unknown leaf. Repeatable.")
     var intermediates: [String] = []
 
     @Flag(

@@ -44,14 +44,10 @@ struct AppStoreHistoryCommand: AsyncParsableCommand {
 
     @OptionGroup var argument: AppStoreIdArgument
 
-    @Option(
-        help: ArgumentHelp("Only purchases from this date on: 2026-01-31, or 2026-01-31T12:00:00Z.", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "Only purchases from this date on: 2026-01-31, or 2026-01-31T12:00:00Z.")
     var since: Int64?
 
-    @Option(
-        help: ArgumentHelp("Only purchases before this date.", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "Only purchases before this date.")
     var until: Int64?
 
     @Option(name: .customLong("product-id"), help: ArgumentHelp("Only this product. Repeatable.", valueName: "id"))

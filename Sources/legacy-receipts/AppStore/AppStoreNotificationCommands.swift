@@ -19,13 +19,10 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
                     --since 2026-01-31
                 """))
 
-    @Option(
-        help: ArgumentHelp("From this date on: 2026-01-31, or 2026-01-31T12:00:00Z.", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "From this date on: 2026-01-31, or 2026-01-31T12:00:00Z.")
     var since: Int64?
 
-    @Option(
-        help: ArgumentHelp("Until this date (default: now).", valueName: "date"), transform: DateArguments.milliseconds)
+    @Option(date: "Until this date (default: now).")
     var until: Int64?
 
     @Flag(help: "Only notifications that no server received.")

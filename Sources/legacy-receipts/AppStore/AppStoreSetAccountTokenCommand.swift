@@ -39,9 +39,7 @@ struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The token, a UUID.", valueName: "uuid"))
     var token: String?
 
-    @Option(
-        help: ArgumentHelp("A file with the columns originalTransactionId and appAccountToken.", valueName: "file"),
-        completion: .file())
+    @Option(file: "A file with the columns originalTransactionId and appAccountToken.")
     var csv: String?
 
     @Option(

@@ -52,9 +52,7 @@ struct CompareCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("Files, folders, or - for standard input.", valueName: "input"), completion: .file())
     var inputs: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The configuration of serve: apps, secrets, catalogs, trust.", valueName: "file"),
-        completion: .file())
+    @Option(file: "The configuration of serve: apps, secrets, catalogs, trust.")
     var config: String?
 
     @Option(
@@ -65,9 +63,7 @@ struct CompareCommand: AsyncParsableCommand {
     @OptionGroup var trust: TrustOptions
 
     @Option(
-        name: .customLong("shared-secret-file"),
-        help: ArgumentHelp("A file with a shared secret, valid for every app. Repeatable.", valueName: "file"),
-        completion: .file())
+        name: .customLong("shared-secret-file"), file: "A file with a shared secret, valid for every app. Repeatable.")
     var secretFiles: [String] = []
 
     @Option(help: ArgumentHelp("The store to read: sqlite:PATH or postgres://… (default: none).", valueName: "url"))

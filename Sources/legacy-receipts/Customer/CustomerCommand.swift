@@ -63,9 +63,7 @@ struct CustomerCommand: AsyncParsableCommand {
     @Flag(help: "Remove the hashes that --leave-hashes left of the id, so that its documents are stored again.")
     var removeHashes = false
 
-    @Option(
-        help: ArgumentHelp(
-            "With --erase: the spool of a server that is stopped. Repeatable.", valueName: "file"), completion: .file())
+    @Option(file: "With --erase: the spool of a server that is stopped. Repeatable.")
     var spool: [String] = []
 
     @Option(

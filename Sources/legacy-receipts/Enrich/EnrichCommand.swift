@@ -65,17 +65,10 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(help: "Only customers with this open question in the table to_ask_apple of export. Repeatable.")
     var reason: [OpenQuestion.Reason] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog, as for export: types decide some of the open questions. Repeatable.", valueName: "file"),
-        completion: .file())
+    @Option(file: "A product catalog, as for export: types decide some of the open questions. Repeatable.")
     var catalog: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "Query the transaction ids in this file instead, one per line; - for standard input.", valueName: "file"
-        ),
-        completion: .file())
+    @Option(file: "Query the transaction ids in this file instead, one per line; - for standard input.")
     var ids: String?
 
     @Option(help: "The column or member with a bare transaction id, if migrate had one with --column. Repeatable.")
@@ -108,9 +101,7 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(help: "The id of the In-App Purchase key.")
     var keyId: String?
 
-    @Option(
-        help: ArgumentHelp("The In-App Purchase key, as it was downloaded (.p8).", valueName: "file"),
-        completion: .file())
+    @Option(file: "The In-App Purchase key, as it was downloaded (.p8).")
     var privateKey: String?
 
     @Option(help: ArgumentHelp("The production server, instead of Apple's, for tests.", valueName: "url"))
@@ -119,9 +110,7 @@ struct EnrichCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The sandbox server, instead of Apple's, for tests.", valueName: "url"))
     var sandboxURL: String?
 
-    @Option(
-        help: ArgumentHelp("A file for the counts, as JSON.", valueName: "file"),
-        completion: .file(extensions: ["json"]))
+    @Option(file: "A file for the counts, as JSON.", completion: .file(extensions: ["json"]))
     var summary: String?
 
     @Flag(help: "No progress on standard error.")

@@ -25,10 +25,7 @@ struct LedgerSelection: ParsableArguments {
 
 /// The length of non-renewing subscriptions.
 struct TermCatalogOption: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog, for the terms of non-renewing subscriptions. Repeatable.", valueName: "file"),
-        completion: .file())
+    @Option(file: "A product catalog, for the terms of non-renewing subscriptions. Repeatable.")
     var catalog: [String] = []
 
     /// The catalog; nil without files.

@@ -125,9 +125,7 @@ struct MigrateCommand: AsyncParsableCommand {
     var key: String?
 
     @Option(
-        help: ArgumentHelp(
-            "A product catalog: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.",
-            valueName: "file"), completion: .file())
+        file: "A product catalog: our YAML or JSON, a .storekit file, an App Store Connect metadata.xml. Repeatable.")
     var catalog: [String] = []
 
     @Option(help: ArgumentHelp("Batches of records processed at once (default: the number of cores).", valueName: "n"))
@@ -171,10 +169,7 @@ struct MigrateCommand: AsyncParsableCommand {
             """)
     var stream = false
 
-    @Option(
-        help: ArgumentHelp(
-            "With --into or --stream: a file for the counts, as JSON.", valueName: "file"),
-        completion: .file(extensions: ["json"]))
+    @Option(file: "With --into or --stream: a file for the counts, as JSON.", completion: .file(extensions: ["json"]))
     var summary: String?
 
     @Option(
@@ -189,28 +184,16 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("A column or member to keep with the user. Repeatable.", valueName: "name"))
     var carry: [String] = []
 
-    @Option(
-        help: ArgumentHelp(
-            "The column or member with the app of documents that state none (default: found by its name).",
-            valueName: "name"))
+    @Option(help: documentColumn("app"))
     var bundleIdColumn: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The column or member with the environment of documents that state none (default: found by its name).",
-            valueName: "name"))
+    @Option(help: documentColumn("environment"))
     var environmentColumn: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The column or member with the appAccountToken of documents that state none (default: found by its name).",
-            valueName: "name"))
+    @Option(help: documentColumn("appAccountToken"))
     var accountTokenColumn: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The column or member with the date of documents that state none (default: found by its name).",
-            valueName: "name"))
+    @Option(help: documentColumn("date"))
     var recordedAtColumn: String?
 
     @Option(
@@ -227,8 +210,7 @@ struct MigrateCommand: AsyncParsableCommand {
     var defaultEnvironment: Environment?
 
     @Option(
-        help: ArgumentHelp(
-            "With --into: a page with the numbers of the store, as report writes it.", valueName: "file"),
+        file: "With --into: a page with the numbers of the store, as report writes it.",
         completion: .file(extensions: ["html"]))
     var html: String?
 
@@ -246,6 +228,12 @@ struct MigrateCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Trust")
     var trust: TrustOptions
+
+    private static func documentColumn(_ fact: String) -> ArgumentHelp {
+        ArgumentHelp(
+            "The column or member with the \(fact) of documents that state none (default: found by its name).",
+            valueName: "name")
+    }
 
     func validate() throws {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs takes a number from 1 to 1024.") }

@@ -16,9 +16,7 @@ struct AppStoreServerOptions: ParsableArguments {
     @Option(help: "The id of the In-App Purchase key.")
     var keyId: String
 
-    @Option(
-        help: ArgumentHelp("The In-App Purchase key, as it was downloaded (.p8).", valueName: "file"),
-        completion: .file())
+    @Option(file: "The In-App Purchase key, as it was downloaded (.p8).")
     var privateKey: String
 
     @Option(help: "production or sandbox.")
@@ -77,10 +75,7 @@ extension AppStoreRefusal {
 /// Trust in the roots that sign for the App Store.
 struct SignedDataTrustOptions: ParsableArguments {
     @Option(
-        name: .customLong("trust-root"),
-        help: ArgumentHelp(
-            "Also trust this root certificate (DER or PEM), for tests. Repeatable.", valueName: "file"),
-        completion: .file())
+        name: .customLong("trust-root"), file: "Also trust this root certificate (DER or PEM), for tests. Repeatable.")
     var roots: [String] = []
 
     /// - Throws: `CommandFailure` for a file that is no certificate.

@@ -42,10 +42,7 @@ struct NotificationsBackfillCommand: AsyncParsableCommand {
     @Option(help: "The Apple id of the app, which production notifications must contain.")
     var appleId: Int64?
 
-    @Option(
-        help: ArgumentHelp(
-            "Only notifications from this date on: 2026-01-31, or 2026-01-31T12:00:00Z (default: all).",
-            valueName: "date"), transform: DateArguments.milliseconds)
+    @Option(date: "Only notifications from this date on: 2026-01-31, or 2026-01-31T12:00:00Z (default: all).")
     var since: Int64?
 
     @Flag(help: "Only notifications that no server received.")

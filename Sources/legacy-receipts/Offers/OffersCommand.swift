@@ -73,12 +73,7 @@ struct OffersCommand: AsyncParsableCommand {
 
     @OptionGroup var view: ViewOptions
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            The date until which the store is complete (default: the newest document of each subscription).
-            """,
-            valueName: "date"), transform: DateArguments.milliseconds)
+    @Option(date: "The date until which the store is complete (default: the newest document of each subscription).")
     var currentThrough: Int64?
 
     @Flag(

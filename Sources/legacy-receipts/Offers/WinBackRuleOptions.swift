@@ -6,9 +6,7 @@ import Purchases
 
 /// The rules of win-back offers: one by flags, or any number in a file or in the product catalog.
 struct WinBackRuleOptions: ParsableArguments {
-    @Option(
-        name: .customLong("offers"), help: ArgumentHelp("A file with win-back offers, see above.", valueName: "file"),
-        completion: .file())
+    @Option(name: .customLong("offers"), file: "A file with win-back offers, see above.")
     var file: String?
 
     @Option(help: ArgumentHelp("The identifier of the offer.", valueName: "id"))

@@ -40,9 +40,7 @@ struct SandboxCommand: AsyncParsableCommand {
               legacy-receipts sandbox --products Store.storekit --fault hang,share=0.1
             """)
 
-    @Option(
-        help: ArgumentHelp("A .storekit file, an App Store Connect feed or a catalog. Repeatable.", valueName: "file"),
-        completion: .file())
+    @Option(file: "A .storekit file, an App Store Connect feed or a catalog. Repeatable.")
     var products: [String] = []
 
     @Option(help: "The address to listen on. There is no access control.")

@@ -4,25 +4,16 @@ import Foundation
 
 /// The developer's key, and the roots that must be trusted.
 struct SandboxKeyOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("Write the sandbox's two roots to this file, PEM.", valueName: "file"), completion: .file())
+    @Option(file: "Write the sandbox's two roots to this file, PEM.")
     var rootOut: String?
 
-    @Option(
-        help: ArgumentHelp("Write the intermediate of iOS 6 receipts to this file, PEM.", valueName: "file"),
-        completion: .file())
+    @Option(file: "Write the intermediate of iOS 6 receipts to this file, PEM.")
     var intermediateOut: String?
 
-    @Option(
-        name: .customLong("key"),
-        help: ArgumentHelp("The In-App Purchase key: a .p8 file or its public key, PEM.", valueName: "file"),
-        completion: .file())
+    @Option(name: .customLong("key"), file: "The In-App Purchase key: a .p8 file or its public key, PEM.")
     var keyFile: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "Write the sandbox's own test key to this file as .p8, if --key is not given.", valueName: "file"),
-        completion: .file())
+    @Option(file: "Write the sandbox's own test key to this file as .p8, if --key is not given.")
     var keyOut: String?
 
     @Option(help: "The identifier of the key.")

@@ -21,7 +21,7 @@ struct ServeCommand: AsyncParsableCommand {
               legacy-receipts serve --config serve.yaml --store postgres://db/receipts
             """)
 
-    @Option(help: ArgumentHelp("The configuration, YAML or JSON.", valueName: "file"), completion: .file())
+    @Option(file: "The configuration, YAML or JSON.")
     var config: String?
 
     @Option(help: "The address to listen on (listen.host).")

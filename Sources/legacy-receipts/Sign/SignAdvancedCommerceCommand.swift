@@ -20,7 +20,7 @@ struct SignAdvancedCommerceCommand: ParsableCommand {
     @OptionGroup var issuer: IssuerOptions
     @OptionGroup var freshness: FreshnessOptions
 
-    @Option(help: ArgumentHelp("The request, or - for standard input.", valueName: "file"), completion: .file())
+    @Option(file: "The request, or - for standard input.")
     var request: String
 
     func validate() throws {

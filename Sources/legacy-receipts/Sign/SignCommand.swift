@@ -24,9 +24,7 @@ struct SignCommand: ParsableCommand {
 
 /// The signing key and the app.
 struct SigningKeyOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp("The In-App Purchase key as downloaded, or - for standard input.", valueName: "file"),
-        completion: .file())
+    @Option(file: "The In-App Purchase key as downloaded, or - for standard input.")
     var privateKey: String
 
     @Option(help: ArgumentHelp("The identifier of the key.", valueName: "id"))

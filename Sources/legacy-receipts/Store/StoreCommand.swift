@@ -43,16 +43,16 @@ struct StoreBackupCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(name: .customLong("to"), help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
-    var copy: String
+    @Option(file: "The new file.")
+    var to: String
 
     func run() async throws {
         do {
             switch try StoreURL(store.url) {
-            case .sqlite(let path): try SQLiteTransactionStore.backUp(from: path, to: copy)
-            case .postgreSQL(let url): try await PostgreSQLTransactionStore.backUp(from: url, to: copy)
+            case .sqlite(let path): try SQLiteTransactionStore.backUp(from: path, to: to)
+            case .postgreSQL(let url): try await PostgreSQLTransactionStore.backUp(from: url, to: to)
             }
-            try Terminal.output("Wrote and checked \(copy).")
+            try Terminal.output("Wrote and checked \(to).")
         } catch let error as TransactionStoreError {
             throw CommandFailure("The store cannot be backed up: \(error)")
         }

@@ -27,16 +27,10 @@ struct StorePruneCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(
-        help: ArgumentHelp(
-            "Remove notifications that were signed before, such as 2026-01-01T00:00:00Z.", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "Remove notifications that were signed before, such as 2026-01-01T00:00:00Z.")
     var notificationsBefore: Int64?
 
-    @Option(
-        help: ArgumentHelp(
-            "Remove receipts that were created before, such as 2026-01-01T00:00:00Z.", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "Remove receipts that were created before, such as 2026-01-01T00:00:00Z.")
     var receiptsBefore: Int64?
 
     func validate() throws {

@@ -4,15 +4,10 @@ import ProductCatalog
 
 /// The inputs of statuses and offers in addition to the documents of a store.
 struct ViewOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "A product catalog: types, groups, levels, durations and offers. Repeatable.", valueName: "file"),
-        completion: .file())
+    @Option(file: "A product catalog: types, groups, levels, durations and offers. Repeatable.")
     var catalog: [String] = []
 
-    @Option(
-        help: ArgumentHelp("The point in time, for example 2024-03-15T10:20:30Z (default: now).", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "The point in time, for example 2024-03-15T10:20:30Z (default: now).")
     var at: Int64?
 
     var isDefault: Bool { catalog.isEmpty && at == nil }

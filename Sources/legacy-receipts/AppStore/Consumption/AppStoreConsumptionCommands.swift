@@ -74,15 +74,10 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
         help: ArgumentHelp("The consumer of the ledger that delivers purchases: shows what it has.", valueName: "name"))
     var consumer: String?
 
-    @Option(
-        help: ArgumentHelp("Your rules (JSON): shows the answer that they give.", valueName: "file"),
-        completion: .file())
+    @Option(file: "Your rules (JSON): shows the answer that they give.")
     var rules: String?
 
-    @Option(
-        help: ArgumentHelp(
-            "The point in time that decides what is missed, for example 2024-03-15T10:20:30Z (default: now).",
-            valueName: "date"), transform: DateArguments.milliseconds)
+    @Option(date: "The point in time that decides what is missed, for example 2024-03-15T10:20:30Z (default: now).")
     var at: Int64?
 
     @Flag(help: "Print JSON.")
@@ -125,9 +120,7 @@ struct ConsumptionDismissCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The UUIDs of the notifications, as pending shows them.", valueName: "uuid"))
     var uuids: [String] = []
 
-    @Option(
-        help: ArgumentHelp("Dismiss all requests whose deadline passed before this date.", valueName: "date"),
-        transform: DateArguments.milliseconds)
+    @Option(date: "Dismiss all requests whose deadline passed before this date.")
     var missedBefore: Int64?
 
     @OptionGroup var store: StoreOption

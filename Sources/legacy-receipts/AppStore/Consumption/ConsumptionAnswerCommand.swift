@@ -33,13 +33,10 @@ struct ConsumptionAnswerCommand: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOption
 
-    @Option(help: ArgumentHelp("Your rules (JSON).", valueName: "file"), completion: .file())
+    @Option(file: "Your rules (JSON).")
     var rules: String
 
-    @Option(
-        help: ArgumentHelp(
-            "What each customer agreed to: a CSV file with transactionId and customerConsented. Required.",
-            valueName: "file"), completion: .file())
+    @Option(file: "What each customer agreed to: a CSV file with transactionId and customerConsented. Required.")
     var customerConsented: String
 
     @Option(
