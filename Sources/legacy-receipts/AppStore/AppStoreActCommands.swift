@@ -6,7 +6,7 @@ import Foundation
 import Purchases
 import TransactionStore
 
-struct AppStoreExtendCommand: AsyncParsableCommand {
+struct AppStoreExtendCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "extend",
         abstract: "Extend the renewal date of a subscription.",
@@ -56,26 +56,24 @@ struct AppStoreExtendCommand: AsyncParsableCommand {
         try requestIdentifier.map(RequestIdentifier.check)
     }
 
-    func run() async throws {
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
         let identifier = requestIdentifier ?? UUID().uuidString.lowercased()
-        try await options.run { session, answer in
-            let response: ExtendRenewalDateResponse
-            do {
-                response = try await session.client.extendSubscriptionRenewalDate(
-                    argument.id,
-                    ExtendRenewalDateRequest(
-                        extendByDays: days, extendReasonCode: reason.code, requestIdentifier: identifier))
-            } catch let error as AppStoreServerAPIError where error.reason != .refused {
-                Terminal.error("To send the same request again: --request-identifier \(identifier)")
-                throw error
-            }
-            answer.add("requestIdentifier", .string(identifier))
-            answer.add("success", .bool(response.success ?? false))
-            if let id = response.originalTransactionId { answer.add("originalTransactionId", .string(id)) }
-            if let id = response.webOrderLineItemId { answer.add("webOrderLineItemId", .string(id)) }
-            if let date = response.effectiveDate { answer.add("effectiveDate", .integer(date)) }
-            answer.hasSucceeded = response.success ?? false
+        let response: ExtendRenewalDateResponse
+        do {
+            response = try await session.client.extendSubscriptionRenewalDate(
+                argument.id,
+                ExtendRenewalDateRequest(
+                    extendByDays: days, extendReasonCode: reason.code, requestIdentifier: identifier))
+        } catch let error as AppStoreServerAPIError where error.reason != .refused {
+            Terminal.error("To send the same request again: --request-identifier \(identifier)")
+            throw error
         }
+        answer.add("requestIdentifier", .string(identifier))
+        answer.add("success", .bool(response.success ?? false))
+        if let id = response.originalTransactionId { answer.add("originalTransactionId", .string(id)) }
+        if let id = response.webOrderLineItemId { answer.add("webOrderLineItemId", .string(id)) }
+        if let date = response.effectiveDate { answer.add("effectiveDate", .integer(date)) }
+        answer.hasSucceeded = response.success ?? false
     }
 }
 
@@ -208,7 +206,7 @@ struct AppStoreConsumptionCommand: AsyncParsableCommand {
     }
 }
 
-struct AppStoreFinishCommand: AsyncParsableCommand {
+struct AppStoreFinishCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "finish",
         abstract: "Finish a transaction, as the app does after it delivered the content.",
@@ -221,11 +219,9 @@ struct AppStoreFinishCommand: AsyncParsableCommand {
     @OptionGroup var argument: AppStoreIdArgument
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
-        try await options.run { session, answer in
-            try await session.client.finishTransaction(argument.id)
-            answer.add("transactionId", .string(argument.id))
-            answer.add("finished", .bool(true))
-        }
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        try await session.client.finishTransaction(argument.id)
+        answer.add("transactionId", .string(argument.id))
+        answer.add("finished", .bool(true))
     }
 }

@@ -3,6 +3,18 @@ import AppStoreServer
 import ArgumentParser
 import TransactionStore
 
+/// A subcommand of `app-store` that prints one answer.
+protocol AppStoreAction: AsyncParsableCommand {
+    var options: AppStoreActionOptions { get }
+
+    /// - Throws: as ``AppStoreActionOptions/run(sharedThrough:_:)`` says.
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws
+}
+
+extension AppStoreAction {
+    func run() async throws { try await options.run(act) }
+}
+
 /// The options of every subcommand of `app-store`.
 struct AppStoreActionOptions: ParsableArguments {
     @Flag(help: "Print JSON.")

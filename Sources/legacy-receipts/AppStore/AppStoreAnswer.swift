@@ -50,6 +50,15 @@ struct AppStoreAnswer {
     }
 }
 
+extension JSONValue {
+    /// An object with those of the members that have a value.
+    static func members(_ members: KeyValuePairs<String, JSONValue?>) -> JSONValue {
+        .object(
+            JSONObject(
+                members: members.compactMap { name, value in value.map { JSONObject.Member(key: name, value: $0) } }))
+    }
+}
+
 /// Apple's values for people.
 enum AppStoreText {
     /// The columns of a list of transactions.

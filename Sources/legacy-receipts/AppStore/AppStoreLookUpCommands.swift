@@ -12,7 +12,7 @@ struct AppStoreIdArgument: ParsableArguments {
     }
 }
 
-struct AppStoreTransactionCommand: AsyncParsableCommand {
+struct AppStoreTransactionCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "transaction",
         abstract: "Show one transaction.",
@@ -23,15 +23,13 @@ struct AppStoreTransactionCommand: AsyncParsableCommand {
     @OptionGroup var argument: AppStoreIdArgument
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
-        try await options.run { session, answer in
-            let response = try await session.client.getTransactionInfo(argument.id)
-            answer.add("transaction", try await session.transaction(response.signedTransactionInfo))
-        }
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        let response = try await session.client.getTransactionInfo(argument.id)
+        answer.add("transaction", try await session.transaction(response.signedTransactionInfo))
     }
 }
 
-struct AppStoreHistoryCommand: AsyncParsableCommand {
+struct AppStoreHistoryCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "history",
         abstract: "List a customer's transactions.",
@@ -58,24 +56,22 @@ struct AppStoreHistoryCommand: AsyncParsableCommand {
 
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
         let filter = TransactionHistoryRequest(
             startDate: since, endDate: until, productIds: productIds.isEmpty ? nil : productIds,
             sort: .ascending, revoked: onlyRevoked ? true : nil)
-        try await options.run { session, answer in
-            var rows: [JSONValue] = []
-            var revision: String?
-            for try await page in session.client.transactionHistory(argument.id, filter: filter) {
-                try await session.add(page.signedTransactions ?? [], to: &rows, of: &answer)
-                revision = page.revision
-            }
-            if let revision { answer.add("revision", .string(revision)) }
-            answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
+        var rows: [JSONValue] = []
+        var revision: String?
+        for try await page in session.client.transactionHistory(argument.id, filter: filter) {
+            try await session.add(page.signedTransactions ?? [], to: &rows, of: &answer)
+            revision = page.revision
         }
+        if let revision { answer.add("revision", .string(revision)) }
+        answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
     }
 }
 
-struct AppStoreStatusesCommand: AsyncParsableCommand {
+struct AppStoreStatusesCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "statuses",
         abstract: "Show the state of a customer's subscriptions.",
@@ -96,27 +92,25 @@ struct AppStoreStatusesCommand: AsyncParsableCommand {
     @OptionGroup var argument: AppStoreIdArgument
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
-        try await options.run { session, answer in
-            let response = try await session.client.getAllSubscriptionStatuses(argument.id)
-            var rows: [JSONValue] = []
-            var count = 0
-            for group in response.data ?? [] {
-                for item in group.lastTransactions ?? [] {
-                    count += 1
-                    do {
-                        rows.append(try await session.subscription(item, group: group.subscriptionGroupIdentifier))
-                    } catch {
-                        answer.notGenuine.append(try AppStoreSession.refusal(of: "Subscription \(count)", error))
-                    }
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        let response = try await session.client.getAllSubscriptionStatuses(argument.id)
+        var rows: [JSONValue] = []
+        var count = 0
+        for group in response.data ?? [] {
+            for item in group.lastTransactions ?? [] {
+                count += 1
+                do {
+                    rows.append(try await session.subscription(item, group: group.subscriptionGroupIdentifier))
+                } catch {
+                    answer.notGenuine.append(try AppStoreSession.refusal(of: "Subscription \(count)", error))
                 }
             }
-            answer.add("subscriptions", rows: rows, columns: Self.columns)
         }
+        answer.add("subscriptions", rows: rows, columns: Self.columns)
     }
 }
 
-struct AppStoreRefundsCommand: AsyncParsableCommand {
+struct AppStoreRefundsCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "refunds",
         abstract: "List a customer's refunds.",
@@ -129,18 +123,16 @@ struct AppStoreRefundsCommand: AsyncParsableCommand {
     @OptionGroup var argument: AppStoreIdArgument
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
-        try await options.run { session, answer in
-            var rows: [JSONValue] = []
-            for try await page in session.client.refundHistory(argument.id) {
-                try await session.add(page.signedTransactions ?? [], to: &rows, of: &answer)
-            }
-            answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        var rows: [JSONValue] = []
+        for try await page in session.client.refundHistory(argument.id) {
+            try await session.add(page.signedTransactions ?? [], to: &rows, of: &answer)
         }
+        answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
     }
 }
 
-struct AppStoreOrderCommand: AsyncParsableCommand {
+struct AppStoreOrderCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "order",
         abstract: "Find the purchases of an order ID on a customer's invoice.",
@@ -153,23 +145,21 @@ struct AppStoreOrderCommand: AsyncParsableCommand {
     @OptionGroup var argument: AppStoreIdArgument
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
-        try await options.run { session, answer in
-            let response = try await session.client.lookUpOrderId(argument.id)
-            if let status = response.status { answer.add("status", .integer(Int64(status.rawValue))) }
-            guard response.status != .invalid else {
-                answer.say("The App Store does not know the order ID for this app: ask the customer to check it.")
-                answer.hasSucceeded = false
-                return
-            }
-            var rows: [JSONValue] = []
-            try await session.add(response.signedTransactions ?? [], to: &rows, of: &answer)
-            answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        let response = try await session.client.lookUpOrderId(argument.id)
+        if let status = response.status { answer.add("status", .integer(Int64(status.rawValue))) }
+        guard response.status != .invalid else {
+            answer.say("The App Store does not know the order ID for this app: ask the customer to check it.")
+            answer.hasSucceeded = false
+            return
         }
+        var rows: [JSONValue] = []
+        try await session.add(response.signedTransactions ?? [], to: &rows, of: &answer)
+        answer.add("transactions", rows: rows, columns: AppStoreText.transactionColumns)
     }
 }
 
-struct AppStoreAppTransactionCommand: AsyncParsableCommand {
+struct AppStoreAppTransactionCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "app-transaction",
         abstract: "Show a customer's purchase or download of the app.",
@@ -182,10 +172,8 @@ struct AppStoreAppTransactionCommand: AsyncParsableCommand {
     @OptionGroup var argument: AppStoreIdArgument
     @OptionGroup var options: AppStoreActionOptions
 
-    func run() async throws {
-        try await options.run { session, answer in
-            let response = try await session.client.getAppTransactionInfo(argument.id)
-            answer.add("appTransaction", try await session.appTransaction(response.signedAppTransactionInfo))
-        }
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        let response = try await session.client.getAppTransactionInfo(argument.id)
+        answer.add("appTransaction", try await session.appTransaction(response.signedAppTransactionInfo))
     }
 }

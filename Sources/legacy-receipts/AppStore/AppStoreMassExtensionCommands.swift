@@ -12,7 +12,7 @@ enum RequestIdentifier {
     }
 }
 
-struct AppStoreExtendAllCommand: AsyncParsableCommand {
+struct AppStoreExtendAllCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "extend-all",
         abstract: "Extend the renewal dates of all active subscribers of a product.",
@@ -52,19 +52,17 @@ struct AppStoreExtendAllCommand: AsyncParsableCommand {
         try RequestIdentifier.check(requestIdentifier)
     }
 
-    func run() async throws {
-        try await options.run { session, answer in
-            let response = try await session.client.extendRenewalDateForAllActiveSubscribers(
-                MassExtendRenewalDateRequest(
-                    extendByDays: days, extendReasonCode: reason.code, requestIdentifier: requestIdentifier,
-                    productId: productId, storefrontCountryCodes: storefront.isEmpty ? nil : storefront))
-            answer.add("requestIdentifier", .string(response.requestIdentifier ?? requestIdentifier))
-            answer.say("The App Store accepted the request. app-store extend-all-status shows the progress.")
-        }
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        let response = try await session.client.extendRenewalDateForAllActiveSubscribers(
+            MassExtendRenewalDateRequest(
+                extendByDays: days, extendReasonCode: reason.code, requestIdentifier: requestIdentifier,
+                productId: productId, storefrontCountryCodes: storefront.isEmpty ? nil : storefront))
+        answer.add("requestIdentifier", .string(response.requestIdentifier ?? requestIdentifier))
+        answer.say("The App Store accepted the request. app-store extend-all-status shows the progress.")
     }
 }
 
-struct AppStoreExtendAllStatusCommand: AsyncParsableCommand {
+struct AppStoreExtendAllStatusCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "extend-all-status",
         abstract: "Show the progress of extend-all.",
@@ -91,15 +89,13 @@ struct AppStoreExtendAllStatusCommand: AsyncParsableCommand {
         try RequestIdentifier.check(requestIdentifier)
     }
 
-    func run() async throws {
-        try await options.run { session, answer in
-            let status = try await session.client.getStatusOfRenewalDateExtensions(
-                productId: productId, requestIdentifier: requestIdentifier)
-            answer.add("requestIdentifier", .string(status.requestIdentifier ?? requestIdentifier))
-            answer.add("complete", .bool(status.complete ?? false))
-            if let date = status.completeDate { answer.add("completeDate", .integer(date)) }
-            if let count = status.succeededCount { answer.add("succeededCount", .integer(count)) }
-            if let count = status.failedCount { answer.add("failedCount", .integer(count)) }
-        }
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        let status = try await session.client.getStatusOfRenewalDateExtensions(
+            productId: productId, requestIdentifier: requestIdentifier)
+        answer.add("requestIdentifier", .string(status.requestIdentifier ?? requestIdentifier))
+        answer.add("complete", .bool(status.complete ?? false))
+        if let date = status.completeDate { answer.add("completeDate", .integer(date)) }
+        if let count = status.succeededCount { answer.add("succeededCount", .integer(count)) }
+        if let count = status.failedCount { answer.add("failedCount", .integer(count)) }
     }
 }

@@ -91,7 +91,7 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
     }
 }
 
-struct AppStoreTestNotificationCommand: AsyncParsableCommand {
+struct AppStoreTestNotificationCommand: AppStoreAction {
     static let configuration = CommandConfiguration(
         commandName: "test-notification",
         abstract: "Let Apple send a test notification, and wait for the result.",
@@ -110,26 +110,24 @@ struct AppStoreTestNotificationCommand: AsyncParsableCommand {
         guard (1...3_600).contains(wait) else { throw ValidationError("--wait takes a number from 1 to 3600.") }
     }
 
-    func run() async throws {
-        try await options.run { session, answer in
-            guard let token = try await session.client.requestTestNotification().testNotificationToken else {
-                throw CommandFailure("The answer of the App Store has no testNotificationToken.")
-            }
-            answer.add("testNotificationToken", .string(token))
-            guard let status = try await result(token, session.client) else {
-                answer.say("Apple has no result after \(wait) s: check the URL in App Store Connect, or wait longer.")
-                answer.hasSucceeded = false
-                return
-            }
-            let attempts = status.sendAttempts ?? []
-            answer.add("sendAttempts", rows: try attempts.map(AppStoreAnswer.json), columns: Self.columns)
-            guard let result = attempts.last?.sendAttemptResult ?? status.firstSendAttemptResult else { return }
-            answer.say(AppStoreText.explanation(result))
-            answer.hasSucceeded = result == .success
-            answer.add(
-                "notification",
-                try await session.notification(status.signedPayload, nil)["notification"] ?? .null)
+    func act(_ session: AppStoreSession, _ answer: inout AppStoreAnswer) async throws {
+        guard let token = try await session.client.requestTestNotification().testNotificationToken else {
+            throw CommandFailure("The answer of the App Store has no testNotificationToken.")
         }
+        answer.add("testNotificationToken", .string(token))
+        guard let status = try await result(token, session.client) else {
+            answer.say("Apple has no result after \(wait) s: check the URL in App Store Connect, or wait longer.")
+            answer.hasSucceeded = false
+            return
+        }
+        let attempts = status.sendAttempts ?? []
+        answer.add("sendAttempts", rows: try attempts.map(AppStoreAnswer.json), columns: Self.columns)
+        guard let result = attempts.last?.sendAttemptResult ?? status.firstSendAttemptResult else { return }
+        answer.say(AppStoreText.explanation(result))
+        answer.hasSucceeded = result == .success
+        answer.add(
+            "notification",
+            try await session.notification(status.signedPayload, nil)["notification"] ?? .null)
     }
 
     private static let columns = [["attemptDate"], ["sendAttemptResult"]]

@@ -43,23 +43,22 @@ struct AppStoreSession: Sendable {
     func subscription(_ item: LastTransactionsItem, group: String?) async throws -> JSONValue {
         let jws = try Self.present(item.signedTransactionInfo, "signedTransactionInfo")
         let transaction = try await verifier.verifiedTransaction(jws, expecting: expectation, now: now).payload
-        var members: [JSONObject.Member] = []
-        func add(_ name: String, _ value: JSONValue?) {
-            if let value { members.append(.init(key: name, value: value)) }
-        }
-        add("subscriptionGroupIdentifier", (group ?? transaction.subscriptionGroupIdentifier).map { .string($0) })
-        add("originalTransactionId", transaction.originalTransactionId.map { .string($0) })
-        add("status", item.status.map { .integer(Int64($0.rawValue)) })
-        add("statusName", item.status.map { .string($0.name) })
-        add("transaction", try AppStoreAnswer.json(transaction))
+        var renewalInfo: JSONValue?
         if let jws = item.signedRenewalInfo {
             let renewal = try await verifier.verifiedRenewalInfo(jws, expecting: expectation, now: now).payload
             guard renewal.originalTransactionId == transaction.originalTransactionId else {
                 throw AppStoreAnswerError(message: "The renewal info belongs to another subscription.")
             }
-            add("renewalInfo", try AppStoreAnswer.json(renewal))
+            renewalInfo = try AppStoreAnswer.json(renewal)
         }
-        return .object(JSONObject(members: members))
+        return .members([
+            "subscriptionGroupIdentifier": (group ?? transaction.subscriptionGroupIdentifier)
+                .map { JSONValue.string($0) },
+            "originalTransactionId": transaction.originalTransactionId.map { JSONValue.string($0) },
+            "status": item.status.map { JSONValue.integer(Int64($0.rawValue)) },
+            "statusName": item.status.map { JSONValue.string($0.name) },
+            "transaction": try AppStoreAnswer.json(transaction), "renewalInfo": renewalInfo,
+        ])
     }
 
     /// One notification of a history, with the data that is signed inside it.
@@ -68,20 +67,13 @@ struct AppStoreSession: Sendable {
     func notification(_ signedPayload: String?, _ attempts: [SendAttemptItem]?) async throws -> JSONValue {
         let jws = try Self.present(signedPayload, "signedPayload")
         let verified = try await verifier.verifiedNotification(jws, expecting: expectation, now: now)
-        var members = [
-            JSONObject.Member(key: "notification", value: try AppStoreAnswer.json(verified.notification.payload))
-        ]
-        if let transaction = verified.transaction {
-            members.append(.init(key: "transaction", value: try AppStoreAnswer.json(transaction.payload)))
-        }
-        if let renewal = verified.renewalInfo {
-            members.append(.init(key: "renewalInfo", value: try AppStoreAnswer.json(renewal.payload)))
-        }
-        if let app = verified.appTransaction {
-            members.append(.init(key: "appTransaction", value: try AppStoreAnswer.json(app.payload)))
-        }
-        members.append(.init(key: "sendAttempts", value: try AppStoreAnswer.json(attempts ?? [])))
-        return .object(JSONObject(members: members))
+        return .members([
+            "notification": try AppStoreAnswer.json(verified.notification.payload),
+            "transaction": try verified.transaction.map { try AppStoreAnswer.json($0.payload) },
+            "renewalInfo": try verified.renewalInfo.map { try AppStoreAnswer.json($0.payload) },
+            "appTransaction": try verified.appTransaction.map { try AppStoreAnswer.json($0.payload) },
+            "sendAttempts": try AppStoreAnswer.json(attempts ?? []),
+        ])
     }
 
     /// Why a part of an answer is not shown, as a sentence.

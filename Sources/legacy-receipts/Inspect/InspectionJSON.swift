@@ -7,8 +7,8 @@ enum InspectionJSON {
 
     static func text(_ inspection: ReceiptInspection) -> String { object { write(inspection, to: &$0) } }
 
-    static func object(_ members: (inout JSONWriter) -> Void) -> String {
-        Printable.json(String(decoding: JSONWriter.object(members), as: UTF8.self))
+    static func object(_ members: (inout JSONWriter) throws -> Void) rethrows -> String {
+        Printable.json(String(decoding: try JSONWriter.object(members), as: UTF8.self))
     }
 
     /// Writes the members of an object.

@@ -90,8 +90,10 @@ struct ConsumptionPendingCommand: AsyncParsableCommand {
             try await ConsumptionCase.all(in: $0, consumer: consumer)
         }
         guard json else { return try Terminal.output(ConsumptionCaseText.text(cases, rules, at: date)) }
-        let tasks = JSONValue.array(cases.map { ConsumptionCaseText.json($0, rules, at: date) })
-        try Terminal.output(AppStoreAnswer.line(.object(JSONObject(members: [.init(key: "tasks", value: tasks)]))))
+        try Terminal.output(
+            InspectionJSON.object { writer in
+                writer.objects("tasks", cases) { ConsumptionCaseText.write($1, rules, at: date, to: &$0) }
+            })
     }
 }
 

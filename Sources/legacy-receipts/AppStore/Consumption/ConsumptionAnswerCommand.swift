@@ -102,25 +102,22 @@ extension ConsumptionAnswers.Outcome {
     }
 
     func json(_ environment: AppStoreModels.Environment) throws -> String {
-        func object(_ members: [(String, JSONValue)]) -> JSONValue {
-            .object(JSONObject(members: members.map { .init(key: $0.0, value: $0.1) }))
+        try InspectionJSON.object { writer in
+            writer.member("environment", environment.rawValue)
+            try writer.objects("answered", answered) { writer, each in
+                writer.member("transactionId", each.transactionId)
+                writer.member("notificationUUIDs", each.notificationUUIDs)
+                writer.key("sent")
+                writer.value(try AppStoreAnswer.json(each.sent))
+            }
+            writer.objects("notAnswered", problems) { writer, each in
+                writer.member("transactionId", each.transactionId)
+                writer.member("problem", each.problem.text)
+            }
+            writer.member("left", left)
+            writer.member("missed", missed)
+            writer.member("unknown", unknown)
         }
-        let answered = try answered.map { each in
-            object([
-                ("transactionId", .string(each.transactionId)),
-                ("notificationUUIDs", .array(each.notificationUUIDs.map { .string($0) })),
-                ("sent", try AppStoreAnswer.json(each.sent)),
-            ])
-        }
-        let problems = problems.map {
-            object([("transactionId", .string($0.transactionId)), ("problem", .string($0.problem.text))])
-        }
-        return AppStoreAnswer.line(
-            object([
-                ("environment", .string(environment.rawValue)), ("answered", .array(answered)),
-                ("notAnswered", .array(problems)), ("left", .integer(Int64(left))),
-                ("missed", .integer(Int64(missed))), ("unknown", .integer(Int64(unknown))),
-            ]))
     }
 }
 

@@ -4,47 +4,48 @@ import AppStoreSync
 /// The cases of `app-store consumption pending` as text and JSON.
 enum ConsumptionCaseText {
     /// The members of one case. Names are Apple's where Apple has one.
-    static func json(_ one: ConsumptionCase, _ rules: ConsumptionRules?, at date: Int64) -> JSONValue {
-        var members: [JSONObject.Member] = []
-        func add(_ name: String, _ value: JSONValue?) {
-            if let value { members.append(.init(key: name, value: value)) }
-        }
+    static func write(
+        _ one: ConsumptionCase, _ rules: ConsumptionRules?, at date: Int64, to writer: inout JSONWriter
+    ) {
         let (task, transaction) = (one.task, one.transaction)
-        add("state", .string(one.isMissed(at: date) ? "missed" : "open"))
-        add("notificationUUID", .string(task.notificationUUID))
-        add("environment", .string(task.scope.environment.rawValue))
-        add("bundleId", .string(task.scope.bundleId))
-        add("transactionId", .string(task.transactionId))
-        add("originalTransactionId", .string(task.originalTransactionId))
-        add("requestedDate", .integer(task.requestedDate))
-        add("deadline", .integer(task.deadline))
-        add("consumptionRequestReason", task.reason.map { .string($0) })
-        add("productId", transaction?.productId.map { .string($0) })
-        add("type", (transaction?.type).map { .string($0.rawValue) })
-        add("inAppOwnershipType", (transaction?.inAppOwnershipType).map { .string($0.rawValue) })
-        add("appAccountToken", transaction?.appAccountToken.map { .string($0) })
-        add("purchaseDate", transaction?.purchaseDate.map { .integer($0) })
-        add("expiresDate", transaction?.expiresDate.map { .integer($0) })
-        add("revocationDate", transaction?.revocationDate.map { .integer($0) })
-        add("price", transaction?.price.map { .integer($0) })
-        add("currency", transaction?.currency.map { .string($0) })
-        add("isDelivered", one.isDelivered.map { .bool($0) })
-        add("elapsedPercentage", one.elapsedPercentage.map { .integer($0) })
-        add("lifetimePurchased", amounts(one.lifetimePurchased))
-        add("lifetimeRefunded", amounts(one.lifetimeRefunded))
-        add("refunds", .integer(Int64(one.refunds)))
-        if let (place, rule) = rules?.rule(for: one) {
-            add("rule", .integer(Int64(place)))
-            add("deliveryStatus", .string(rule.deliveryStatus.rawValue))
-            add("refundPreference", rule.refundPreference.map { .string($0.rawValue) })
-        }
-        return .object(JSONObject(members: members))
+        writer.member("state", one.isMissed(at: date) ? "missed" : "open")
+        writer.member("notificationUUID", task.notificationUUID)
+        writer.member("environment", task.scope.environment.rawValue)
+        writer.member("bundleId", task.scope.bundleId)
+        writer.member("transactionId", task.transactionId)
+        writer.member("originalTransactionId", task.originalTransactionId)
+        writer.member("requestedDate", task.requestedDate)
+        writer.member("deadline", task.deadline)
+        writer.member("consumptionRequestReason", task.reason)
+        writer.member("productId", transaction?.productId)
+        writer.member("type", transaction?.type?.rawValue)
+        writer.member("inAppOwnershipType", transaction?.inAppOwnershipType?.rawValue)
+        writer.member("appAccountToken", transaction?.appAccountToken)
+        writer.member("purchaseDate", transaction?.purchaseDate)
+        writer.member("expiresDate", transaction?.expiresDate)
+        writer.member("revocationDate", transaction?.revocationDate)
+        writer.member("price", transaction?.price)
+        writer.member("currency", transaction?.currency)
+        writer.member("isDelivered", one.isDelivered)
+        writer.member("elapsedPercentage", one.elapsedPercentage)
+        write("lifetimePurchased", one.lifetimePurchased, to: &writer)
+        write("lifetimeRefunded", one.lifetimeRefunded, to: &writer)
+        writer.member("refunds", one.refunds)
+        guard let (place, rule) = rules?.rule(for: one) else { return }
+        writer.member("rule", place)
+        writer.member("deliveryStatus", rule.deliveryStatus.rawValue)
+        writer.member("refundPreference", rule.refundPreference?.rawValue)
     }
 
-    private static func amounts(_ amounts: ConsumptionCase.Amounts) -> JSONValue {
-        .object(
-            JSONObject(
-                members: amounts.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer($0.value)) }))
+    private static func write(
+        _ name: StaticString, _ amounts: ConsumptionCase.Amounts, to writer: inout JSONWriter
+    ) {
+        writer.object(name) { writer in
+            for (currency, amount) in amounts.sorted(by: { $0.key < $1.key }) {
+                writer.key(currency)
+                writer.integer(amount)
+            }
+        }
     }
 
     /// One line for each case.
@@ -53,8 +54,7 @@ enum ConsumptionCaseText {
         let header =
             [
                 "state", "deadline", "transactionId", "productId", "type", "reason", "delivered", "elapsed",
-                "purchased",
-                "refunded", "notificationUUID",
+                "purchased", "refunded", "notificationUUID",
             ] + (rules == nil ? [] : ["rule", "preference"])
         let rows = cases.map { one in
             [
