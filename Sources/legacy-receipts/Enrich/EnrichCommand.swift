@@ -3,9 +3,7 @@ import AppStoreServer
 public import ArgumentParser
 import Foundation
 import Migration
-import ProductCatalog
 public import Purchases
-import TransactionStore
 
 extension OpenQuestion.Reason: ExpressibleByArgument {
     public init?(argument: String) {

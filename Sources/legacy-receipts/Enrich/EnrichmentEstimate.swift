@@ -2,7 +2,6 @@ import AppStoreModels
 import AppStoreServer
 import AppStoreSync
 import Foundation
-import Purchases
 
 /// How much a run has to ask, and how long that takes.
 struct EnrichmentEstimate {

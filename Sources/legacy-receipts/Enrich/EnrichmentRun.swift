@@ -6,7 +6,6 @@ import Foundation
 import Migration
 import Purchases
 import TransactionStore
-import VerifyReceiptServer
 
 /// Queries the App Store Server API for the customers of a store and for bare transaction ids, app by app.
 struct EnrichmentRun: Sendable {

@@ -1,6 +1,5 @@
 import AppStoreModels
 import AppStoreSync
-import Purchases
 
 /// The queries of a run, and its result.
 struct EnrichmentSummary: Sendable {

@@ -1,6 +1,5 @@
 import AppStoreModels
 import AppStoreServer
-import LegacyReceipts
 import Migration
 
 /// The inspection of documents that are no receipts by themselves, as JSON: one object. Several documents are its member

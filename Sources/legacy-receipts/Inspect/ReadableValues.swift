@@ -1,7 +1,6 @@
 import AppStoreModels
 import Encodings
 import LegacyReceipts
-import Purchases
 
 /// Times for people.
 enum DateText {

@@ -1,7 +1,6 @@
 import AppStoreModels
 import Crypto
 import Foundation
-import LegacyReceipts
 import Migration
 import Mustache
 import Purchases

@@ -4,7 +4,6 @@ import ArgumentParser
 import Foundation
 import LegacyReceipts
 import Migration
-import ProductCatalog
 import TransactionStore
 
 struct MigrateCommand: AsyncParsableCommand {

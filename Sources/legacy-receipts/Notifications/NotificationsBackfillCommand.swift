@@ -2,10 +2,6 @@ import AppStoreModels
 import AppStoreServer
 import AppStoreSync
 import ArgumentParser
-import LegacyReceipts
-import TransactionStore
-import VerifyReceipt
-import VerifyReceiptServer
 
 struct NotificationsBackfillCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

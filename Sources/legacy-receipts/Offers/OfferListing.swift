@@ -1,8 +1,6 @@
 import AppStoreModels
-import AppStoreServer
 import ProductCatalog
 import Purchases
-import TransactionStore
 
 /// Makes the rows of `offers` for one customer after the other.
 struct OfferListing {

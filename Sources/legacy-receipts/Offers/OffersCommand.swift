@@ -3,7 +3,6 @@ import ArgumentParser
 import Encodings
 import Foundation
 import Migration
-import ProductCatalog
 import Purchases
 import TransactionStore
 

@@ -1,7 +1,6 @@
 import AppStoreSync
 import ArgumentParser
 import Foundation
-import TransactionStore
 import VerifyReceiptServer
 
 struct ServeCommand: AsyncParsableCommand {
