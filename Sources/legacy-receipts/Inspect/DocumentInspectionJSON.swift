@@ -14,6 +14,10 @@ enum DocumentInspectionJSON {
         }
     }
 
+    static func text(_ content: DocumentInspection.Content) -> String {
+        InspectionJSON.object { write(content, to: &$0) }
+    }
+
     private static func write(_ document: DocumentInspection, to writer: inout JSONWriter) {
         if !document.path.isEmpty { writer.member("path", document.path) }
         write(document.content, to: &writer)

@@ -14,6 +14,8 @@ enum DocumentInspectionText {
         }.joined(separator: "\n")
     }
 
+    static func text(_ content: DocumentInspection.Content) -> String { lines(content).joined(separator: "\n") }
+
     private static func name(_ path: String) -> String { path.isEmpty ? "the input itself" : Printable.text(path) }
 
     private static func lines(_ content: DocumentInspection.Content) -> [String] {

@@ -59,19 +59,11 @@ struct InspectCommand: ParsableCommand {
         let bytes = try InputFile.read(file)
         let documents = try DocumentInspector(trust: trust.policy(), bundleId: bundleId).documents(in: bytes)
         if !documents.isEmpty { return try show(documents) }
-        let inspection: ReceiptInspection
-        do throws(ReceiptError) {
-            inspection = verifier.inspect(try InspectedInput.container(bytes), device: identifier)
-        } catch {
-            try Terminal.output(json ? InspectionJSON.text(error) : InspectionText.text(error))
-            advise(bytes)
-            throw ExitStatus.notAReceipt
-        }
-        try Terminal.output(json ? InspectionJSON.text(inspection) : InspectionText.text(inspection))
+        let content = DocumentInspection.Content.reading(bytes, verifier, device: identifier)
+        try Terminal.output(json ? DocumentInspectionJSON.text(content) : DocumentInspectionText.text(content))
+        guard case .receipt(let inspection) = content else { throw notAReceipt(bytes) }
         if case .failure(let error) = inspection.verdict {
-            guard error.verdict == .notAReceipt else { throw ExitStatus.notGenuine }
-            advise(bytes)
-            throw ExitStatus.notAReceipt
+            throw error.verdict == .notAReceipt ? notAReceipt(bytes) : ExitStatus.notGenuine
         }
         // Success would mean that the app or the device matches.
         if bundleId != nil {
@@ -99,7 +91,8 @@ struct InspectCommand: ParsableCommand {
         }
     }
 
-    private func advise(_ bytes: [UInt8]) {
+    private func notAReceipt(_ bytes: [UInt8]) -> ExitCode {
         if let advice = Advice.about(bytes) { Terminal.error(advice) }
+        return ExitStatus.notAReceipt
     }
 }

@@ -1,15 +1,19 @@
 import AppStoreModels
 import LegacyReceipts
+import Migration
 
-/// The input of an inspection in which no document was found.
-enum InspectedInput {
-    /// The receipt that the bytes may be.
-    /// - Throws: ``ReceiptError`` `unrecognizedInput` for other JSON too, which begins like a property list.
-    static func container(_ bytes: [UInt8]) throws(ReceiptError) -> ReceiptContainer {
-        guard !isOtherJSON(bytes) else {
-            throw ReceiptError(.unrecognizedInput, "the JSON contains no document of the App Store")
+extension DocumentInspection.Content {
+    /// The input of an inspection in which no document was found, as the receipt that it may be. Other JSON is unreadable,
+    /// although it begins like a property list.
+    static func reading(_ bytes: [UInt8], _ verifier: ReceiptVerifier, device: DeviceIdentifier? = nil) -> Self {
+        do throws(ReceiptError) {
+            guard !isOtherJSON(bytes) else {
+                throw ReceiptError(.unrecognizedInput, "the JSON contains no document of the App Store")
+            }
+            return .receipt(verifier.inspect(try ReceiptContainer(stored: bytes), device: device))
+        } catch {
+            return .unreadable(error)
         }
-        return try ReceiptContainer(stored: bytes)
     }
 
     /// Whether the bytes are a JSON array, or a JSON object without the members of a transaction receipt.

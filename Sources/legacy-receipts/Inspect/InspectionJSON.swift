@@ -3,10 +3,6 @@ import LegacyReceipts
 
 /// An inspection as JSON: one object.
 enum InspectionJSON {
-    static func text(_ error: ReceiptError) -> String { object { write(error, to: &$0) } }
-
-    static func text(_ inspection: ReceiptInspection) -> String { object { write(inspection, to: &$0) } }
-
     static func object(_ members: (inout JSONWriter) throws -> Void) rethrows -> String {
         Printable.json(String(decoding: try JSONWriter.object(members), as: UTF8.self))
     }

@@ -3,8 +3,6 @@ import LegacyReceipts
 
 /// An inspection as text.
 enum InspectionText {
-    static func text(_ inspection: ReceiptInspection) -> String { lines(inspection).joined(separator: "\n") }
-
     static func lines(_ inspection: ReceiptInspection) -> [String] {
         var lines = [verdict(inspection.verdict)]
         if case .success = inspection.verdict { lines += inspection.checks.compactMap(objection) }

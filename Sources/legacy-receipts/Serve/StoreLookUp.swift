@@ -42,14 +42,10 @@ struct StoreLookUp: LookUpAnswers {
         of document: [UInt8], _ endpoint: EndpointConfiguration, signedData trust: SignedDataTrust
     ) async throws -> [UInt8] {
         let documents = try DocumentInspector(trust: endpoint.trust, signedData: trust).documents(in: document)
-        guard documents.isEmpty else { return Array((DocumentInspectionJSON.text(documents) + "\n").utf8) }
-        let text: String
-        do throws(ReceiptError) {
-            let verifier = try ReceiptVerifier(trust: endpoint.trust)
-            text = InspectionJSON.text(verifier.inspect(try InspectedInput.container(document), device: nil))
-        } catch {
-            text = InspectionJSON.text(error)
-        }
+        let text =
+            try documents.isEmpty
+            ? DocumentInspectionJSON.text(.reading(document, ReceiptVerifier(trust: endpoint.trust)))
+            : DocumentInspectionJSON.text(documents)
         return Array((text + "\n").utf8)
     }
 
@@ -103,8 +99,7 @@ struct StoreLookUp: LookUpAnswers {
     ) async throws {
         page.add(inspection: try await inspection(of: document, endpoint, signedData: trust))
         let statements = try DocumentStatements(trust: endpoint.trust, signedData: trust, date: date)
-        let customers = statements.customers(in: document)
-        for customer in customers {
+        for customer in statements.customers(in: document) {
             let catalog = endpoint.catalog(of: customer)
             page.add(
                 CustomerReport(customer, catalog: catalog, date: date), heading: "What it states",
