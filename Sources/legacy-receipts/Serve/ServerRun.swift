@@ -1,6 +1,7 @@
 import AppStoreServer
 import Foundation
 import Logging
+import SQLiteTransactionStore
 import ServiceLifecycle
 import TransactionStore
 import VerifyReceiptServer
@@ -56,18 +57,12 @@ struct ServerRun {
         var group = ServiceGroupConfiguration(
             services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
         group.logger.logLevel = max(level, .notice)
-        do {
-            try await ServiceGroup(configuration: group).run()
-        } catch {
-            limit.arm()
-            await close(spool, logger)
-            try? await store?.close()
-            throw CommandFailure("The server stopped: \(error)")
-        }
+        let result = await Result { try await ServiceGroup(configuration: group).run() }
         limit.arm()
         // First: a store that hangs does not keep the next server from the spool.
         await close(spool, logger)
         try? await store?.close()
+        try CommandFailure.naming("The server stopped") { try result.get() }
         logger.notice("stopped")
     }
 
@@ -76,10 +71,12 @@ struct ServerRun {
     ) throws -> (any FactSpool)? {
         let spool = configuration.spool
         do {
-            return try StoreOpener.open(spool) { keptPath, error in
-                logger.error(
-                    "the spool is damaged: the server creates a new one and keeps the file, which may contain receipts",
-                    metadata: ["path": "\(keptPath)", "error": "\(error)"])
+            return try spool.path.map { path in
+                try SQLiteFactSpool.open(path: path, maximumBytes: Int64(spool.maximumBytes)) { keptPath, error in
+                    logger.error(
+                        "the spool is damaged: the server creates a new one and keeps the file, which may contain receipts",
+                        metadata: ["path": "\(keptPath)", "error": "\(error)"])
+                }
             }
         } catch {
             let standard = VerifyReceiptServerConfiguration.Spool(besideStore: configuration.storeURL)

@@ -2,7 +2,6 @@ import Foundation
 import PostgreSQLTransactionStore
 import SQLiteTransactionStore
 import TransactionStore
-import VerifyReceiptServer
 
 /// Opens the store behind an address.
 enum StoreOpener {
@@ -34,19 +33,6 @@ enum StoreOpener {
     /// - Throws: `CommandFailure`.
     static func opened(_ address: String) throws -> (store: any CompleteTransactionStore, url: StoreURL) {
         try CommandFailure.naming("The store cannot be used") { (try open(address), try StoreURL(address)) }
-    }
-
-    /// Opens the spool of `serve`; nil for none.
-    ///
-    /// - Parameter onDamage: receives the new name of a damaged file and the problem.
-    /// - Throws: `TransactionStoreError`.
-    static func open(
-        _ spool: VerifyReceiptServerConfiguration.Spool,
-        onDamage: @escaping (_ keptPath: String, _ error: TransactionStoreError) -> Void
-    ) throws -> (any FactSpool)? {
-        try spool.path.map {
-            try SQLiteFactSpool.open(path: $0, maximumBytes: Int64(spool.maximumBytes), onDamage: onDamage)
-        }
     }
 
     /// For commands that need a store with content: opening a wrong path would make an empty one.
