@@ -2,7 +2,6 @@ import AppStoreModels
 import AppStoreServer
 import ArgumentParser
 import Encodings
-import Foundation
 
 struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -67,8 +66,7 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
                 for item in page.notificationHistory ?? [] {
                     count += 1
                     do {
-                        let row = try await session.notification(item.signedPayload, item.sendAttempts)
-                        rows.append(Self.adding(item.sendAttempts?.last?.sendAttemptResult, to: row))
+                        rows.append(try await session.notification(item.signedPayload, item.sendAttempts))
                     } catch {
                         refused.append(try AppStoreSession.refusal(of: "Notification \(count)", error))
                     }
@@ -81,13 +79,6 @@ struct AppStoreNotificationHistoryCommand: AsyncParsableCommand {
         }
         if count == 0, !options.json { try Terminal.output("The history has no such notifications.") }
         try options.finish(refused, true)
-    }
-
-    private static func adding(_ result: SendAttemptResult?, to row: JSONValue) -> JSONValue {
-        guard let result, let object = row.object else { return row }
-        return .object(
-            JSONObject(
-                members: object.members + [.init(key: "lastSendAttemptResult", value: .string(result.rawValue))]))
     }
 }
 

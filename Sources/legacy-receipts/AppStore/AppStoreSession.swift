@@ -73,6 +73,7 @@ struct AppStoreSession: Sendable {
             "renewalInfo": try verified.renewalInfo.map { try AppStoreAnswer.json($0.payload) },
             "appTransaction": try verified.appTransaction.map { try AppStoreAnswer.json($0.payload) },
             "sendAttempts": try AppStoreAnswer.json(attempts ?? []),
+            "lastSendAttemptResult": (attempts?.last?.sendAttemptResult).map { JSONValue.string($0.rawValue) },
         ])
     }
 

@@ -1,7 +1,6 @@
 import AppStoreModels
 import AppStoreServer
 import ArgumentParser
-import Foundation
 import TransactionStore
 
 struct AppStoreSetAccountTokenCommand: AsyncParsableCommand {

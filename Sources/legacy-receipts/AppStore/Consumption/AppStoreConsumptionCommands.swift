@@ -1,7 +1,6 @@
 import AppStoreServer
 import AppStoreSync
 import ArgumentParser
-import Foundation
 import TransactionStore
 
 /// The requests for consumption information, one by one or those that a store keeps.
