@@ -1,6 +1,5 @@
 import AppStoreModels
 public import ArgumentParser
-import Foundation
 public import Migration
 import TransactionStore
 

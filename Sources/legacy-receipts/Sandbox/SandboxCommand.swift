@@ -1,7 +1,6 @@
 import AppStoreModels
 import AppStoreSandbox
 import ArgumentParser
-import Foundation
 import Logging
 import ProductCatalog
 import ServiceLifecycle

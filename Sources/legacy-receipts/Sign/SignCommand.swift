@@ -1,6 +1,5 @@
 import AppStoreServer
 import ArgumentParser
-import Foundation
 
 struct SignCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
