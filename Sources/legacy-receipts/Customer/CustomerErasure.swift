@@ -84,15 +84,9 @@ struct CustomerErasure {
         var (found, rest) = (identities, waiting)
         while let scope, !found.isEmpty {
             let count = found.count
-            let (near, others) = rest.reduce(into: ([Waiting](), [Waiting]())) { parts, document in
-                if found.isDisjoint(with: document.identities) {
-                    parts.1.append(document)
-                } else {
-                    parts.0.append(document)
-                }
-            }
-            rest = others
-            found.formUnion(near.flatMap(\.identities))
+            let near = rest.partition { !found.isDisjoint(with: $0.identities) }
+            found.formUnion(rest[near...].flatMap(\.identities))
+            rest.removeSubrange(near...)
             if let customer = try await store.customer(found.sorted(), in: scope) {
                 found.formUnion(customer.identities)
             }

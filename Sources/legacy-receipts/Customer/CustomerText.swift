@@ -47,11 +47,8 @@ enum CustomerText {
     ]
 
     static func text(_ search: CustomerSearch, _ reports: [CustomerReport], date: Int64) -> String {
-        var lines = [
-            reports.count == 1
-                ? "1 customer has the id \(Printable.text(search.id)). As of \(DateText.iso(date))."
-                : "\(reports.count) customers have the id \(Printable.text(search.id)). As of \(DateText.iso(date))."
-        ]
+        let found = reports.count == 1 ? "1 customer has" : "\(reports.count) customers have"
+        var lines = ["\(found) the id \(Printable.text(search.id)). As of \(DateText.iso(date))."]
         for (place, report) in reports.enumerated() {
             let kinds = report.kinds.map(\.rawValue).joined(separator: ", ")
             lines += ["", "Customer \(place + 1) of \(reports.count), found by \(kinds)"]

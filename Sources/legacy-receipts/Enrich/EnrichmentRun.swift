@@ -66,9 +66,7 @@ struct EnrichmentRun: Sendable {
             summary.stopped = CommandFailure("\(refused.advice) Run it again to continue.")
         } catch let unreachable as AppStoreUnreachable {
             summary.stopped = CommandFailure("\(unreachable) Run it again to continue.")
-        } catch let error as TransactionStoreError {
-            throw error
-        } catch let error as CancellationError {
+        } catch let error where error is TransactionStoreError || error is CancellationError {
             throw error
         } catch {
             throw CommandFailure("The run stopped; run it again to continue: \(error)")

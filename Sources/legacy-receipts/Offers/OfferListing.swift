@@ -54,24 +54,25 @@ struct OfferListing {
                 row(verdict, nil, group, nil, identities)
             }
         case .winBack:
-            return offers.filter { groups?.contains($0.group) ?? true }.map { offer in
+            return offers.filter { includes($0.group) }.map { offer in
                 let verdict = history.eligibility(for: offer, at: now)
                 return row(verdict, offer.offerIdentifier, offer.group, offer.productId, identities)
             }
         case .promotional:
-            return history.promotionalCandidates(at: now).compactMap { candidate in
-                if let groups, !groups.contains(candidate.group ?? "") { return nil }
-                return row(candidate, identities)
-            }
+            return history.promotionalCandidates(at: now).filter { includes($0.group) }.map { row($0, identities) }
         case .entitlement:
-            return history.entitlements(at: now).compactMap { entitlement in
-                if let groups, !groups.contains(entitlement.group ?? "") { return nil }
-                return row(entitlement, identities)
-            }
+            return history.entitlements(at: now).filter { includes($0.group) }.map { row($0, identities) }
         }
     }
 
+    private func includes(_ group: String?) -> Bool { groups?.contains(group ?? "") ?? true }
+
     // MARK: Rows
+
+    /// - Parameter fields: the counted value comes first.
+    private func row(_ fields: [String], isListed: Bool) -> Row {
+        Row(outcome: fields[0], isListed: listsAll || isListed, fields: fields.map(Printable.text))
+    }
 
     private func row(
         _ verdict: OfferVerdict, _ offer: String?, _ group: String, _ product: String?, _ identities: [String]
@@ -81,23 +82,19 @@ struct OfferListing {
             verdict.eligibleFrom.map(DateText.iso) ?? "", verdict.eligibleUntil.map(DateText.iso) ?? "",
             verdict.changesAt.map(DateText.iso) ?? "", verdict.reasons.map(Self.text).joined(separator: "; "),
         ]
-        return Row(
-            outcome: verdict.eligibility.rawValue, isListed: listsAll || verdict.eligibility == .eligible,
-            fields: (fields + identities).map(Printable.text))
+        return row(fields + identities, isListed: verdict.eligibility == .eligible)
     }
 
     private func row(_ entitlement: Entitlement, _ identities: [String]) -> Row {
-        let status = entitlement.status?.name ?? "unknown"
         let fields = [
-            status, entitlement.type?.rawValue ?? "", entitlement.name ?? "", entitlement.group ?? "",
+            entitlement.status?.name ?? "unknown", entitlement.type?.rawValue ?? "", entitlement.name ?? "",
+            entitlement.group ?? "",
             entitlement.productId ?? "", entitlement.level.map { String($0) } ?? "",
             entitlement.seats.map { String($0) } ?? "", String(entitlement.isFamilyShared),
             entitlement.accessEnds.map(DateText.iso) ?? "", entitlement.changesAt.map(DateText.iso) ?? "",
             String(entitlement.isCurrent), entitlement.originalTransactionId ?? "", entitlement.transactionId ?? "",
         ]
-        return Row(
-            outcome: status, isListed: listsAll || entitlement.hasAccess,
-            fields: (fields + identities).map(Printable.text))
+        return row(fields + identities, isListed: entitlement.hasAccess)
     }
 
     private func row(_ candidate: PromotionalCandidate, _ identities: [String]) -> Row {
@@ -108,9 +105,7 @@ struct OfferListing {
             standing.changesAt.map(DateText.iso) ?? "", String(standing.isCurrent),
             standing.originalTransactionId ?? "", standing.transactionId ?? "",
         ]
-        return Row(
-            outcome: candidate.situation.rawValue, isListed: listsAll || candidate.isCandidate,
-            fields: (fields + identities).map(Printable.text))
+        return row(fields + identities, isListed: candidate.isCandidate)
     }
 
     /// `paidMonths satisfied (3 months, transaction 100200)`.

@@ -59,7 +59,15 @@ struct OffersCommand: AsyncParsableCommand {
         case entitlement
     }
 
-    @OptionGroup var source: StoredAppOptions
+    @OptionGroup var store: StoreOption
+
+    @Option(help: ArgumentHelp("The app.", valueName: "id"))
+    var bundleId: String
+
+    @Option(
+        help: ArgumentHelp("Production or Sandbox.", valueName: "name"),
+        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
+    var environment: Environment = .production
 
     @Option(help: "What to list: introductory, win-back, promotional or entitlement.")
     var kind: Kind
@@ -99,8 +107,9 @@ struct OffersCommand: AsyncParsableCommand {
             now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)
         var counts: [String: Int] = [:]
         try Terminal.output(CSVField.row(listing.header))
-        try await StoreOpener.withExisting(source.store.url) { store in
-            try await store.forEachCustomer(in: source.scope) { customer in
+        let scope = StoreScope(environment: environment, bundleId: bundleId)
+        try await StoreOpener.withExisting(store.url) { store in
+            try await store.forEachCustomer(in: scope) { customer in
                 for row in listing.rows(of: customer) {
                     counts[row.outcome, default: 0] += 1
                     if row.isListed { try Terminal.output(CSVField.row(row.fields)) }
@@ -108,23 +117,8 @@ struct OffersCommand: AsyncParsableCommand {
             }
         }
         let text = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        Terminal.error(text.isEmpty ? "No customer of \(source.bundleId) is in the store." : "Verdicts: \(text).")
+        Terminal.error(text.isEmpty ? "No customer of \(bundleId) is in the store." : "Verdicts: \(text).")
     }
-}
-
-/// Which purchases of which store.
-struct StoredAppOptions: ParsableArguments {
-    @OptionGroup var store: StoreOption
-
-    @Option(help: ArgumentHelp("The app.", valueName: "id"))
-    var bundleId: String
-
-    @Option(
-        help: ArgumentHelp("Production or Sandbox.", valueName: "name"),
-        completion: .list(["Production", "Sandbox"]), transform: FormatArguments.environment)
-    var environment: Environment = .production
-
-    var scope: StoreScope { StoreScope(environment: environment, bundleId: bundleId) }
 }
 
 enum DateArguments {

@@ -42,9 +42,7 @@ final class StoreConsumption: ConsumptionAnswering {
             let accepted = self.accepted.withLock { $0 }
             cases = try await ConsumptionCase.all(in: store, consumer: settings.consumer, openAt: now)
                 .filter { !accepted.contains($0.task.notificationUUID) }
-        } catch let error as TransactionStoreError {
-            throw error
-        } catch let error as CancellationError {
+        } catch let error where error is TransactionStoreError || error is CancellationError {
             throw error
         } catch {
             return try await unanswered("\(error)", now: now)
