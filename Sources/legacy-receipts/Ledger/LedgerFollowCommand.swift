@@ -109,10 +109,7 @@ struct LedgerFollowCommand: AsyncParsableCommand {
         _ store: any CompleteTransactionStore, leases: any CompleteTransactionStore, _ catalog: ProductCatalog?
     ) async throws {
         let keeper = LeaseKeeper(consumer: consumer, seconds: leaseSeconds, isStandby: standby, in: leases)
-        let follower = LedgerFollower(
-            store: store, keeper: keeper, consumer: consumer, selection: selection, catalog: catalog,
-            command: command.map(BatchCommand.init), batch: batch, attempts: attempts ?? .max, endsWhenDone: once,
-            pause: .seconds(pollSeconds))
+        let follower = LedgerFollower(options: self, store: store, keeper: keeper, catalog: catalog)
         // A position that cannot be read from is an error before the name is taken, which would keep entries for it.
         let position = try await store.acknowledgedPosition(of: consumer)
         _ = try await store.entries(after: position, limit: 1, for: consumer)

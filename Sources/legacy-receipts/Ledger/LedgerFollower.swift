@@ -4,21 +4,17 @@ import TransactionStore
 
 /// Delivers the entries of a ledger to a consumer, from its acknowledged position on: to standard output, or to a command.
 struct LedgerFollower {
+    let options: LedgerFollowCommand
     let store: any CompleteTransactionStore
     let keeper: LeaseKeeper
-    let consumer: String
-    let selection: LedgerSelection
     let catalog: ProductCatalog?
-    /// nil prints the entries and acknowledges nothing.
-    let command: BatchCommand?
-    /// How many entries to read at once.
-    let batch: Int
-    /// How often the command runs for one batch before the run ends.
-    let attempts: Int
-    let endsWhenDone: Bool
-    let pause: Duration
 
     private static let longestPause = 60
+
+    /// nil prints the entries and acknowledges nothing.
+    private var command: BatchCommand? { options.command.map(BatchCommand.init) }
+    private var consumer: String { options.consumer }
+    private var attempts: Int { options.attempts ?? .max }
 
     /// - Throws: ``CommandFailure``, `ExitCode`, `TransactionStoreError`, `CancellationError`.
     func run() async throws {
@@ -32,16 +28,16 @@ struct LedgerFollower {
                 try await keeper.take { if command == nil, Terminal.isOutputClosed { throw ExitCode.success } }
                 // While this process was without the lease, another one may have gone on.
                 let start = max(before, try await store.acknowledgedPosition(of: consumer))
-                return try await store.entries(after: start, limit: batch, for: consumer)
+                return try await store.entries(after: start, limit: options.batch, for: consumer)
             }
             guard let last = entries.last else {
-                if endsWhenDone { return }
+                if options.once { return }
                 // Otherwise a reader that has gone is noticed only with the next entry.
                 if command == nil, Terminal.isOutputClosed { return }
-                try await Task.sleep(for: pause)
+                try await Task.sleep(for: .seconds(options.pollSeconds))
                 continue
             }
-            let wanted = entries.filter { selection.includes($0.scope) }
+            let wanted = entries.filter { options.selection.includes($0.scope) }
             if let command {
                 if !wanted.isEmpty, try await !deliver(wanted, upTo: last.position, to: command, &tried) { continue }
                 try await acknowledge(last.position)
@@ -129,7 +125,7 @@ struct LedgerFollower {
         while true {
             do {
                 return try await body()
-            } catch let error as TransactionStoreError where error.isTransient && !endsWhenDone {
+            } catch let error as TransactionStoreError where error.isTransient && !options.once {
                 try Task.checkCancellation()
                 Terminal.error("The store cannot be used: \(error) The next attempt is in \(seconds) s.")
                 try await Task.sleep(for: .seconds(seconds))

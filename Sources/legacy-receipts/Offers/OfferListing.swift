@@ -11,20 +11,15 @@ struct OfferListing {
         let fields: [String]
     }
 
-    let kind: OffersCommand.Kind
+    let options: OffersCommand
     let offers: [WinBackOffer]
-    /// The groups to query; nil for all that a customer has bought in.
-    let groups: Set<String>?
     let catalog: ProductCatalog?
     let now: Int64
-    let currentThrough: Int64?
-    let countsUnpricedAsPaid: Bool
-    let listsAll: Bool
 
     private static let identityColumns = ["appAccountTokens", "appTransactionIds", "originalTransactionIds"]
 
     var header: [String] {
-        switch kind {
+        switch options.kind {
         case .introductory, .winBack:
             [
                 "eligibility", "kind", "offerIdentifier", "subscriptionGroupIdentifier", "productId", "eligibleFrom",
@@ -45,11 +40,13 @@ struct OfferListing {
 
     func rows(of customer: Customer) -> [Row] {
         let history = customer.purchaseHistory(
-            catalog: catalog, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid)
+            catalog: catalog, currentThrough: options.currentThrough,
+            countsUnpricedAsPaid: options.countsUnpricedAsPaid)
         let identities = Self.identities(customer)
-        switch kind {
+        switch options.kind {
         case .introductory:
-            let asked = groups.map { $0.sorted() } ?? history.subscriptionGroups
+            // Without options, all groups that the customer has bought in.
+            let asked = options.groups.isEmpty ? history.subscriptionGroups : Set(options.groups).sorted()
             return zip(asked, history.introductoryEligibilities(asked, at: now)).map { group, verdict in
                 row(verdict, nil, group, nil, identities)
             }
@@ -65,20 +62,22 @@ struct OfferListing {
         }
     }
 
-    private func includes(_ group: String?) -> Bool { groups?.contains(group ?? "") ?? true }
+    private func includes(_ group: String?) -> Bool {
+        options.groups.isEmpty || options.groups.contains(group ?? "")
+    }
 
     // MARK: Rows
 
     /// - Parameter fields: the counted value comes first.
     private func row(_ fields: [String], isListed: Bool) -> Row {
-        Row(outcome: fields[0], isListed: listsAll || isListed, fields: fields.map(Printable.text))
+        Row(outcome: fields[0], isListed: options.all || isListed, fields: fields.map(Printable.text))
     }
 
     private func row(
         _ verdict: OfferVerdict, _ offer: String?, _ group: String, _ product: String?, _ identities: [String]
     ) -> Row {
         let fields = [
-            verdict.eligibility.rawValue, kind.rawValue, offer ?? "", group, product ?? "",
+            verdict.eligibility.rawValue, options.kind.rawValue, offer ?? "", group, product ?? "",
             verdict.eligibleFrom.map(DateText.iso) ?? "", verdict.eligibleUntil.map(DateText.iso) ?? "",
             verdict.changesAt.map(DateText.iso) ?? "", verdict.reasons.map(Self.text).joined(separator: "; "),
         ]

@@ -102,9 +102,7 @@ struct OffersCommand: AsyncParsableCommand {
     func run() async throws {
         let (now, products) = (view.date, try view.products)
         let offers = kind == .winBack ? try rules.offers(groups: groups, catalog: products) : []
-        let listing = OfferListing(
-            kind: kind, offers: offers, groups: groups.isEmpty ? nil : Set(groups), catalog: products,
-            now: now, currentThrough: currentThrough, countsUnpricedAsPaid: countsUnpricedAsPaid, listsAll: all)
+        let listing = OfferListing(options: self, offers: offers, catalog: products, now: now)
         var counts: [String: Int] = [:]
         try Terminal.output(CSVField.row(listing.header))
         let scope = StoreScope(environment: environment, bundleId: bundleId)

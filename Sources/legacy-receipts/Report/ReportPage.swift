@@ -35,11 +35,12 @@ struct ReportPage {
 
     private typealias Object = [String: Any]
 
+    /// - Parameter isShown: whether there is something to show.
     private func section(
-        _ heading: String, _ note: String = "", cards: [(Int, String)] = [], tables: [Object] = [],
-        chart: Object? = nil,
-        commands: [(String, String)] = []
-    ) -> Object {
+        _ heading: String, _ note: String = "", if isShown: Bool = true, cards: [(Int, String)] = [],
+        tables: [Object] = [], chart: Object? = nil, commands: [(String, String)] = []
+    ) -> Object? {
+        guard isShown else { return nil }
         var object: Object = [
             "heading": heading, "hasCards": !cards.isEmpty,
             "cards": cards.map { ["number": Self.number($0.0), "label": $0.1] as Object }, "tables": tables,
@@ -50,7 +51,7 @@ struct ReportPage {
         return object
     }
 
-    private var totals: Object {
+    private var totals: Object? {
         section(
             "Totals",
             cards: [
@@ -62,9 +63,9 @@ struct ReportPage {
     }
 
     private var purchases: Object? {
-        guard report.transactions > 0 else { return nil }
-        return section(
+        section(
             "Transactions", "Each transaction counts once, even if several documents state it.",
+            if: report.transactions > 0,
             tables: [
                 counts("by type", "type", report.transactionsByType),
                 counts("by year of purchase", "year", report.transactionsByYear, isByName: true),
@@ -81,12 +82,12 @@ struct ReportPage {
     }
 
     private var receipts: Object? {
-        guard !report.receiptsByForm.isEmpty else { return nil }
         let names = ["app": "app receipts", "transaction": "iOS 6 receipts"]
         let counts = report.receiptsByForm.map { (names[$0.key] ?? $0.key, $0.value) }
         return section(
             "Receipts",
             "The store keeps the newest receipt of each form of each customer. Older ones are merged in the transactions.",
+            if: !report.receiptsByForm.isEmpty,
             tables: [self.counts(nil, "form", Dictionary(uniqueKeysWithValues: counts))])
     }
 
@@ -112,7 +113,6 @@ struct ReportPage {
     }
 
     private var subscriptions: Object? {
-        guard report.subscriptions > 0 else { return nil }
         let rows = report.months.reversed().map { month in
             row(Self.name(month), [month.active, month.started, month.ended])
         }
@@ -121,7 +121,7 @@ struct ReportPage {
             """
             A subscription starts when it was first bought. It ended when its access ended, if it has none now; one that lapsed and \
             resubscribed counts as active in between.
-            """,
+            """, if: report.subscriptions > 0,
             tables: [
                 counts("by status", "status", report.subscriptionsByStatus),
                 table(nil, "month", heads: ["active", "started", "ended"], rows: rows, folded: "Numbers by month"),
@@ -140,16 +140,14 @@ struct ReportPage {
                 room * Double(max(0, count)) / Double(highest)
             }
             let active = height(month.active, of: highest, 120)
-            let (started, ended) = (
-                height(month.started, of: highestChange, 58), height(month.ended, of: highestChange, 58)
-            )
-            return [
-                "x": Self.decimal(x), "width": Self.decimal(width), "half": Self.decimal(width / 2),
-                "middle": Self.decimal(x + width / 2),
-                "activeY": Self.decimal(120 - active), "activeHeight": Self.decimal(active),
-                "startedY": Self.decimal(60 - started), "startedHeight": Self.decimal(started),
-                "endedY": Self.decimal(60 - ended), "endedHeight": Self.decimal(ended),
+            let started = height(month.started, of: highestChange, 58)
+            let ended = height(month.ended, of: highestChange, 58)
+            let numbers: [String: Double] = [
+                "x": x, "width": width, "half": width / 2, "middle": x + width / 2, "activeY": 120 - active,
+                "activeHeight": active, "startedY": 60 - started, "startedHeight": started, "endedY": 60 - ended,
+                "endedHeight": ended,
             ]
+            return numbers.mapValues(Self.decimal)
         }
         return [
             "columns": columns, "highest": "up to \(Self.number(highest))",
@@ -159,10 +157,10 @@ struct ReportPage {
     }
 
     private var trials: Object? {
-        guard report.trials > 0 else { return nil }
-        return section(
+        section(
             "Free trials to paid",
             "Subscriptions with a free trial, and how many of them had a later period that was neither free nor refunded.",
+            if: report.trials > 0,
             tables: [
                 counts(
                     nil, "subscriptions",
@@ -171,9 +169,9 @@ struct ReportPage {
     }
 
     private var refunds: Object? {
-        guard report.refunds > 0 else { return nil }
-        return section(
+        section(
             "Refunds and revocations", "Upgrades are not among them. Old documents do not state the type.",
+            if: report.refunds > 0,
             tables: [
                 counts("by year", "year", report.refundsByYear, isByName: true),
                 counts("by type", "type", report.refundsByType),
@@ -181,7 +179,6 @@ struct ReportPage {
     }
 
     private var terms: Object? {
-        guard !report.terms.isEmpty else { return nil }
         var rows = report.terms.prefix(Self.maximumRows).map {
             row(Printable.text($0.productId), [$0.terms, $0.running])
         }
@@ -190,12 +187,11 @@ struct ReportPage {
             rows.append(row("other", [others.reduce(0) { $0 + $1.terms }, others.reduce(0) { $0 + $1.running }]))
         }
         return section(
-            "Terms of non-renewing subscriptions",
+            "Terms of non-renewing subscriptions", if: !report.terms.isEmpty,
             tables: [table(nil, "product", heads: ["terms", "running"], rows: rows)])
     }
 
     private var sources: Object? {
-        guard !report.sources.isEmpty else { return nil }
         let rest = report.sources.count - Self.maximumSources
         return section(
             "Sources",
@@ -203,7 +199,7 @@ struct ReportPage {
             What each migration read, over all its runs; of a query without --key, only the last run. A record is migrated or in \
             quarantine; later migrations may have taken it from there. A record that a retry does not migrate counts in each retry. \
             Records that enrich completed, and those of stores that merge copied, are not counted here.\(rest > 0 ? " \(Self.number(rest)) more migrations are not shown." : "")
-            """, tables: report.sources.prefix(Self.maximumSources).map { table($0) })
+            """, if: !report.sources.isEmpty, tables: report.sources.prefix(Self.maximumSources).map { table($0) })
     }
 
     private func table(_ source: StoreReport.Source) -> Object {
@@ -248,13 +244,12 @@ struct ReportPage {
     }
 
     private var uncarried: Object? {
-        guard !report.uncarriedFields.isEmpty else { return nil }
-        return section(
+        section(
             "Missing fields",
             """
             Fields of Apple's modern transaction that no document states, and no catalog of this report. The number is how many of the \
             \(Self.number(report.transactions)) transactions lack the field.
-            """,
+            """, if: !report.uncarriedFields.isEmpty,
             tables: [
                 table(
                     nil, "field", heads: ["transactions"], texts: ["where to get it"],
@@ -274,7 +269,6 @@ struct ReportPage {
     }
 
     private var quarantine: Object? {
-        guard report.quarantined > 0 else { return nil }
         let examples = report.quarantine.prefix(Self.maximumRows).flatMap { reason in
             reason.examples.map { example in
                 row(
@@ -293,6 +287,7 @@ struct ReportPage {
         return section(
             "Quarantine",
             "Records, or documents of records, that were not migrated. The store keeps their original bytes.\(note)",
+            if: report.quarantined > 0,
             tables: [
                 counts(
                     "by reason", "reason",
@@ -304,7 +299,6 @@ struct ReportPage {
     }
 
     private var conflicts: Object? {
-        guard report.conflicts > 0 else { return nil }
         let rows = report.conflictExamples.map { conflict in
             row(
                 Printable.text(conflict.originalTransactionId), [],
@@ -315,12 +309,11 @@ struct ReportPage {
             """
             \(Self.number(report.conflicts)) purchases for which records name several users. Decide which user owns each; the table conflicts \
             of the export lists them.
-            """, tables: [table("Examples", "originalTransactionId", texts: ["users"], rows: rows)])
+            """, if: report.conflicts > 0,
+            tables: [table("Examples", "originalTransactionId", texts: ["users"], rows: rows)])
     }
 
     private var questions: Object? {
-        guard report.purchases + report.bareTransactionIds + report.questions.count + report.enrichmentRuns > 0
-        else { return nil }
         let rows = report.questions.map { question in
             row(question.reason, [question.purchases], cells: [Self.meaning(question.reason)])
         }
@@ -336,15 +329,14 @@ struct ReportPage {
             It has the fields that the documents lack. The table to_ask_apple of the export lists the purchases, in the order of what an \
             answer could change.
             """,
+            if: report.purchases + report.bareTransactionIds + report.questions.count + report.enrichmentRuns > 0,
             cards: [
                 (report.customersAnswered, "customers with an answer"),
                 (report.purchasesAnswered, "purchases with an answer"),
                 (report.purchases - report.purchasesAnswered, "purchases without an answer"),
                 (report.bareTransactionIds, "bare transaction ids in quarantine"),
                 (report.unknownToAppStore, "answers that it does not know an id"),
-            ],
-            tables: tables,
-            commands: enrichment)
+            ], tables: tables, commands: enrichment)
     }
 
     private var enrichmentRuns: Object? {
@@ -388,7 +380,7 @@ struct ReportPage {
         }
     }
 
-    private var next: Object {
+    private var next: Object? {
         let store = ShellWord.quoted(Printable.text(store))
         var commands = [
             ("Write all purchases as tables:", "legacy-receipts export --store \(store) --to tables")
