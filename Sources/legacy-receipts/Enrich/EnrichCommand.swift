@@ -151,25 +151,19 @@ struct EnrichCommand: AsyncParsableCommand {
                 return customer.openQuestions(standings).contains { reasons.contains($0.reason) }
             }
         }
-        let run = EnrichmentRun(
-            key: key, urls: [.production: productionURL, .sandbox: sandboxURL].compactMapValues(\.self),
-            trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots), bundleIds: bundleIds,
-            environments: environment.isEmpty ? [.production, .sandbox] : environment, share: share,
-            unknownDays: askAgainAfter,
-            isQuiet: quiet,
-            includes: includes)
         let bareIds: EnrichmentRun.BareIds =
             if let ids { .list(ids) } else if !reason.isEmpty { .list([]) } else {
                 .quarantine(
                     BareTransactionIds(
                         receiptColumns: column, userColumn: userColumn, carriedColumns: Set(carry)))
             }
+        let run = EnrichmentRun(
+            options: self, key: key, trust: SignedDataTrust(additionalRoots: try trust.policy().additionalRoots),
+            bareIds: bareIds, includes: includes)
         let outcome = try await Interruption.running(
             ifEnded: "Interrupted. All answers are stored. Run the same command to continue."
-        ) { [store, isDryRun] in
-            try await StoreOpener.withExisting(store.url) {
-                try await run.run($0, bareIds: bareIds, customers: ids == nil, isDryRun: isDryRun)
-            }
+        ) { [store] in
+            try await StoreOpener.withExisting(store.url) { try await run.run($0) }
         }
         if let summary { try OutputFile.write(outcome.json(), to: summary) }
         try Terminal.output(outcome.text)

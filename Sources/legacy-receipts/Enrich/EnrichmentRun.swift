@@ -9,17 +9,11 @@ import TransactionStore
 
 /// Queries the App Store Server API for the customers of a store and for bare transaction ids, app by app.
 struct EnrichmentRun: Sendable {
+    let options: EnrichCommand
     /// Nil for a dry run.
     let key: InAppPurchaseKey?
-    /// Servers instead of Apple's.
-    let urls: [AppStoreModels.Environment: String]
     let trust: SignedDataTrust
-    let bundleIds: [String]
-    let environments: [AppStoreModels.Environment]
-    let share: Double
-    /// How many days a purchase that the App Store does not know is not queried again.
-    let unknownDays: Int
-    let isQuiet: Bool
+    let bareIds: BareIds
     let includes: @Sendable (Customer) -> Bool
 
     /// The bare transaction ids to query.
@@ -32,30 +26,31 @@ struct EnrichmentRun: Sendable {
     /// The maximum number of failures to print. Further failures are only counted.
     private static let maximumLines = 20
 
-    /// - Parameter customers: whether to complete the customers of the store; if not, only the bare ids.
+    /// Whether to complete the customers of the store; if not, only the bare ids.
+    private var asksCustomers: Bool { options.ids == nil }
+
+    private var environments: [AppStoreModels.Environment] {
+        options.environment.isEmpty ? [.production, .sandbox] : options.environment
+    }
+
     /// - Throws: `CommandFailure`, `TransactionStoreError`. Completed customers stay completed; another run continues with the
     ///   others.
-    func run(
-        _ store: any CompleteTransactionStore, bareIds: BareIds, customers asksCustomers: Bool, isDryRun: Bool
-    ) async throws -> EnrichmentSummary {
-        let work = try await work(store, bareIds: bareIds, customers: asksCustomers)
+    func run(_ store: any CompleteTransactionStore) async throws -> EnrichmentSummary {
+        let work = try await work(store)
         let estimate = EnrichmentEstimate(
-            open: work.open, bareIds: work.bareIds, rememberedIds: work.rememberedIds, unknownDays: unknownDays,
-            budgets: budgets)
+            open: work.open, bareIds: work.bareIds, rememberedIds: work.rememberedIds,
+            unknownDays: options.askAgainAfter, budgets: budgets)
         var summary = EnrichmentSummary(estimate: estimate)
-        guard !isDryRun else { return summary }
-        if !isQuiet { Terminal.error(estimate.text) }
         guard let key else { return summary }
+        if !options.quiet { Terminal.error(estimate.text) }
         let changes = RateChanges()
         let progress = EnrichmentProgress(
-            total: work.open.reduce(work.bareIds) { $0 + $1.customers }, changes: changes, isQuiet: isQuiet)
+            total: work.open.reduce(work.bareIds) { $0 + $1.customers }, changes: changes, isQuiet: options.quiet)
         defer { progress.finish() }
         let tally = EnrichmentTally(AsyncHTTPClientTransport(), store: store)
         let keeping = Task { await tally.keepRegularly() }
         let asked = await Result {
-            try await query(
-                store, key, bareIds: bareIds, customers: asksCustomers, progress: progress, changes: changes,
-                tally: tally)
+            try await query(store, key, progress: progress, changes: changes, tally: tally)
         }
         keeping.cancel()
         await keeping.value
@@ -78,12 +73,12 @@ struct EnrichmentRun: Sendable {
 
     /// Queries for the customers, and then for the bare ids.
     private func query(
-        _ store: any CompleteTransactionStore, _ key: InAppPurchaseKey, bareIds: BareIds,
-        customers asksCustomers: Bool, progress: EnrichmentProgress, changes: RateChanges, tally: EnrichmentTally
+        _ store: any CompleteTransactionStore, _ key: InAppPurchaseKey, progress: EnrichmentProgress,
+        changes: RateChanges, tally: EnrichmentTally
     ) async throws {
         let verifier = try SignedDataVerifier(trust: trust)
         let enrichment = CustomerEnrichment(
-            apps: try Self.unique(bundleIds).compactMap { try app($0, key, verifier, tally, store, changes) },
+            apps: try Self.unique(options.bundleIds).compactMap { try app($0, key, verifier, tally, store, changes) },
             store: store, unknownPeriod: unknownPeriod, includes: includes)
         var events = Self.events(progress)
         events.onProgress = {
@@ -133,13 +128,13 @@ struct EnrichmentRun: Sendable {
     }
 
     private func work(
-        _ store: any CompleteTransactionStore, bareIds: BareIds, customers: Bool
+        _ store: any CompleteTransactionStore
     ) async throws -> (open: [CustomerEnrichment.OpenCustomers], bareIds: Int, rememberedIds: Int) {
-        let scopes = Self.unique(bundleIds).flatMap { bundleId in
+        let scopes = Self.unique(options.bundleIds).flatMap { bundleId in
             environments.map { StoreScope(environment: $0, bundleId: bundleId) }
         }
         let open =
-            customers
+            asksCustomers
             ? try await CustomerEnrichment.openCustomers(
                 of: store, in: scopes, unknownPeriod: unknownPeriod, includes: includes)
             : scopes.map { CustomerEnrichment.OpenCustomers(scope: $0) }
@@ -165,10 +160,12 @@ struct EnrichmentRun: Sendable {
         return (open, asked, remembered)
     }
 
-    private var unknownPeriod: Duration { .seconds(unknownDays * 86_400) }
+    private var unknownPeriod: Duration { .seconds(options.askAgainAfter * 86_400) }
 
     /// Longer waits are for the run, which shows them.
-    private var budgets: RateBudgets { RateBudgets(share: share, maximumWait: .seconds(60), isAdaptive: true) }
+    private var budgets: RateBudgets {
+        RateBudgets(share: options.share, maximumWait: .seconds(60), isAdaptive: true)
+    }
 
     private static func unique(_ ids: [String]) -> [String] {
         var known: Set<String> = []
@@ -186,7 +183,8 @@ struct EnrichmentRun: Sendable {
             let client = try AppStoreServerAPIClient(
                 key: key, bundleID: bundleId, environment: environment,
                 configuration: APIClientConfiguration(
-                    baseURL: urls[environment], rateBudgets: budgets,
+                    baseURL: environment == .production ? options.productionURL : options.sandboxURL,
+                    rateBudgets: budgets,
                     // Longer than for a server: the store can be busy with a step of a migration.
                     sharedBudget: StoreRateBudget(store, scope: scope, priority: .background, timeout: .seconds(5)),
                     retryPolicy: RetryPolicy(maximumRetryAfter: .seconds(1)),
