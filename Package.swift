@@ -209,6 +209,11 @@ let package = Package(
                     name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["CommandLine"])),
                 .product(name: "Mustache", package: "swift-mustache", condition: .when(traits: ["CommandLine"])),
             ],
+            // In the binary: the command needs no files beside it.
+            resources: [
+                .embedInCode("Inspector/inspector.css"), .embedInCode("Inspector/inspector.html"),
+                .embedInCode("Inspector/inspector.js"), .embedInCode("Report/report.html"),
+            ],
             swiftSettings: settings),
         .executableTarget(
             name: "legacy-receipts-fixtures",

@@ -7,6 +7,9 @@ import Purchases
 
 /// The page of the inspector: forms for a document and for an id of a customer, and what there is to show. It only formats: the
 /// parts come from `inspect`, `customer` and the endpoint.
+///
+/// The template is inspector.html, for Mustache. Values from documents are only between its tags, where Mustache escapes them.
+/// Attributes contain numbers, names of tables, and the id of the request, which Mustache escapes too.
 struct InspectorPage {
     private typealias Object = [String: Any]
 
@@ -21,18 +24,24 @@ struct InspectorPage {
 
     /// - Throws: the error of a template that cannot be read.
     func html() throws -> [UInt8] {
-        var page: Object = [
-            "style": InspectorTemplate.style, "script": InspectorTemplate.script, "id": id, "blocks": blocks,
-        ]
+        var page: Object = ["style": Self.style, "script": Self.script, "id": id, "blocks": blocks]
         // A screen reader says the title first. It is only a heading, because browsers keep titles in their history.
         page["title"] = blocks.first?["heading"]
-        let html = try MustacheTemplate(string: InspectorTemplate.page).render(page)
-        return Array(html.utf8)
+        let template = String(decoding: PackageResources.inspector_html, as: UTF8.self)
+        return Array(try MustacheTemplate(string: template).render(page).utf8)
     }
+
+    private static let style = text(PackageResources.inspector_css)
+    /// Reads a file that is chosen or dropped into the text field: text as it is, because only receipts may be base64, and bytes
+    /// as base64. Without it, documents are pasted.
+    private static let script = text(PackageResources.inspector_js)
+
+    /// Without the line feed at the end of the file.
+    private static func text(_ file: [UInt8]) -> String { String(decoding: file.dropLast(), as: UTF8.self) }
 
     /// Nothing is loaded, the page is in no frame, and forms go only to where the page comes from.
     static let contentSecurityPolicy = """
-        default-src 'none'; style-src '\(hash(InspectorTemplate.style))'; script-src '\(hash(InspectorTemplate.script))'; \
+        default-src 'none'; style-src '\(hash(style))'; script-src '\(hash(script))'; \
         form-action 'self'; frame-ancestors 'none'; base-uri 'none'
         """
 

@@ -6,6 +6,9 @@ import Purchases
 import TransactionStore
 
 /// The numbers of a store as one HTML page that needs nothing else: no network, no script.
+///
+/// The template is report.html, for Mustache. Values from documents stand only between its tags, where Mustache escapes them;
+/// attributes hold numbers.
 struct ReportPage {
     let report: StoreReport
     let url: StoreURL
@@ -26,7 +29,8 @@ struct ReportPage {
             uncarried, questions, next,
         ].compactMap(\.self)
         let moment = DateText.iso(report.date)
-        return try MustacheTemplate(string: ReportTemplate.page).render([
+        let template = String(decoding: PackageResources.report_html, as: UTF8.self)
+        return try MustacheTemplate(string: template).render([
             "day": String(moment.prefix(10)), "moment": moment, "store": Printable.text(store), "sections": sections,
         ])
     }
