@@ -115,10 +115,7 @@ struct CustomerCommand: AsyncParsableCommand {
                 Terminal.error(CustomerText.notFound(search))
                 return nil
             }
-            guard yes else {
-                return try await erasure.plan(store, spools: spool, leavingHashes: leaveHashes)
-            }
-            return try await erasure.run(store, spools: spool, leavingHashes: leaveHashes)
+            return try await erasure.run(store, spools: spool, leavingHashes: leaveHashes, isPlan: !yes)
         }
         if spool.isEmpty, let path = VerifyReceiptServerConfiguration.Spool(besideStore: store.url).path,
             FileManager.default.fileExists(atPath: path)

@@ -132,34 +132,27 @@ struct CustomerErasure {
         }
     }
 
-    /// The rows that ``run(_:spools:leavingHashes:)`` would remove. Removes nothing.
-    /// - Throws: `TransactionStoreError`, ``CommandFailure``.
-    func plan(
-        _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool
-    ) async throws -> String {
-        var lines: [String] = []
-        for spool in spools { lines.append(try await erase(fromSpool: spool, isPlan: true)) }
-        let rows = try await store.rowsToErase(
-            identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
-        let place = scope.bundleId.isEmpty ? "" : "\(scope.bundleId), \(scope.environment.rawValue): "
-        lines.append("In the store: " + place + Self.counts(rows) + ".")
-        if leavingHashes { lines.append("Hashes to leave: \(rows.leftHashes).") }
-        lines.append(
-            "Nothing was removed. The same command with --yes removes all of it. It cannot be undone.")
-        return lines.joined(separator: "\n")
-    }
-
     /// Removes from the spools first: a server would write their entries into the store later.
     /// - Parameters:
     ///   - spools: the files, which no server may have open.
     ///   - leavingHashes: whether documents that arrive later are not stored again.
-    /// - Returns: what was removed.
+    ///   - isPlan: whether nothing is removed.
+    /// - Returns: what was removed, or would be.
     /// - Throws: `TransactionStoreError`, ``CommandFailure``.
     func run(
-        _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool
+        _ store: any CompleteTransactionStore, spools: [String], leavingHashes: Bool, isPlan: Bool
     ) async throws -> String {
         var lines: [String] = []
-        for spool in spools { lines.append(try await erase(fromSpool: spool, isPlan: false)) }
+        for spool in spools { lines.append(try await erase(fromSpool: spool, isPlan: isPlan)) }
+        guard !isPlan else {
+            let rows = try await store.rowsToErase(
+                identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
+            let place = scope.bundleId.isEmpty ? "" : "\(scope.bundleId), \(scope.environment.rawValue): "
+            lines.append("In the store: " + place + Self.counts(rows) + ".")
+            if leavingHashes { lines.append("Hashes to leave: \(rows.leftHashes).") }
+            lines.append("Nothing was removed. The same command with --yes removes all of it. It cannot be undone.")
+            return lines.joined(separator: "\n")
+        }
         let rows = try await store.erase(identities, in: scope, quarantined: quarantined, leavingHashes: leavingHashes)
         lines.append("Removed from the store: " + Self.counts(rows) + ".")
         if leavingHashes, rows.leftHashes == 0 {
