@@ -13,9 +13,6 @@ import Purchases
 struct InspectorPage {
     private typealias Object = [String: Any]
 
-    /// A name and its value, a line each.
-    typealias Fact = (name: String, value: String)
-
     private var blocks: [Object] = []
     private let id: String
 
@@ -110,7 +107,7 @@ struct InspectorPage {
             if ["documents", "nested", "receipts"].contains(member.key) {
                 for document in inner { add(inspection: document, "Inside", &rest) }
             } else if member.value.array != nil || member.value.object != nil {
-                add(folded: member.key, json: Self.text(member.value))
+                add(folded: member.key, json: Self.pretty(member.value.json))
             }
         }
     }
@@ -136,8 +133,6 @@ struct InspectorPage {
     }
 
     /// With line breaks, for people.
-    private static func text(_ value: JSONValue) -> String { pretty(value.json) }
-
     static func pretty(_ json: [UInt8]) -> String {
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         guard let object = try? JSONSerialization.jsonObject(with: Data(json), options: .fragmentsAllowed),
