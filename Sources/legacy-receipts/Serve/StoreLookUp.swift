@@ -17,25 +17,24 @@ struct StoreLookUp: LookUpAnswers {
     let clock: ServerClock
 
     func customers(with id: String, at date: Int64, _ endpoint: EndpointConfiguration) async throws -> [UInt8]? {
-        try await answer(id, date, endpoint) { CustomerReport.json($0, $1, date: date) }
+        try await answer(id, date, endpoint)
     }
 
     func entitlements(
         ofCustomersWith id: String, at date: Int64, _ endpoint: EndpointConfiguration
     ) async throws -> [UInt8]? {
-        try await answer(id, date, endpoint) { CustomerReport.json($0, $1, date: date, tables: ["entitlements"]) }
+        try await answer(id, date, endpoint, tables: ["entitlements"])
     }
 
     private func answer(
-        _ id: String, _ date: Int64, _ endpoint: EndpointConfiguration,
-        _ json: (CustomerSearch, [CustomerReport]) -> [UInt8]
+        _ id: String, _ date: Int64, _ endpoint: EndpointConfiguration, tables: Set<String>? = nil
     ) async throws -> [UInt8]? {
         let search = try await CustomerSearch(for: id, in: store)
         guard !search.matches.isEmpty else { return nil }
         let reports = search.matches.map { match in
             CustomerReport(match, catalog: endpoint.catalog(of: match.customer), date: date)
         }
-        return json(search, reports)
+        return CustomerReport.json(search, reports, date: date, tables: tables)
     }
 
     func inspection(

@@ -109,29 +109,27 @@ struct StoreCheckCommand: AsyncParsableCommand {
     @OptionGroup var store: StoreOption
 
     func run() async throws {
-        let (lines, problems) = try await StoreOpener.withExisting(store.url) { store in
+        let (lines, problems) = try await StoreOpener.withExisting(store.url) {
+            store -> ([(String, Int64)], [String]) in
             var problems: [String] = []
             if case .sqlite(let path) = try StoreURL(self.store.url) {
                 problems = try SQLiteTransactionStore.integrityProblems(ofFileAt: path)
             }
             var lines: [(String, Int64)] = []
-            for scope in try await store.scopes() {
-                let name = "\(scope.bundleId) \(scope.environment.rawValue)"
+            func count(_ name: String, _ place: String, _ number: () async throws -> Int64) async throws {
                 do {
-                    lines.append(("customers of \(name)", try await customers(of: scope, in: store)))
+                    lines.append((name, try await number()))
                 } catch let error as TransactionStoreError where error.code == .corrupt {
-                    problems.append("\(name): \(error)")
+                    problems.append("\(place): \(error)")
                 }
             }
-            do {
-                lines.append(("ledger entries", try await ledgerEntries(in: store)))
-            } catch let error as TransactionStoreError where error.code == .corrupt {
-                problems.append("ledger: \(error)")
+            for scope in try await store.scopes() {
+                let name = "\(scope.bundleId) \(scope.environment.rawValue)"
+                try await count("customers of \(name)", name) { try await customers(of: scope, in: store) }
             }
-            do {
-                lines.append(("open consumption requests", Int64(try await store.allOpenConsumptionTasks().count)))
-            } catch let error as TransactionStoreError where error.code == .corrupt {
-                problems.append("consumption requests: \(error)")
+            try await count("ledger entries", "ledger") { try await ledgerEntries(in: store) }
+            try await count("open consumption requests", "consumption requests") {
+                Int64(try await store.allOpenConsumptionTasks().count)
             }
             lines += try await store.counts().lines
             return (lines, problems)
