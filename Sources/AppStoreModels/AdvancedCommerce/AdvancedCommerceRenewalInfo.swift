@@ -1,5 +1,5 @@
 /// The Advanced Commerce data of renewal information (App Store Server API, advancedCommerceRenewalInfo).
-public struct AdvancedCommerceRenewalInfo: AppStoreModel {
+public struct AdvancedCommerceRenewalInfo: AppStoreModel, JSONModel {
     /// The token to send along with requests that change the subscription.
     public var consistencyToken: String?
 
@@ -23,9 +23,7 @@ public struct AdvancedCommerceRenewalInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceRenewalInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("consistencyToken", &consistencyToken)
         try visitor.member("descriptors", &descriptors)
@@ -37,7 +35,7 @@ extension AdvancedCommerceRenewalInfo: JSONModel {
 }
 
 /// One item that will renew (App Store Server API, advancedCommerceRenewalItem).
-public struct AdvancedCommerceRenewalItem: AppStoreModel {
+public struct AdvancedCommerceRenewalItem: AppStoreModel, JSONModel {
     /// The developer's identifier of the item, in Apple's spelling.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String?
@@ -62,9 +60,7 @@ public struct AdvancedCommerceRenewalItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceRenewalItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("SKU", &SKU)
         try visitor.member("description", &description)
@@ -76,7 +72,7 @@ extension AdvancedCommerceRenewalItem: JSONModel {
 }
 
 /// A price increase of an Advanced Commerce item (App Store Server API, advancedCommercePriceIncreaseInfo).
-public struct AdvancedCommercePriceIncreaseInfo: AppStoreModel {
+public struct AdvancedCommercePriceIncreaseInfo: AppStoreModel, JSONModel {
     /// The other items whose price depends on this one.
     public var dependentSKUs: [String]?
 
@@ -91,9 +87,7 @@ public struct AdvancedCommercePriceIncreaseInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommercePriceIncreaseInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("dependentSKUs", &dependentSKUs)
         try visitor.member("price", &price)

@@ -1,6 +1,6 @@
 /// The response to an Advanced Commerce request: the state after it. The response to a refund request may lack
 /// renewal information.
-public struct AdvancedCommerceResponse: AppStoreModel {
+public struct AdvancedCommerceResponse: AppStoreModel, JSONModel {
     /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedTransactionInfo: String?
 
@@ -12,9 +12,7 @@ public struct AdvancedCommerceResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedTransactionInfo", &signedTransactionInfo)
         try visitor.member("signedRenewalInfo", &signedRenewalInfo)

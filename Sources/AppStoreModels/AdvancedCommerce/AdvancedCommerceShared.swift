@@ -1,6 +1,6 @@
 /// The texts of an Advanced Commerce subscription (App Store Server API, advancedCommerceDescriptors). Apple sends
 /// both. They are optional here, so a payload without one can still be read.
-public struct AdvancedCommerceDescriptors: AppStoreModel {
+public struct AdvancedCommerceDescriptors: AppStoreModel, JSONModel {
     /// The description of the subscription.
     public var description: String?
 
@@ -12,9 +12,7 @@ public struct AdvancedCommerceDescriptors: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceDescriptors: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("description", &description)
         try visitor.member("displayName", &displayName)
@@ -23,7 +21,7 @@ extension AdvancedCommerceDescriptors: JSONModel {
 
 /// An offer on an Advanced Commerce item (Advanced Commerce API, offer). Apple sends all four. They are optional
 /// here, so a payload without one can still be read.
-public struct AdvancedCommerceOffer: AppStoreModel {
+public struct AdvancedCommerceOffer: AppStoreModel, JSONModel {
     /// The length of one period of the offer.
     public var period: AdvancedCommerceOfferPeriod?
 
@@ -41,9 +39,7 @@ public struct AdvancedCommerceOffer: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceOffer: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("period", &period)
         try visitor.member("periodCount", &periodCount)

@@ -1,5 +1,5 @@
 /// The Advanced Commerce data of a transaction (App Store Server API, advancedCommerceTransactionInfo).
-public struct AdvancedCommerceTransactionInfo: AppStoreModel {
+public struct AdvancedCommerceTransactionInfo: AppStoreModel, JSONModel {
     /// The texts of the subscription.
     public var descriptors: AdvancedCommerceDescriptors?
 
@@ -29,9 +29,7 @@ public struct AdvancedCommerceTransactionInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceTransactionInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("descriptors", &descriptors)
         try visitor.member("estimatedTax", &estimatedTax)
@@ -45,7 +43,7 @@ extension AdvancedCommerceTransactionInfo: JSONModel {
 }
 
 /// One item of an Advanced Commerce transaction (App Store Server API, advancedCommerceTransactionItem).
-public struct AdvancedCommerceTransactionItem: AppStoreModel {
+public struct AdvancedCommerceTransactionItem: AppStoreModel, JSONModel {
     /// The developer's identifier of the item, in Apple's spelling.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     public var SKU: String?
@@ -73,9 +71,7 @@ public struct AdvancedCommerceTransactionItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceTransactionItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("SKU", &SKU)
         try visitor.member("description", &description)
@@ -88,7 +84,7 @@ extension AdvancedCommerceTransactionItem: JSONModel {
 }
 
 /// One refund of an Advanced Commerce item (App Store Server API, advancedCommerceRefund).
-public struct AdvancedCommerceRefund: AppStoreModel {
+public struct AdvancedCommerceRefund: AppStoreModel, JSONModel {
     /// The amount refunded. In milliunits of the currency: 10.99 is 10990.
     public var refundAmount: Int64?
 
@@ -106,9 +102,7 @@ public struct AdvancedCommerceRefund: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AdvancedCommerceRefund: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("refundAmount", &refundAmount)
         try visitor.date("refundDate", &refundDate)

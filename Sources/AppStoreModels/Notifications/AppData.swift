@@ -1,5 +1,5 @@
 /// The app for which a guardian withdrew consent (App Store Server Notifications 2.21, appData).
-public struct AppData: AppStoreModel {
+public struct AppData: AppStoreModel, JSONModel {
     /// The App Store's number for the app; may be absent in the sandbox.
     public var appAppleId: Int64?
 
@@ -17,9 +17,7 @@ public struct AppData: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AppData: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("appAppleId", &appAppleId)
         try visitor.member("bundleId", &bundleId)

@@ -1,5 +1,5 @@
 /// A token for purchases outside of the App Store (App Store Server Notifications 2.21, externalPurchaseToken).
-public struct ExternalPurchaseToken: AppStoreModel {
+public struct ExternalPurchaseToken: AppStoreModel, JSONModel {
     /// The identifier of the token; begins with `SANDBOX` in the sandbox.
     public var externalPurchaseId: String?
 
@@ -24,9 +24,7 @@ public struct ExternalPurchaseToken: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension ExternalPurchaseToken: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("externalPurchaseId", &externalPurchaseId)
         try visitor.date("tokenCreationDate", &tokenCreationDate)

@@ -1,5 +1,5 @@
 /// The object in most notifications (App Store Server Notifications 2.21, data).
-public struct NotificationData: AppStoreModel {
+public struct NotificationData: AppStoreModel, JSONModel {
     /// The server environment of the notification.
     public var environment: Environment?
 
@@ -29,9 +29,7 @@ public struct NotificationData: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension NotificationData: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("environment", &environment)
         try visitor.member("appAppleId", &appAppleId)

@@ -2,7 +2,7 @@
 ///
 /// Apple sends exactly one of ``data``, ``summary``, ``externalPurchaseToken`` and ``appData``. Verify each signed
 /// string inside before you use it.
-public struct ResponseBodyV2DecodedPayload: AppStoreModel {
+public struct ResponseBodyV2DecodedPayload: AppStoreModel, JSONModel {
     /// What happened.
     public var notificationType: NotificationTypeV2?
 
@@ -38,9 +38,7 @@ public struct ResponseBodyV2DecodedPayload: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension ResponseBodyV2DecodedPayload: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("notificationType", &notificationType)
         try visitor.member("subtype", &subtype)

@@ -1,5 +1,5 @@
 /// The result of extending many subscriptions (App Store Server Notifications 2.21, summary).
-public struct Summary: AppStoreModel {
+public struct Summary: AppStoreModel, JSONModel {
     /// The server environment of the notification.
     public var environment: Environment?
 
@@ -29,9 +29,7 @@ public struct Summary: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension Summary: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("environment", &environment)
         try visitor.member("appAppleId", &appAppleId)

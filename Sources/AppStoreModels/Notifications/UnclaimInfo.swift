@@ -1,5 +1,5 @@
 /// The seats that an UNCLAIM_SEATS notification is about (App Store Server Notifications 2.23, unclaimInfo).
-public struct UnclaimInfo: AppStoreModel {
+public struct UnclaimInfo: AppStoreModel, JSONModel {
     /// The claims, each a UUID. The App Store has already unclaimed them: revoke the access of these people.
     public var unclaimSeatIds: [String]?
 
@@ -8,9 +8,7 @@ public struct UnclaimInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension UnclaimInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("unclaimSeatIds", &unclaimSeatIds)
     }

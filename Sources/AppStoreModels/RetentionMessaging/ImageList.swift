@@ -1,5 +1,5 @@
 /// The images that were uploaded (Retention Messaging API, GetImageListResponse).
-public struct GetImageListResponse: AppStoreModel {
+public struct GetImageListResponse: AppStoreModel, JSONModel {
     /// One element for each image.
     public var imageIdentifiers: [GetImageListResponseItem]?
 
@@ -8,16 +8,14 @@ public struct GetImageListResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension GetImageListResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("imageIdentifiers", &imageIdentifiers)
     }
 }
 
 /// One image (Retention Messaging API, GetImageListResponseItem).
-public struct GetImageListResponseItem: AppStoreModel {
+public struct GetImageListResponseItem: AppStoreModel, JSONModel {
     /// The UUID text that identifies the image.
     public var imageIdentifier: String?
 
@@ -32,9 +30,7 @@ public struct GetImageListResponseItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension GetImageListResponseItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("imageIdentifier", &imageIdentifier)
         try visitor.member("imageState", &imageState)

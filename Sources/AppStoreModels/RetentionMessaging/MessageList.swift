@@ -1,5 +1,5 @@
 /// The messages that were uploaded (Retention Messaging API, GetMessageListResponse).
-public struct GetMessageListResponse: AppStoreModel {
+public struct GetMessageListResponse: AppStoreModel, JSONModel {
     /// One element for each message.
     public var messageIdentifiers: [GetMessageListResponseItem]?
 
@@ -8,16 +8,14 @@ public struct GetMessageListResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension GetMessageListResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("messageIdentifiers", &messageIdentifiers)
     }
 }
 
 /// One message (Retention Messaging API, GetMessageListResponseItem).
-public struct GetMessageListResponseItem: AppStoreModel {
+public struct GetMessageListResponseItem: AppStoreModel, JSONModel {
     /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
@@ -29,9 +27,7 @@ public struct GetMessageListResponseItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension GetMessageListResponseItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("messageIdentifier", &messageIdentifier)
         try visitor.member("messageState", &messageState)
@@ -69,7 +65,7 @@ public struct DefaultConfigurationRequest: Codable, Hashable, Sendable {
 }
 
 /// The message that is shown if the server returns none (Retention Messaging API, DefaultConfigurationResponse).
-public struct DefaultConfigurationResponse: AppStoreModel {
+public struct DefaultConfigurationResponse: AppStoreModel, JSONModel {
     /// The UUID text that identifies the message.
     public var messageIdentifier: String?
 
@@ -78,9 +74,7 @@ public struct DefaultConfigurationResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension DefaultConfigurationResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("messageIdentifier", &messageIdentifier)
     }

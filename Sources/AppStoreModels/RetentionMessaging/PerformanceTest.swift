@@ -11,7 +11,7 @@ public struct PerformanceTestRequest: Codable, Hashable, Sendable {
 }
 
 /// A performance test has begun (Retention Messaging API, PerformanceTestResponse).
-public struct PerformanceTestResponse: AppStoreModel {
+public struct PerformanceTestResponse: AppStoreModel, JSONModel {
     /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
@@ -23,9 +23,7 @@ public struct PerformanceTestResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension PerformanceTestResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("config", &config)
         try visitor.member("requestId", &requestId)
@@ -33,7 +31,7 @@ extension PerformanceTestResponse: JSONModel {
 }
 
 /// The configuration of a performance test (Retention Messaging API, PerformanceTestConfig).
-public struct PerformanceTestConfig: AppStoreModel {
+public struct PerformanceTestConfig: AppStoreModel, JSONModel {
     /// The maximum number of requests at the same time.
     public var maxConcurrentRequests: Int64?
 
@@ -54,9 +52,7 @@ public struct PerformanceTestConfig: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension PerformanceTestConfig: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("maxConcurrentRequests", &maxConcurrentRequests)
         try visitor.member("totalRequests", &totalRequests)
@@ -67,7 +63,7 @@ extension PerformanceTestConfig: JSONModel {
 }
 
 /// The result of a performance test (Retention Messaging API, PerformanceTestResultResponse).
-public struct PerformanceTestResultResponse: AppStoreModel {
+public struct PerformanceTestResultResponse: AppStoreModel, JSONModel {
     /// The configuration of the test.
     public var config: PerformanceTestConfig?
 
@@ -94,9 +90,7 @@ public struct PerformanceTestResultResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension PerformanceTestResultResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("config", &config)
         try visitor.member("target", &target)
@@ -109,7 +103,7 @@ extension PerformanceTestResultResponse: JSONModel {
 }
 
 /// The response times of a performance test, in milliseconds (Retention Messaging API, PerformanceTestResponseTimes).
-public struct PerformanceTestResponseTimes: AppStoreModel {
+public struct PerformanceTestResponseTimes: AppStoreModel, JSONModel {
     /// The mean.
     public var average: Int64?
 
@@ -130,9 +124,7 @@ public struct PerformanceTestResponseTimes: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension PerformanceTestResponseTimes: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("average", &average)
         try visitor.member("p50", &p50)

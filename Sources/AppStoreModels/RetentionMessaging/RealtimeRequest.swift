@@ -1,6 +1,6 @@
 /// A request for a message, without its signature (Retention Messaging API, DecodedRealtimeRequestBody). Apple sends
 /// all members. They are optional here, so a payload without one can still be read.
-public struct DecodedRealtimeRequestBody: AppStoreModel {
+public struct DecodedRealtimeRequestBody: AppStoreModel, JSONModel {
     /// The transaction identifier of the original purchase.
     public var originalTransactionId: String?
 
@@ -27,9 +27,7 @@ public struct DecodedRealtimeRequestBody: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension DecodedRealtimeRequestBody: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("originalTransactionId", &originalTransactionId)
         try visitor.member("appAppleId", &appAppleId)

@@ -10,7 +10,7 @@ public struct RealtimeUrlRequest: Codable, Hashable, Sendable {
 }
 
 /// The URL from which Apple requests a message (Retention Messaging API, RealtimeUrlResponse).
-public struct RealtimeUrlResponse: AppStoreModel {
+public struct RealtimeUrlResponse: AppStoreModel, JSONModel {
     /// The URL.
     public var realtimeURL: String?
 
@@ -19,9 +19,7 @@ public struct RealtimeUrlResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension RealtimeUrlResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("realtimeURL", &realtimeURL)
     }

@@ -19,7 +19,7 @@ public struct ExtendRenewalDateRequest: Codable, Hashable, Sendable {
 }
 
 /// The result of an extension (App Store Server API, ExtendRenewalDateResponse).
-public struct ExtendRenewalDateResponse: AppStoreModel {
+public struct ExtendRenewalDateResponse: AppStoreModel, JSONModel {
     /// The transaction identifier of the original purchase.
     public var originalTransactionId: String?
 
@@ -37,9 +37,7 @@ public struct ExtendRenewalDateResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension ExtendRenewalDateResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("originalTransactionId", &originalTransactionId)
         try visitor.member("webOrderLineItemId", &webOrderLineItemId)

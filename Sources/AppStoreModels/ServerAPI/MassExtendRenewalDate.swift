@@ -30,7 +30,7 @@ public struct MassExtendRenewalDateRequest: Codable, Hashable, Sendable {
 }
 
 /// Apple accepted a mass extension, which takes hours to days (App Store Server API, MassExtendRenewalDateResponse).
-public struct MassExtendRenewalDateResponse: AppStoreModel {
+public struct MassExtendRenewalDateResponse: AppStoreModel, JSONModel {
     /// The identifier in the request.
     public var requestIdentifier: String?
 
@@ -39,16 +39,14 @@ public struct MassExtendRenewalDateResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension MassExtendRenewalDateResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("requestIdentifier", &requestIdentifier)
     }
 }
 
 /// The progress of a mass extension (App Store Server API, MassExtendRenewalDateStatusResponse).
-public struct MassExtendRenewalDateStatusResponse: AppStoreModel {
+public struct MassExtendRenewalDateStatusResponse: AppStoreModel, JSONModel {
     /// The identifier in the request.
     public var requestIdentifier: String?
 
@@ -69,9 +67,7 @@ public struct MassExtendRenewalDateStatusResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension MassExtendRenewalDateStatusResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("requestIdentifier", &requestIdentifier)
         try visitor.member("complete", &complete)

@@ -36,7 +36,7 @@ public struct NotificationHistoryRequest: Codable, Hashable, Sendable {
 }
 
 /// One page of notifications, at most 20 (App Store Server API, NotificationHistoryResponse).
-public struct NotificationHistoryResponse: AppStoreModel {
+public struct NotificationHistoryResponse: AppStoreModel, JSONModel {
     /// The token for the next page, present only while there are more pages. It expires.
     public var paginationToken: String?
 
@@ -51,9 +51,7 @@ public struct NotificationHistoryResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension NotificationHistoryResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("paginationToken", &paginationToken)
         try visitor.member("hasMore", &hasMore)
@@ -62,7 +60,7 @@ extension NotificationHistoryResponse: JSONModel {
 }
 
 /// A notification and the attempts to send it (App Store Server API, notificationHistoryResponseItem).
-public struct NotificationHistoryResponseItem: AppStoreModel {
+public struct NotificationHistoryResponseItem: AppStoreModel, JSONModel {
     /// The notification signed by the App Store, in JWS compact form. Verify it before use.
     public var signedPayload: String?
 
@@ -77,9 +75,7 @@ public struct NotificationHistoryResponseItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension NotificationHistoryResponseItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedPayload", &signedPayload)
         try visitor.member("sendAttempts", &sendAttempts)

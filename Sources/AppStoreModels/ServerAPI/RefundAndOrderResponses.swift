@@ -1,6 +1,6 @@
 /// One page of a customer's refunds, at most 20, ascending by revocation date. A page may be empty (App Store Server
 /// API, RefundHistoryResponse).
-public struct RefundHistoryResponse: AppStoreModel {
+public struct RefundHistoryResponse: AppStoreModel, JSONModel {
     /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
     public var signedTransactions: [String]?
 
@@ -15,9 +15,7 @@ public struct RefundHistoryResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension RefundHistoryResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedTransactions", &signedTransactions)
         try visitor.member("revision", &revision)
@@ -26,7 +24,7 @@ extension RefundHistoryResponse: JSONModel {
 }
 
 /// The newest refunds of a customer, at most 50 (App Store Server API, Get Refund History V1, deprecated).
-public struct RefundLookupResponse: AppStoreModel {
+public struct RefundLookupResponse: AppStoreModel, JSONModel {
     /// Refunded transactions signed by the App Store, in JWS compact form. Verify each before use.
     public var signedTransactions: [String]?
 
@@ -35,16 +33,14 @@ public struct RefundLookupResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension RefundLookupResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedTransactions", &signedTransactions)
     }
 }
 
 /// The purchases of one order (App Store Server API, OrderLookupResponse).
-public struct OrderLookupResponse: AppStoreModel {
+public struct OrderLookupResponse: AppStoreModel, JSONModel {
     /// Whether the order is one of this app.
     public var status: OrderLookupStatus?
 
@@ -57,9 +53,7 @@ public struct OrderLookupResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension OrderLookupResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("status", &status)
         try visitor.member("signedTransactions", &signedTransactions)

@@ -1,5 +1,5 @@
 /// The seats of a transaction and who claimed them (App Store Server API 1.23, Get Seat Info).
-public struct GetSeatInfoResponse: AppStoreModel {
+public struct GetSeatInfoResponse: AppStoreModel, JSONModel {
     /// The number of bought seats.
     public var totalSeatCount: Int32?
 
@@ -14,9 +14,7 @@ public struct GetSeatInfoResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension GetSeatInfoResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("totalSeatCount", &totalSeatCount)
         try visitor.member("availableSeatCount", &availableSeatCount)
@@ -40,7 +38,7 @@ public struct ClaimSeatRequest: Codable, Hashable, Sendable {
 }
 
 /// The claim that the App Store created (App Store Server API 1.23, Claim Seat).
-public struct ClaimSeatResponse: AppStoreModel {
+public struct ClaimSeatResponse: AppStoreModel, JSONModel {
     /// The UUID of the claim, a new one for every claim.
     public var seatClaimId: String?
 
@@ -49,9 +47,7 @@ public struct ClaimSeatResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension ClaimSeatResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("seatClaimId", &seatClaimId)
     }

@@ -1,5 +1,5 @@
 /// One attempt to send a notification (App Store Server API, sendAttemptItem).
-public struct SendAttemptItem: AppStoreModel {
+public struct SendAttemptItem: AppStoreModel, JSONModel {
     /// The date of the attempt. In milliseconds since 1970-01-01 00:00 UTC.
     public var attemptDate: Int64?
 
@@ -11,9 +11,7 @@ public struct SendAttemptItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension SendAttemptItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.date("attemptDate", &attemptDate)
         try visitor.member("sendAttemptResult", &sendAttemptResult)
@@ -59,7 +57,7 @@ public struct SendAttemptResult: OpenEnum {
 }
 
 /// The response to a request for a test notification (App Store Server API, SendTestNotificationResponse).
-public struct SendTestNotificationResponse: AppStoreModel {
+public struct SendTestNotificationResponse: AppStoreModel, JSONModel {
     /// The token of the test notification, valid for 6 months.
     public var testNotificationToken: String?
 
@@ -68,16 +66,14 @@ public struct SendTestNotificationResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension SendTestNotificationResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("testNotificationToken", &testNotificationToken)
     }
 }
 
 /// The result of a test notification (App Store Server API, CheckTestNotificationResponse).
-public struct CheckTestNotificationResponse: AppStoreModel {
+public struct CheckTestNotificationResponse: AppStoreModel, JSONModel {
     /// The notification signed by the App Store, in JWS compact form. Verify it before use.
     public var signedPayload: String?
 
@@ -92,9 +88,7 @@ public struct CheckTestNotificationResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension CheckTestNotificationResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedPayload", &signedPayload)
         try visitor.member("sendAttempts", &sendAttempts)

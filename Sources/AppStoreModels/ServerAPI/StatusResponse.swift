@@ -1,5 +1,5 @@
 /// The status of all auto-renewable subscriptions of a customer (App Store Server API, StatusResponse).
-public struct StatusResponse: AppStoreModel {
+public struct StatusResponse: AppStoreModel, JSONModel {
     /// The server environment that the data belongs to.
     public var environment: Environment?
 
@@ -17,9 +17,7 @@ public struct StatusResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension StatusResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("environment", &environment)
         try visitor.member("bundleId", &bundleId)
@@ -29,7 +27,7 @@ extension StatusResponse: JSONModel {
 }
 
 /// The subscriptions of a customer in one group (App Store Server API, SubscriptionGroupIdentifierItem).
-public struct SubscriptionGroupIdentifierItem: AppStoreModel {
+public struct SubscriptionGroupIdentifierItem: AppStoreModel, JSONModel {
     /// The identifier of the group.
     public var subscriptionGroupIdentifier: String?
 
@@ -41,9 +39,7 @@ public struct SubscriptionGroupIdentifierItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension SubscriptionGroupIdentifierItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("subscriptionGroupIdentifier", &subscriptionGroupIdentifier)
         try visitor.member("lastTransactions", &lastTransactions)
@@ -51,7 +47,7 @@ extension SubscriptionGroupIdentifierItem: JSONModel {
 }
 
 /// The latest state of one subscription (App Store Server API, LastTransactionsItem).
-public struct LastTransactionsItem: AppStoreModel {
+public struct LastTransactionsItem: AppStoreModel, JSONModel {
     /// The status; it is not signed, unlike the two JWS.
     public var status: SubscriptionStatus?
 
@@ -69,9 +65,7 @@ public struct LastTransactionsItem: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension LastTransactionsItem: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("status", &status)
         try visitor.member("originalTransactionId", &originalTransactionId)

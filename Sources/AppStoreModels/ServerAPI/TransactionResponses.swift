@@ -1,5 +1,5 @@
 /// One page of a customer's transaction history, at most 20 transactions (App Store Server API, HistoryResponse).
-public struct HistoryResponse: AppStoreModel {
+public struct HistoryResponse: AppStoreModel, JSONModel {
     /// The token for the next page, or for later changes if `hasMore` is false.
     public var revision: String?
 
@@ -23,9 +23,7 @@ public struct HistoryResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension HistoryResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("revision", &revision)
         try visitor.member("hasMore", &hasMore)
@@ -37,7 +35,7 @@ extension HistoryResponse: JSONModel {
 }
 
 /// A single transaction (App Store Server API, TransactionInfoResponse).
-public struct TransactionInfoResponse: AppStoreModel {
+public struct TransactionInfoResponse: AppStoreModel, JSONModel {
     /// Transaction information signed by the App Store, in JWS compact form. Verify it before use.
     public var signedTransactionInfo: String?
 
@@ -46,16 +44,14 @@ public struct TransactionInfoResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension TransactionInfoResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedTransactionInfo", &signedTransactionInfo)
     }
 }
 
 /// The purchase or download of the app itself (App Store Server API 1.17, AppTransactionInfoResponse).
-public struct AppTransactionInfoResponse: AppStoreModel {
+public struct AppTransactionInfoResponse: AppStoreModel, JSONModel {
     /// The app transaction signed by the App Store, in JWS compact form. Verify it before use.
     public var signedAppTransactionInfo: String?
 
@@ -64,9 +60,7 @@ public struct AppTransactionInfoResponse: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AppTransactionInfoResponse: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("signedAppTransactionInfo", &signedAppTransactionInfo)
     }

@@ -3,7 +3,7 @@
 ///
 /// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
 /// values.
-public struct AppTransaction: AppStoreModel {
+public struct AppTransaction: AppStoreModel, Payload {
     /// The server environment that signed the app transaction.
     public var receiptType: Environment?
 
@@ -51,9 +51,7 @@ public struct AppTransaction: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension AppTransaction: Payload {
     package typealias Field = AppTransactionField
     package static let names = PayloadNames(of: Self.self)
 

@@ -2,7 +2,7 @@
 ///
 /// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
 /// values.
-public struct JWSRenewalInfoDecodedPayload: AppStoreModel {
+public struct JWSRenewalInfoDecodedPayload: AppStoreModel, Payload {
     /// The reason why the subscription expired; only after its end.
     public var expirationIntent: ExpirationIntent?
 
@@ -89,9 +89,7 @@ public struct JWSRenewalInfoDecodedPayload: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension JWSRenewalInfoDecodedPayload: Payload {
     package typealias Field = RenewalInfoField
     package static let names = PayloadNames(of: Self.self)
 

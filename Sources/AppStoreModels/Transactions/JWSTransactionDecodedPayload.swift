@@ -2,7 +2,7 @@
 ///
 /// The names of the properties are the names of the JSON members. An unknown field is nil; there are no default
 /// values.
-public struct JWSTransactionDecodedPayload: AppStoreModel {
+public struct JWSTransactionDecodedPayload: AppStoreModel, Payload {
     /// The identifier of the first transaction of this purchase; equal to ``transactionId`` for the first purchase.
     public var originalTransactionId: String?
 
@@ -135,9 +135,7 @@ public struct JWSTransactionDecodedPayload: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension JWSTransactionDecodedPayload: Payload {
     package typealias Field = TransactionField
     package static let names = PayloadNames(of: Self.self)
 

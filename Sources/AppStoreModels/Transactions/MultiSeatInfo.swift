@@ -2,7 +2,7 @@
 ///
 /// The number of seats is ``JWSTransactionDecodedPayload/quantity``. A period may have several transactions, each with its
 /// own seats; see ``AdditionalTransactionReason``.
-public struct TransactionMultiSeatInfo: AppStoreModel {
+public struct TransactionMultiSeatInfo: AppStoreModel, JSONModel {
     /// The party that invites people to the seats.
     public var invitationManagement: InvitationManagement?
 
@@ -18,9 +18,7 @@ public struct TransactionMultiSeatInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension TransactionMultiSeatInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("invitationManagement", &invitationManagement)
         try visitor.member("priceTiers", &priceTiers)
@@ -30,7 +28,7 @@ extension TransactionMultiSeatInfo: JSONModel {
 
 /// The seats of a multiseat subscription at its next renewal (App Store Server API 1.23, multiSeatInfo). The number of seats
 /// is ``JWSRenewalInfoDecodedPayload/renewalQuantity``.
-public struct RenewalMultiSeatInfo: AppStoreModel {
+public struct RenewalMultiSeatInfo: AppStoreModel, JSONModel {
     /// The price of a seat at the next renewal by number of seats, in no guaranteed order.
     public var renewalPriceTiers: [SeatPriceTier]?
 
@@ -39,16 +37,14 @@ public struct RenewalMultiSeatInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension RenewalMultiSeatInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("renewalPriceTiers", &renewalPriceTiers)
     }
 }
 
 /// The price of a seat for a number of seats (App Store Server API 1.23, priceTiers).
-public struct SeatPriceTier: AppStoreModel {
+public struct SeatPriceTier: AppStoreModel, JSONModel {
     /// The price of one seat. In milliunits of the currency: 10.99 is 10990.
     public var price: Int64?
 
@@ -60,9 +56,7 @@ public struct SeatPriceTier: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension SeatPriceTier: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("price", &price)
         try visitor.member("quantity", &quantity)

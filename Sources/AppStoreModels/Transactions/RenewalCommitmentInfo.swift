@@ -1,5 +1,5 @@
 /// The renewal of a commitment billed monthly (App Store Server API 1.21, renewalCommitmentInfo).
-public struct RenewalCommitmentInfo: AppStoreModel {
+public struct RenewalCommitmentInfo: AppStoreModel, JSONModel {
     /// The product to which the commitment will renew.
     public var commitmentAutoRenewProductId: String?
 
@@ -20,9 +20,7 @@ public struct RenewalCommitmentInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension RenewalCommitmentInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("commitmentAutoRenewProductId", &commitmentAutoRenewProductId)
         try visitor.member("commitmentAutoRenewStatus", &commitmentAutoRenewStatus)

@@ -1,5 +1,5 @@
 /// The commitment behind a subscription billed monthly (App Store Server API 1.21, transactionCommitmentInfo).
-public struct TransactionCommitmentInfo: AppStoreModel {
+public struct TransactionCommitmentInfo: AppStoreModel, JSONModel {
     /// The number of this billing period in the commitment, from 1.
     public var billingPeriodNumber: Int32?
 
@@ -17,9 +17,7 @@ public struct TransactionCommitmentInfo: AppStoreModel {
 
     /// A value without members.
     public init() {}
-}
 
-extension TransactionCommitmentInfo: JSONModel {
     package mutating func visit<Visitor: PayloadVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.member("billingPeriodNumber", &billingPeriodNumber)
         try visitor.member("totalBillingPeriods", &totalBillingPeriods)
