@@ -4,7 +4,7 @@ import Testing
 
 /// Foundation's decoder is the reference: both must read the same from the same text.
 @Suite struct JSONValueDecoderTests {
-    private static func ours<Value: Decodable>(_ json: String) throws -> Value {
+    private static func ours<Value: JSONModel>(_ json: String) throws -> Value {
         try JSONValue.parse(Array(json.utf8)).decode()
     }
 
@@ -12,7 +12,7 @@ import Testing
         try JSONDecoder().decode(Value.self, from: Data(json.utf8))
     }
 
-    private static func agree<Value: Codable & Equatable>(on value: Value) throws {
+    private static func agree<Value: JSONModel>(on value: Value) throws {
         let json = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
         let read: Value = try ours(json)
         #expect(read == value)

@@ -110,6 +110,10 @@ package protocol PayloadValue: Codable, Sendable {
 
     /// The value at the current position of the reader.
     init(reading reader: inout PayloadReader) throws(PayloadReadingError)
+
+    /// The value of JSON that was parsed.
+    /// - Throws: `DecodingError`, with the coding path from this value.
+    init(json value: JSONValue) throws
 }
 
 extension JSONModel {
@@ -119,21 +123,33 @@ extension JSONModel {
 extension String: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.string(self) }
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.commonString() }
+
+    package init(json value: JSONValue) throws {
+        guard case .string(let text) = value else { throw value.mismatch(String.self) }
+        self = text
+    }
 }
 
 extension Int64: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.integer(self) }
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int64() }
+    package init(json value: JSONValue) throws { self = try value.integer(Int64.self) }
 }
 
 extension Int32: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.integer(Int64(self)) }
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.int32() }
+    package init(json value: JSONValue) throws { self = try value.integer(Int32.self) }
 }
 
 extension Bool: PayloadValue {
     package func write(to writer: inout JSONWriter) { writer.boolean(self) }
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.bool() }
+
+    package init(json value: JSONValue) throws {
+        guard case .bool(let flag) = value else { throw value.mismatch(Bool.self) }
+        self = flag
+    }
 }
 
 extension Array: PayloadValue where Element: PayloadValue {
@@ -144,6 +160,16 @@ extension Array: PayloadValue where Element: PayloadValue {
     }
 
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+
+    package init(json value: JSONValue) throws {
+        guard case .array(let values) = value else { throw value.mismatch([JSONValue].self) }
+        self = []
+        for (index, element) in values.enumerated() {
+            do { append(try Element(json: element)) } catch let error as DecodingError {
+                throw error.inside([JSONKey(intValue: index)])
+            }
+        }
+    }
 }
 
 extension Dictionary: PayloadValue where Key == String, Value: PayloadValue {
@@ -158,6 +184,16 @@ extension Dictionary: PayloadValue where Key == String, Value: PayloadValue {
     }
 
     package init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = try reader.decoded() }
+
+    package init(json value: JSONValue) throws {
+        guard case .object(let object) = value else { throw value.mismatch([String: JSONValue].self) }
+        self = [:]
+        for member in object.members {
+            do { self[member.key] = try Value(json: member.value) } catch let error as DecodingError {
+                throw error.inside([JSONKey(stringValue: member.key)])
+            }
+        }
+    }
 }
 
 // MARK: - Names

@@ -2,17 +2,25 @@ extension JSONModel {
     /// Reads Apple's JSON. Unknown members are preserved, and `null` counts as absent.
     /// - Throws: `DecodingError` if a member has a wrong type or a number is out of range.
     public init(from decoder: any Decoder) throws {
-        self.init()
-        var visitor = Decoding(values: try decoder.container(keyedBy: PayloadKey.self), keys: Self.keys)
-        try visit(&visitor)
-        unknownMembers = try UnknownMembers(from: decoder) {
-            visitor.keys?.contains($0) ?? visitor.visited.contains($0)
+        let value = try JSONValue(from: decoder)
+        do {
+            self = try Self(json: value)
+        } catch let error as DecodingError {
+            throw error.inside(decoder.codingPath)
         }
+    }
+
+    package init(json value: JSONValue) throws {
+        guard case .object(let object) = value else { throw value.mismatch([String: JSONValue].self) }
+        self.init()
+        var visitor = Decoding(object: object, keys: Self.keys)
+        try visit(&visitor)
+        unknownMembers = UnknownMembers(object.members.filter { !visitor.isKnown($0.key) })
     }
 
     /// Writes the members that are set, and the unknown members unchanged.
     public func encode(to encoder: any Encoder) throws {
-        var visitor = Encoding(values: encoder.container(keyedBy: PayloadKey.self), keys: Self.keys)
+        var visitor = Encoding(values: encoder.container(keyedBy: JSONKey.self), keys: Self.keys)
         var copy = self
         try copy.visit(&visitor)
         try unknownMembers.encode(to: encoder)
@@ -49,49 +57,49 @@ extension JSONWriter: PayloadVisitor {
     }
 }
 
-/// The JSON key of a member of a payload.
-private struct PayloadKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-    }
-
-    init?(intValue: Int) { nil }
-}
-
 private struct Decoding: PayloadVisitor {
-    let values: KeyedDecodingContainer<PayloadKey>
+    let object: JSONObject
     let keys: PayloadNames?
     /// The names in the table so far. Empty if there are `keys`.
     var visited: [String] = []
 
+    func isKnown(_ name: String) -> Bool { keys?.contains(name) ?? visited.contains(name) }
+
     mutating func member<Value: PayloadValue>(
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) throws {
-        value = try values.value(key(name, field))
+        try read(name, field, &value) { try Value(json: $0) }
     }
 
     mutating func date(_ name: StaticString, _ field: some PayloadField, _ value: inout Int64?) throws {
-        value = try values.milliseconds(key(name, field))
+        try read(name, field, &value) { try $0.milliseconds() }
     }
 
-    private mutating func key(_ name: StaticString, _ field: some PayloadField) -> PayloadKey {
-        if let keys { return PayloadKey(stringValue: keys.key(field)) }
+    private mutating func read<Value>(
+        _ name: StaticString, _ field: some PayloadField, _ value: inout Value?, _ convert: (JSONValue) throws -> Value
+    ) throws {
+        let key = key(name, field)
+        guard let json = object[key], !json.isNull else { return }
+        do { value = try convert(json) } catch let error as DecodingError {
+            throw error.inside([JSONKey(stringValue: key)])
+        }
+    }
+
+    private mutating func key(_ name: StaticString, _ field: some PayloadField) -> String {
+        if let keys { return keys.key(field) }
         visited.append(name.description)
-        return PayloadKey(stringValue: name.description)
+        return name.description
     }
 }
 
 private struct Encoding: PayloadVisitor {
-    var values: KeyedEncodingContainer<PayloadKey>
+    var values: KeyedEncodingContainer<JSONKey>
     let keys: PayloadNames?
 
     mutating func member<Value: PayloadValue>(
         _ name: StaticString, _ field: some PayloadField, _ value: inout Value?
     ) throws {
-        let key = PayloadKey(stringValue: keys?.key(field) ?? name.description)
+        let key = JSONKey(stringValue: keys?.key(field) ?? name.description)
         try values.encodeIfPresent(value, forKey: key)
     }
 }

@@ -288,7 +288,7 @@ package struct PayloadReader {
     }
 
     /// A nested value. Only rare members are nested.
-    func decoded<Value: Decodable>() throws(PayloadReadingError) -> Value {
+    func decoded<Value: PayloadValue>() throws(PayloadReadingError) -> Value {
         guard case .other(let range) = value else {
             throw PayloadReadingError("a member is neither an object nor an array")
         }

@@ -35,24 +35,11 @@ public struct UnknownMembers: Hashable, Sendable {
         return members.remove(at: place).value
     }
 
-    /// The members of the object at `decoder`, except those with a known name.
-    init(from decoder: any Decoder, besides isKnown: (String) -> Bool) throws {
-        if let decoder = decoder as? JSONValueDecoder, let object = decoder.value.object {
-            self.init(object.members.filter { !isKnown($0.key) })
-            return
-        }
-        let values = try decoder.container(keyedBy: AnyKey.self)
-        self.init(
-            try values.allKeys.filter { !isKnown($0.stringValue) }.map { key in
-                JSONObject.Member(key: key.stringValue, value: try values.decode(JSONValue.self, forKey: key))
-            })
-    }
-
     /// Adds the members to the object that `encoder` is writing.
     func encode(to encoder: any Encoder) throws {
         guard !members.isEmpty else { return }
-        var values = encoder.container(keyedBy: AnyKey.self)
-        for member in members { try values.encode(member.value, forKey: AnyKey(stringValue: member.key)) }
+        var values = encoder.container(keyedBy: JSONKey.self)
+        for member in members { try values.encode(member.value, forKey: JSONKey(stringValue: member.key)) }
     }
 
     /// Adds the members to the object that `writer` is writing.
@@ -64,25 +51,10 @@ public struct UnknownMembers: Hashable, Sendable {
     }
 }
 
-private struct AnyKey: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) {
-        self.stringValue = stringValue
-    }
-
-    init?(intValue: Int) { nil }
-}
-
 /// For other decoders and encoders. They limit the nesting themselves: Foundation's decoder rejects more than 512
 /// levels.
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
-        if let decoder = decoder as? JSONValueDecoder {
-            self = decoder.value
-            return
-        }
         let value = try decoder.singleValueContainer()
         if value.decodeNil() {
             self = .null
@@ -99,7 +71,7 @@ extension JSONValue: Codable {
         } else if let array = try? value.decode([JSONValue].self) {
             self = .array(array)
         } else {
-            let values = try decoder.container(keyedBy: AnyKey.self)
+            let values = try decoder.container(keyedBy: JSONKey.self)
             let keys = values.allKeys.sorted { $0.stringValue < $1.stringValue }
             let members = try keys.map { key in
                 JSONObject.Member(key: key.stringValue, value: try values.decode(JSONValue.self, forKey: key))
@@ -110,8 +82,8 @@ extension JSONValue: Codable {
 
     package func encode(to encoder: any Encoder) throws {
         if case .object(let object) = self {
-            var values = encoder.container(keyedBy: AnyKey.self)
-            for member in object.members { try values.encode(member.value, forKey: AnyKey(stringValue: member.key)) }
+            var values = encoder.container(keyedBy: JSONKey.self)
+            for member in object.members { try values.encode(member.value, forKey: JSONKey(stringValue: member.key)) }
             return
         }
         var value = encoder.singleValueContainer()

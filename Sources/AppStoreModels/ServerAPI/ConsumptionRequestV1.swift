@@ -84,7 +84,7 @@ extension ConsumptionRequestV1: Codable {
         lifetimeDollarsRefunded = try values.decode(LifetimeDollarsRefunded.self, forKey: .lifetimeDollarsRefunded)
         lifetimeDollarsPurchased = try values.decode(LifetimeDollarsPurchased.self, forKey: .lifetimeDollarsPurchased)
         userStatus = try values.decode(UserStatus.self, forKey: .userStatus)
-        refundPreference = try values.value(.refundPreference)
+        refundPreference = try values.decodeIfPresent(RefundPreferenceV1.self, forKey: .refundPreference)
     }
 
     /// Writes every member, except `refundPreference` if it is nil.

@@ -215,6 +215,7 @@ private indirect enum Rare<Value: PayloadValue & Hashable>: PayloadValue, Hashab
     init(from decoder: any Decoder) throws { self = .value(try Value(from: decoder)) }
     func encode(to encoder: any Encoder) throws { try value.encode(to: encoder) }
     init(reading reader: inout PayloadReader) throws(PayloadReadingError) { self = .value(try Value(reading: &reader)) }
+    init(json value: JSONValue) throws { self = .value(try Value(json: value)) }
 
     func write(to writer: inout JSONWriter) {
         var value = value

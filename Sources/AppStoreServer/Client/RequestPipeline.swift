@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import Foundation
 
 /// One request without host and token.
 struct APIRequest {
@@ -161,7 +160,7 @@ extension RequestPipeline {
     typealias Query = [(name: String, value: String)]
 
     /// Calls an endpoint and reads the JSON of the answer.
-    func call<Response: Decodable>(
+    func call<Response: JSONModel>(
         _ endpoint: APIEndpoint, _ parameters: String..., query: Query = [], body: (any Encodable)? = nil
     ) async throws -> Response {
         let bytes = try await send(try request(endpoint, parameters, query: query, body: body))
@@ -201,14 +200,13 @@ extension RequestPipeline {
         return path + PercentEncoding.query(query)
     }
 
-    private func decode<Response: Decodable>(_ bytes: [UInt8], _ endpoint: APIEndpoint) throws -> Response {
+    private func decode<Response: JSONModel>(_ bytes: [UInt8], _ endpoint: APIEndpoint) throws -> Response {
         do {
-            // Foundation's decoder is recursive, so the strict reader first limits the nesting.
-            try bytes.withUnsafeBufferPointer { buffer in
-                var scanner = try JSONMemberScanner(buffer)
-                while try scanner.next() != nil {}
+            let value = try JSONValue.parse(bytes)
+            guard value.object != nil || value.array != nil else {
+                throw JSONReadingError(code: .notAContainer, offset: 0)
             }
-            return try JSONDecoder().decode(Response.self, from: Data(bytes))
+            return try value.decode()
         } catch let error as DecodingError {
             throw self.error(.invalidResponse, endpoint, detail: error.place)
         } catch {

@@ -51,7 +51,7 @@ struct PayloadClaims: Sendable {
 }
 
 /// A payload that the App Store signs.
-protocol SignedPayload: Decodable, Sendable {
+protocol SignedPayload: JSONModel {
     /// When it was signed; milliseconds since 1970.
     var signingDate: Int64? { get }
     var claims: PayloadClaims { get }
