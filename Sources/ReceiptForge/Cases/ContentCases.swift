@@ -26,25 +26,20 @@ extension ForgedCase {
         }
         let reminted = usual.with { $0.creationDate = .seconds(Sample.g5Date.adding(days: 47, hours: 3)) }
         return [
-            try app(
-                "production-sha256", "A receipt of the App Store as signed since 2023: SHA-256 throughout.", usual,
-                usual.signedData(.g5)),
-            try app(
-                "production-sha1", "A receipt of the App Store as signed until 2023: SHA-1 throughout.", g1,
-                g1.signedData(.g1)),
-            try app(
+            try genuine("production-sha256", "A receipt of the App Store as signed since 2023: SHA-256 throughout."),
+            try genuine(
+                "production-sha1", "A receipt of the App Store as signed until 2023: SHA-1 throughout.", g1, .g1),
+            try genuine(
                 "production-2014", "A receipt signed by the first generation of certificates, which expired in 2015.",
-                original, original.signedData(.original)),
-            try app(
+                original, .original),
+            try genuine(
                 "production-reminted",
                 "A receipt that the App Store made anew: attribute 8 keeps the first date of creation, 12 has the last.",
-                reminted, reminted.signedData(.g5)),
-            try app(
-                "sandbox-sha256", "A receipt of the sandbox: ids of zero, no date in attribute 8.", sandbox,
-                sandbox.signedData(.g5)),
-            try app(
+                reminted),
+            try genuine("sandbox-sha256", "A receipt of the sandbox: ids of zero, no date in attribute 8.", sandbox),
+            try genuine(
                 "sandbox-sha1", "A receipt of the sandbox of 2014, whose transaction ids begin with 100.", oldSandbox,
-                oldSandbox.signedData(.original)),
+                .original),
         ]
     }
 
@@ -62,15 +57,15 @@ extension ForgedCase {
             $0.expirationDate = .seconds(Sample.g5Date.adding(months: 1))
         }
         return [
-            try app(
+            try genuine(
                 "vpp-production", "A volume purchase (ProductionVPP) with its date of expiration in attribute 21.",
-                volume, volume.signedData(.g5)),
-            try app(
+                volume),
+            try genuine(
                 "vpp-organization", "A volume purchase that names a date and the organization (attributes 22 and 23).",
-                organization, organization.signedData(.g5)),
-            try app(
+                organization),
+            try genuine(
                 "vpp-sandbox", "A volume purchase in the sandbox (ProductionVPPSandbox), which counts as sandbox.",
-                sandbox, sandbox.signedData(.g5)),
+                sandbox),
         ]
     }
 
@@ -86,10 +81,10 @@ extension ForgedCase {
                     .nonConsumable, product: Sample.tree, id: "290000712345678", at: created.adding(days: -9))
             ]
         }
-        return try app(
+        return try genuine(
             "mac",
             "A receipt of the Mac App Store: platform 2, fractional seconds in attributes 8 and 18, a device hash "
-                + "of a known MAC address.", receipt, receipt.signedData(.g1))
+                + "of a known MAC address.", receipt, .g1)
     }
 
     private static func xcodeCases() throws -> [ForgedCase] {
@@ -138,15 +133,16 @@ extension ForgedCase {
 extension ForgedCase {
     /// Every kind of purchase, one receipt each.
     static func purchaseCases() throws -> [ForgedCase] {
-        try (subscriptionCases() + subscriptionOfferCases() + otherPurchaseCases()).map { name, shows, purchases in
-            let receipt = Sample.production(purchases)
-            return try app(name, shows, receipt, receipt.signedData(.g5))
-        } + [freeSubscriptionCase()]
+        try subscriptionCases() + subscriptionOfferCases() + otherPurchaseCases() + [freeSubscriptionCase()]
     }
 
-    private typealias Description = (name: String, shows: String, purchases: [ForgedPurchase])
+    private static func purchaseCase(_ name: String, _ shows: String, _ purchases: [ForgedPurchase]) throws
+        -> ForgedCase
+    {
+        try genuine(name, shows, Sample.production(purchases))
+    }
 
-    private static func subscriptionCases() -> [Description] {
+    private static func subscriptionCases() throws -> [ForgedCase] {
         let cancelled = Sample.renewal(1).with {
             $0.cancellationDate = .seconds(Sample.g5Date.adding(days: -5))
             $0.cancellationReason = 1
@@ -161,23 +157,24 @@ extension ForgedCase {
             originally: Sample.g5Date.adding(months: -2), months: 12, orderLine: 530_000_612_349_999)
         let shared = Sample.renewal(0).with { $0.ownershipType = 1 }
         return [
-            ("auto-renewable", "One period of an auto-renewable subscription.", [Sample.renewal(0, begun: 0)]),
-            (
+            try purchaseCase(
+                "auto-renewable", "One period of an auto-renewable subscription.", [Sample.renewal(0, begun: 0)]),
+            try purchaseCase(
                 "auto-renewable-renewals",
                 "Six periods of one subscription; their encoded order is that of a DER set, not of time.",
-                (0..<6).map { Sample.renewal($0, begun: 5) }
-            ),
-            ("cancelled", "A refunded subscription: cancellation date and reason.", [Sample.renewal(0), cancelled]),
-            (
+                (0..<6).map { Sample.renewal($0, begun: 5) }),
+            try purchaseCase(
+                "cancelled", "A refunded subscription: cancellation date and reason.", [Sample.renewal(0), cancelled]),
+            try purchaseCase(
                 "upgraded",
                 "A monthly subscription cancelled by the upgrade to a yearly one, which begins that moment.",
-                [Sample.renewal(0), upgraded, upgrade]
-            ),
-            ("family-shared", "A subscription that a member of the family bought (1722 = 1).", [shared]),
+                [Sample.renewal(0), upgraded, upgrade]),
+            try purchaseCase(
+                "family-shared", "A subscription that a member of the family bought (1722 = 1).", [shared]),
         ]
     }
 
-    private static func subscriptionOfferCases() -> [Description] {
+    private static func subscriptionOfferCases() throws -> [ForgedCase] {
         let trial = Sample.renewal(0).with { $0.isTrialPeriod = true }
         let paidIntro = Sample.renewal(0).with { $0.isInIntroOfferPeriod = true }
         let both = Sample.renewal(0).with {
@@ -190,38 +187,30 @@ extension ForgedCase {
             $0.ownershipType = nil
         }
         return [
-            ("free-trial", "A free trial as flagged until 2024: trial set, introductory not.", [trial]),
-            ("introductory-offer", "A paid introductory offer: trial not set, introductory set.", [paidIntro]),
-            ("free-trial-flagged-twice", "A free trial as flagged since 2024: both flags set.", [both]),
-            (
+            try purchaseCase("free-trial", "A free trial as flagged until 2024: trial set, introductory not.", [trial]),
+            try purchaseCase(
+                "introductory-offer", "A paid introductory offer: trial not set, introductory set.", [paidIntro]),
+            try purchaseCase("free-trial-flagged-twice", "A free trial as flagged since 2024: both flags set.", [both]),
+            try purchaseCase(
                 "trial-then-renewals", "A free trial and two paid periods.",
-                [trial, Sample.renewal(1), Sample.renewal(2)]
-            ),
-            (
+                [trial, Sample.renewal(1), Sample.renewal(2)]),
+            try purchaseCase(
                 "promotional-offer", "A period bought with a promotional offer (1721).",
-                [Sample.renewal(1), promotional]
-            ),
-            (
+                [Sample.renewal(1), promotional]),
+            try purchaseCase(
                 "auto-renewable-2016", "A subscription from before attributes 1719 and 1722 existed.",
-                [beforeIntroductoryOffers]
-            ),
+                [beforeIntroductoryOffers]),
         ]
     }
 
-    private static func otherPurchaseCases() -> [Description] {
+    private static func otherPurchaseCases() throws -> [ForgedCase] {
         func seasonPass(_ id: String, months: Int64) -> ForgedPurchase {
-            ForgedPurchase(.nonRenewing, product: Sample.season, id: id, at: Sample.g5Date.adding(months: months)).with
-            {
-                $0.itemId = 6_001_234_200
-                $0.ownershipType = 0
-            }
+            Sample.purchase(
+                .nonRenewing, Sample.season, id: id, at: Sample.g5Date.adding(months: months), itemId: 6_001_234_200)
         }
-        let consumable = ForgedPurchase(.consumable, product: Sample.apples, id: "530001234500007", at: Sample.g5Date)
-            .with {
-                $0.quantity = 10
-                $0.itemId = 6_001_234_300
-                $0.ownershipType = 0
-            }
+        let consumable = Sample.purchase(
+            .consumable, Sample.apples, id: "530001234500007", at: Sample.g5Date, itemId: 6_001_234_300
+        ).with { $0.quantity = 10 }
         let restored = ForgedPurchase(
             .nonConsumable, product: Sample.tree, id: "530001234511111", at: Sample.g5Date.adding(days: -1),
             originalId: "290000412345678", originallyAt: Sample.g5Date.adding(months: -50))
@@ -231,16 +220,18 @@ extension ForgedCase {
         }
         let passes = [seasonPass("530001234500011", months: -3), seasonPass("530001234500012", months: -2)]
         return [
-            ("non-renewing", "A non-renewing subscription; the receipt does not know its term.", [passes[0]]),
-            ("non-renewing-stacked", "Two non-renewing subscriptions bought a month apart.", passes),
-            ("consumable", "A consumable, ten at once.", [consumable]),
-            ("non-consumable", "A non-consumable.", [Sample.nonConsumable]),
-            ("non-consumable-refunded", "A non-consumable that was refunded and stays in the receipt.", [refunded]),
-            ("restored", "A restored non-consumable: the transaction is not the original transaction.", [restored]),
-            (
+            try purchaseCase(
+                "non-renewing", "A non-renewing subscription; the receipt does not know its term.", [passes[0]]),
+            try purchaseCase("non-renewing-stacked", "Two non-renewing subscriptions bought a month apart.", passes),
+            try purchaseCase("consumable", "A consumable, ten at once.", [consumable]),
+            try purchaseCase("non-consumable", "A non-consumable.", [Sample.nonConsumable]),
+            try purchaseCase(
+                "non-consumable-refunded", "A non-consumable that was refunded and stays in the receipt.", [refunded]),
+            try purchaseCase(
+                "restored", "A restored non-consumable: the transaction is not the original transaction.", [restored]),
+            try purchaseCase(
                 "every-product-type", "One purchase of each of the four product types.",
-                [Sample.renewal(0), passes[0], consumable, Sample.nonConsumable]
-            ),
+                [Sample.renewal(0), passes[0], consumable, Sample.nonConsumable]),
         ]
     }
 
@@ -253,30 +244,24 @@ extension ForgedCase {
                 ).with { $0.webOrderLineItemId = 20_000_004_512_345 }
             ]
         }
-        return try app(
-            "free-subscription", "A free subscription of Newsstand (1707 = 4), which never expires.", receipt,
-            receipt.signedData(.original))
+        return try genuine(
+            "free-subscription", "A free subscription of Newsstand (1707 = 4), which never expires.", receipt, .original
+        )
     }
 }
 
 extension ForgedCase {
     /// Genuine receipts with unusual content.
     static func contentCases(largePurchaseCount: Int) throws -> [ForgedCase] {
-        var cases = try contentDescriptions().map { name, shows, receipt in
-            try app(name, shows, receipt, receipt.signedData(.g5))
-        }
-        cases += try fieldlessCases()
-        if largePurchaseCount > 0 {
-            let receipt = Sample.production((0..<Int64(largePurchaseCount)).map(manyPurchases))
-            cases.append(
-                try app(
-                    "many-purchases", "A receipt of \(largePurchaseCount) purchases.", receipt, receipt.signedData(.g5),
-                    isLarge: true))
-        }
-        return cases
+        let cases = try unusualContentCases() + fieldlessCases()
+        guard largePurchaseCount > 0 else { return cases }
+        let receipt = Sample.production((0..<Int64(largePurchaseCount)).map(manyPurchases))
+        return try cases + [
+            genuine("many-purchases", "A receipt of \(largePurchaseCount) purchases.", receipt, isLarge: true)
+        ]
     }
 
-    private static func contentDescriptions() -> [(String, String, ForgedAppReceipt)] {
+    private static func unusualContentCases() throws -> [ForgedCase] {
         let preorder = Sample.production().with { $0.preorderDate = .seconds(Sample.g5Date.adding(months: -16)) }
         let wide = Sample.production([
             Sample.renewal(0).with {
@@ -316,12 +301,13 @@ extension ForgedCase {
             $0.attribute7 = DERWriter.sequence(DERWriter.integer(17), DERWriter.integer(1), DERWriter.octetString([]))
         }
         return [
-            ("no-purchases", "A receipt without purchases.", Sample.production()),
-            ("preorder", "A receipt of an app ordered before its release (attribute 32).", preorder),
-            ("ids-beyond-2-53", "Ids that a double cannot hold.", wide),
-            ("unicode", "Texts beyond ASCII, with quotes and backslashes.", unicode),
-            ("unknown-attributes", "Attributes of unknown types, which are kept unchanged.", unknown),
-            ("opaque-values-like-encodings", "Attributes 4, 6 and 7 that happen to look like ASN.1 values.", opaque),
+            try genuine("no-purchases", "A receipt without purchases.", Sample.production()),
+            try genuine("preorder", "A receipt of an app ordered before its release (attribute 32).", preorder),
+            try genuine("ids-beyond-2-53", "Ids that a double cannot hold.", wide),
+            try genuine("unicode", "Texts beyond ASCII, with quotes and backslashes.", unicode),
+            try genuine("unknown-attributes", "Attributes of unknown types, which are kept unchanged.", unknown),
+            try genuine(
+                "opaque-values-like-encodings", "Attributes 4, 6 and 7 that happen to look like ASN.1 values.", opaque),
         ]
     }
 
@@ -333,10 +319,9 @@ extension ForgedCase {
             $0.ageRating = ""
         }
         return [
-            try app(
+            try genuine(
                 "no-original-version",
-                "A receipt without attribute 19, as before June 2013, and with an empty age rating.",
-                noVersion, noVersion.signedData(.g1)),
+                "A receipt without attribute 19, as before June 2013, and with an empty age rating.", noVersion, .g1),
             try app(
                 "no-creation-date", "Signed content whose creation date (attribute 12) is empty.", noDate,
                 noDate.signedData(.g5), .notAReceipt, "missingAttribute", openSSL: true),
@@ -347,12 +332,8 @@ extension ForgedCase {
     }
 
     private static func manyPurchases(_ number: Int64) -> ForgedPurchase {
-        ForgedPurchase(
-            .consumable, product: Sample.apples, id: String(530_002_000_000_000 + number * 7),
-            at: Sample.g5Date.adding(minutes: -number)
-        ).with {
-            $0.itemId = 6_001_234_300
-            $0.ownershipType = 0
-        }
+        Sample.purchase(
+            .consumable, Sample.apples, id: String(530_002_000_000_000 + number * 7),
+            at: Sample.g5Date.adding(minutes: -number), itemId: 6_001_234_300)
     }
 }

@@ -7,86 +7,75 @@ extension ForgedCase {
     }
 
     private static func berCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
-        let message = try receipt.signedData(.g5)
         return [
-            try app(
-                "ber-one-segment", "Indefinite lengths, the content in one segment.", receipt,
-                message.with { $0.encoding = .ber(segmentLength: 100_000) }),
-            try app(
-                "ber-segments", "Indefinite lengths, the content in segments of 100 bytes.", receipt,
-                message.with { $0.encoding = .ber(segmentLength: 100) }),
-            try app(
-                "ber-nested-segments", "Segments of the content inside of segments.", receipt,
-                message.with { $0.encoding = .berNestedSegments(segmentLength: 250) }),
-            try app(
-                "content-wrapped-twice", "The content is an OCTET STRING within the OCTET STRING; both are signed.",
-                receipt, message.with { $0.wrapsContentTwice = true }),
-            try app(
-                "content-wrapped-twice-ber", "The content wrapped twice, in segments of indefinite length.", receipt,
-                message.with {
-                    $0.wrapsContentTwice = true
-                    $0.encoding = .ber(segmentLength: 333)
-                }),
-            try app(
-                "signature-algorithm-named-with-digest", "The signer names sha256WithRSAEncryption.", receipt,
-                message.with { $0.signers[0].signatureAlgorithm = .sha256WithRSA }),
+            try genuine("ber-one-segment", "Indefinite lengths, the content in one segment.") {
+                $0.encoding = .ber(segmentLength: 100_000)
+            },
+            try genuine("ber-segments", "Indefinite lengths, the content in segments of 100 bytes.") {
+                $0.encoding = .ber(segmentLength: 100)
+            },
+            try genuine("ber-nested-segments", "Segments of the content inside of segments.") {
+                $0.encoding = .berNestedSegments(segmentLength: 250)
+            },
+            try genuine(
+                "content-wrapped-twice", "The content is an OCTET STRING within the OCTET STRING; both are signed."
+            ) { $0.wrapsContentTwice = true },
+            try genuine("content-wrapped-twice-ber", "The content wrapped twice, in segments of indefinite length.") {
+                $0.wrapsContentTwice = true
+                $0.encoding = .ber(segmentLength: 333)
+            },
+            try genuine("signature-algorithm-named-with-digest", "The signer names sha256WithRSAEncryption.") {
+                $0.signers[0].signatureAlgorithm = .sha256WithRSA
+            },
         ]
     }
 
     private static func certificateListCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
-        let message = try receipt.signedData(.g5)
         let authority = try TestCertificateAuthority.shared()
         let developer = try developerDescription.issued(by: authority.intermediate(.g5)).der
         let foreign = try ForeignAuthority().certificates.map(\.der)
         let others = [foreign[2], developer, try authority.leaf(.g1).der, try authority.intermediate(.g1).der]
         return [
-            try app(
-                "certificates-reversed", "The certificates from root to leaf.", receipt,
-                message.with { $0.certificates.reverse() }),
-            try app(
-                "certificates-doubled", "Every certificate twice.", receipt,
-                message.with { $0.certificates += $0.certificates }),
-            try app(
-                "certificates-extra", "Certificates of others, genuine and foreign, among those of the chain.", receipt,
-                message.with { $0.certificates.insert(contentsOf: others, at: 1) }),
-            try app(
+            try genuine("certificates-reversed", "The certificates from root to leaf.") { $0.certificates.reverse() },
+            try genuine("certificates-doubled", "Every certificate twice.") { $0.certificates += $0.certificates },
+            try genuine("certificates-extra", "Certificates of others, genuine and foreign, among those of the chain.")
+            { $0.certificates.insert(contentsOf: others, at: 1) },
+            try genuine(
                 "root-not-embedded", "The root is not in the receipt, so that its fingerprint alone does not help.",
-                receipt, message.with { $0.certificates.removeLast() }, expect: { $0.needsRootCertificate = true }),
-            try app(
-                "intermediate-not-embedded", "The intermediate is not in the receipt.", receipt,
-                message.with { $0.certificates.remove(at: 1) }, .notGenuine, "untrustedRoot"),
+                message: { $0.certificates.removeLast() }, expect: { $0.needsRootCertificate = true }),
+            try refused("intermediate-not-embedded", "The intermediate is not in the receipt.", "untrustedRoot") {
+                $0.certificates.remove(at: 1)
+            },
         ]
     }
 
     private static func signedAttributeCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
-        let old = ForgedAppReceipt.production(bundleId: Sample.bundleId, created: Sample.g1Date)
-        let attributes = ForgedSignedAttributes(signingTime: Sample.g5Date)
-        func with(_ attributes: ForgedSignedAttributes) throws -> ForgedSignedData {
-            try receipt.signedData(.g5).with { $0.signers[0].signedAttributes = attributes }
+        func wrong(
+            _ name: String, _ shows: String, _ attributes: ForgedSignedAttributes,
+            _ reason: String = "signedAttributesMismatch", openSSL: Bool? = nil
+        ) throws -> ForgedCase {
+            try refused(name, shows, reason, openSSL: openSSL) { $0.signers[0].signedAttributes = attributes }
         }
+        let old = ForgedAppReceipt.production(bundleId: Sample.bundleId, created: Sample.g1Date)
         return [
-            try app(
-                "signed-attributes", "Signed attributes: content type, message digest, signing time.", receipt,
-                with(attributes)),
-            try app(
-                "signed-attributes-sha1", "Signed attributes in a SHA-1 message.", old,
-                old.signedData(.g1).with { $0.signers[0].signedAttributes = ForgedSignedAttributes() }),
-            try app(
-                "signed-attributes-wrong-digest", "The signed message digest is not that of the content.", receipt,
-                with(ForgedSignedAttributes(messageDigest: .wrong)), .notGenuine, "digestMismatch"),
-            try app(
-                "signed-attributes-no-digest", "The signed attributes do not say the message digest.", receipt,
-                with(ForgedSignedAttributes(messageDigest: .missing)), .notGenuine, "signedAttributesMismatch"),
-            try app(
-                "signed-attributes-wrong-content-type", "The signed content type is not that of the content.", receipt,
-                with(ForgedSignedAttributes(contentType: .signedData)), .notGenuine, "signedAttributesMismatch",
-                openSSL: true),
-            try app(
-                "signed-attributes-no-content-type", "The signed attributes do not say the content type.", receipt,
-                with(ForgedSignedAttributes(contentType: nil)), .notGenuine, "signedAttributesMismatch"),
+            try genuine("signed-attributes", "Signed attributes: content type, message digest, signing time.") {
+                $0.signers[0].signedAttributes = ForgedSignedAttributes(signingTime: Sample.g5Date)
+            },
+            try genuine("signed-attributes-sha1", "Signed attributes in a SHA-1 message.", old, .g1) {
+                $0.signers[0].signedAttributes = ForgedSignedAttributes()
+            },
+            try wrong(
+                "signed-attributes-wrong-digest", "The signed message digest is not that of the content.",
+                ForgedSignedAttributes(messageDigest: .wrong), "digestMismatch"),
+            try wrong(
+                "signed-attributes-no-digest", "The signed attributes do not say the message digest.",
+                ForgedSignedAttributes(messageDigest: .missing)),
+            try wrong(
+                "signed-attributes-wrong-content-type", "The signed content type is not that of the content.",
+                ForgedSignedAttributes(contentType: .signedData), openSSL: true),
+            try wrong(
+                "signed-attributes-no-content-type", "The signed attributes do not say the content type.",
+                ForgedSignedAttributes(contentType: nil)),
         ]
     }
 
@@ -94,10 +83,10 @@ extension ForgedCase {
         let receipt = Sample.usual()
         let message = try receipt.signedData(.g5)
         return [
-            try app("raw-der", "The container itself, without base64.", receipt, message, form: .der),
-            try app(
-                "raw-ber", "A container of indefinite length, without base64.", receipt,
-                message.with { $0.encoding = .ber(segmentLength: 500) }, form: .der),
+            try genuine("raw-der", "The container itself, without base64.", form: .der),
+            try genuine("raw-ber", "A container of indefinite length, without base64.", form: .der) {
+                $0.encoding = .ber(segmentLength: 500)
+            },
             try app(
                 "trailing-bytes", "Bytes after the container, which Apple ignores.", receipt, message, .genuine,
                 "trailingBytes", container: { $0 += [0, 0, 0xDE, 0xAD] }),
@@ -158,8 +147,7 @@ extension ForgedCase {
         func broken(
             _ name: String, _ shows: String, _ reason: String, _ change: ([UInt8]) -> [UInt8]
         ) throws -> ForgedCase {
-            try app(
-                name, shows, receipt, message, .notAReceipt, reason, openSSL: true, text: { change(base64($0)) })
+            try app(name, shows, receipt, message, .notAReceipt, reason, openSSL: true, text: { change(base64($0)) })
         }
         return [
             try broken("base64-foreign-character", "base64 with a character of neither alphabet.", "invalidBase64") {

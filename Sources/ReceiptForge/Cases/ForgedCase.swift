@@ -88,6 +88,28 @@ extension ForgedCase {
             container: container, expected: expected, openSSLAccepts: openSSL ?? (verdict == .genuine))
     }
 
+    /// A genuine case: a receipt as the App Store signs it, or another form of its message.
+    static func genuine(
+        _ name: String, _ shows: String, _ receipt: ForgedAppReceipt = Sample.usual(),
+        _ generation: TestCertificateAuthority.Generation = .g5, form: Form = .base64, isLarge: Bool = false,
+        message change: (inout ForgedSignedData) throws -> Void = { _ in },
+        expect: (inout ForgedExpectation) -> Void = { _ in }
+    ) throws -> ForgedCase {
+        try app(
+            name, shows, receipt, receipt.signedData(generation).with(change), isLarge: isLarge, form: form,
+            expect: expect)
+    }
+
+    /// The usual receipt in a message that makes it not genuine.
+    static func refused(
+        _ name: String, _ shows: String, _ reason: String, openSSL: Bool? = nil,
+        message change: (inout ForgedSignedData) throws -> Void
+    ) throws -> ForgedCase {
+        let receipt = Sample.usual()
+        return try app(
+            name, shows, receipt, receipt.signedData(.g5).with(change), .notGenuine, reason, openSSL: openSSL)
+    }
+
     private static func environment(_ receiptType: String?) -> String? {
         switch receiptType {
         case "Production", "ProductionVPP": "Production"
@@ -99,7 +121,7 @@ extension ForgedCase {
     /// A transaction receipt, stored as base64.
     static func transaction(
         _ name: String, _ shows: String, _ receipt: ForgedTransactionReceipt, _ signature: ForgedTransactionSignature,
-        _ verdict: ForgedExpectation.Verdict = .genuine, _ reason: String = "genuine", environment: String,
+        _ verdict: ForgedExpectation.Verdict = .genuine, _ reason: String = "genuine", environment: String? = nil,
         contradiction: Bool = false
     ) throws -> ForgedCase {
         let container = try signature.signed(receipt)
@@ -107,7 +129,7 @@ extension ForgedCase {
         if verdict == .notAReceipt {
             expected.kind = nil
         } else {
-            expected.environment = environment
+            expected.environment = environment ?? receipt.environment ?? "Production"
             expected.environmentContradiction = contradiction
             expected.validatedAt = receipt.purchaseDate
             expected.receipt = receipt.facts

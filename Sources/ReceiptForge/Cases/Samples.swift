@@ -47,12 +47,18 @@ enum Sample {
         }
     }
 
-    static let nonConsumable = ForgedPurchase(
-        .nonConsumable, product: tree, id: "530001234500001", at: g5Date.adding(days: -40)
-    ).with {
-        $0.itemId = 6_001_234_100
-        $0.ownershipType = 0
+    /// A purchase of the generation of ``g5Date``.
+    static func purchase(
+        _ type: ForgedPurchase.ProductType, _ product: String, id: String, at date: ForgedInstant, itemId: Int64
+    ) -> ForgedPurchase {
+        ForgedPurchase(type, product: product, id: id, at: date).with {
+            $0.itemId = itemId
+            $0.ownershipType = 0
+        }
     }
+
+    static let nonConsumable = purchase(
+        .nonConsumable, tree, id: "530001234500001", at: g5Date.adding(days: -40), itemId: 6_001_234_100)
 
     /// A sandbox purchase: 16 digits that begin with 200, no item id.
     static let sandboxSubscription = subscription(

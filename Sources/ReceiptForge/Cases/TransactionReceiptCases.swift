@@ -38,20 +38,17 @@ extension ForgedCase {
         }
         return [
             try transaction(
-                "ios6-v2-sandbox", "A consumable in the sandbox, signature version 2.", sandboxReceipt, version2,
-                environment: "Sandbox"),
+                "ios6-v2-sandbox", "A consumable in the sandbox, signature version 2.", sandboxReceipt, version2),
             try transaction(
                 "ios6-v2-production", "A non-consumable in production, signature version 2: no environment is written.",
-                productionReceipt, version2, environment: "Production"),
+                productionReceipt, version2),
             try transaction(
                 "ios6-v2-subscription", "A period of an auto-renewable subscription in production.",
-                subscription(productionReceipt), version2, environment: "Production"),
+                subscription(productionReceipt), version2),
             try transaction(
                 "ios6-v2-late-leaf", "Bought in 2015, signed by the second leaf, in the first seconds of summer time.",
-                late, ForgedTransactionSignature.version2(at: late.purchaseDate), environment: "Production"),
-            try transaction(
-                "ios6-v2-few-keys", "No device identifiers and no signing status.", bare, version2,
-                environment: "Sandbox"),
+                late, ForgedTransactionSignature.version2(at: late.purchaseDate)),
+            try transaction("ios6-v2-few-keys", "No device identifiers and no signing status.", bare, version2),
         ]
     }
 
@@ -71,21 +68,17 @@ extension ForgedCase {
             try transaction(
                 "ios6-v3-production",
                 "A non-consumable in production, signature version 3, in the last second of summer "
-                    + "time.", production, version3, environment: "Production"),
-            try transaction(
-                "ios6-v3-sandbox", "A consumable in the sandbox, signature version 3.", sandbox, version3,
-                environment: "Sandbox"),
-            try transaction(
-                "ios6-v3-trial", "A free trial, with the flags of 2017.", trial, version3, environment: "Production"),
-            try transaction(
-                "ios6-v3-cancelled", "A refunded subscription.", cancelled, version3, environment: "Production"),
+                    + "time.", production, version3),
+            try transaction("ios6-v3-sandbox", "A consumable in the sandbox, signature version 3.", sandbox, version3),
+            try transaction("ios6-v3-trial", "A free trial, with the flags of 2017.", trial, version3),
+            try transaction("ios6-v3-cancelled", "A refunded subscription.", cancelled, version3),
         ]
     }
 
     private static func version4Case() throws -> ForgedCase {
         try transaction(
             "ios6-v4-sandbox", "A consumable in the sandbox, signature version 4 (SHA-256), with the keys of 2023.",
-            newestReceipt, ForgedTransactionSignature.version4(), environment: "Sandbox")
+            newestReceipt, ForgedTransactionSignature.version4())
     }
 
     /// A sandbox receipt with the keys, and the kind of transaction id, of 2023.
@@ -106,12 +99,12 @@ extension ForgedCase {
         let outer = try PropertyListStyle.allCases.filter { $0 != .apple }.map { style in
             try transaction(
                 "ios6-outer-\(kebab(style))", "The outer property list written anew: \(words(style)).", sandboxReceipt,
-                version2.with { $0.outerStyle = style }, environment: "Sandbox")
+                version2.with { $0.outerStyle = style })
         }
         let inner = try PropertyListStyle.allCases.filter { $0 != .apple }.map { style in
             try transaction(
                 "ios6-inner-\(kebab(style))", "Signed over an inner property list in another form: \(words(style)).",
-                productionReceipt, version2.with { $0.innerStyle = style }, environment: "Production")
+                productionReceipt, version2.with { $0.innerStyle = style })
         }
         let hidden = sandboxReceipt.with { $0.environment = nil }
         let hiddenWithPod = hidden.with { $0.pod = "35" }
@@ -136,8 +129,7 @@ extension ForgedCase {
                 "A sandbox purchase whose unsigned environment line was deleted: it stays sandbox.", hidden),
             try contradiction(
                 "ios6-sandbox-with-production-pod", "A sandbox purchase that claims a production pod.", hiddenWithPod),
-            try contradiction(
-                "ios6-sandbox-says-production", "A sandbox purchase that says Production.", renamed),
+            try contradiction("ios6-sandbox-says-production", "A sandbox purchase that says Production.", renamed),
             try contradiction(
                 "ios6-newer-sandbox-without-environment",
                 "A sandbox purchase of the newer kind of id (200…), unlabeled.",
@@ -172,8 +164,7 @@ extension ForgedCase {
             _ name: String, _ shows: String, _ signature: ForgedTransactionSignature,
             _ receipt: ForgedTransactionReceipt = productionReceipt
         ) throws -> ForgedCase {
-            try transaction(
-                name, shows, receipt, signature, .notGenuine, "signatureMismatch", environment: "Production")
+            try transaction(name, shows, receipt, signature, .notGenuine, "signatureMismatch")
         }
         let dearer = productionReceipt.with { $0.productId = Sample.yearly }
         return [
@@ -197,8 +188,7 @@ extension ForgedCase {
                 version2.with { $0.key = .foreignPurchaseReceipt }),
             try transaction(
                 "ios6-v4-signed-with-sha1", "The blob says version 4; the signature is over SHA-1.", newestReceipt,
-                ForgedTransactionSignature.version4().with { $0.digest = .sha1 }, .notGenuine, "signatureMismatch",
-                environment: "Sandbox"),
+                ForgedTransactionSignature.version4().with { $0.digest = .sha1 }, .notGenuine, "signatureMismatch"),
         ]
     }
 
@@ -217,7 +207,7 @@ extension ForgedCase {
             _ name: String, _ shows: String, _ reason: String, _ signature: ForgedTransactionSignature,
             _ receipt: ForgedTransactionReceipt = productionReceipt
         ) throws -> ForgedCase {
-            try transaction(name, shows, receipt, signature, .notGenuine, reason, environment: "Production")
+            try transaction(name, shows, receipt, signature, .notGenuine, reason)
         }
         return [
             try wrong(
@@ -249,8 +239,7 @@ extension ForgedCase {
         func unreadable(
             _ name: String, _ shows: String, _ reason: String, _ change: (inout ForgedTransactionSignature) -> Void
         ) throws -> ForgedCase {
-            try transaction(
-                name, shows, productionReceipt, version2.with(change), .notAReceipt, reason, environment: "Production")
+            try transaction(name, shows, productionReceipt, version2.with(change), .notAReceipt, reason)
         }
         return [
             try unreadable(

@@ -94,58 +94,51 @@ extension ForgedCase {
 }
 
 extension ForgedCase {
-    private typealias Change = (name: String, shows: String, reason: String, openSSL: Bool, change: Edit)
-    private typealias Edit = (inout CertificateDescription) -> Void
-
     /// The real leaf with one thing wrong.
     static func leafCases() throws -> [ForgedCase] {
         let authority = try TestCertificateAuthority.shared()
-        let cases = try leafChanges().map { change in
-            let leaf = try TestCertificateAuthority.leafDescription(.g5).with(change.change)
-                .issued(by: authority.intermediate(.g5))
-            let chain = [leaf, try authority.intermediate(.g5), authority.root]
-            return try untrusted(change.name, change.shows, change.reason, openSSL: change.openSSL, chain)
-        }
-        return try cases + creationDateCases()
-    }
-
-    private static func leafChanges() -> [Change] {
+        let intermediate = try authority.intermediate(.g5)
         let created = Sample.g5Date
-        return [
-            (
+        func wrong(
+            _ name: String, _ shows: String, _ reason: String, openSSL: Bool,
+            _ change: (inout CertificateDescription) -> Void
+        ) throws -> ForgedCase {
+            let leaf = try TestCertificateAuthority.leafDescription(.g5).with(change).issued(by: intermediate)
+            return try untrusted(name, shows, reason, openSSL: openSSL, [leaf, intermediate, authority.root])
+        }
+        return try [
+            wrong(
                 "leaf-without-marker",
-                "The leaf lacks the marker 6.11.1: some other certificate under the intermediate.",
-                "missingLeafMarker", true, { $0.markers = [] }
-            ),
-            (
+                "The leaf lacks the marker 6.11.1: some other certificate under the intermediate.", "missingLeafMarker",
+                openSSL: true
+            ) { $0.markers = [] },
+            wrong(
                 "signed-by-developer", "A developer's certificate under the true intermediate signs.",
-                "missingLeafMarker", true, { $0 = developerDescription }
-            ),
-            (
+                "missingLeafMarker", openSSL: true
+            ) { $0 = developerDescription },
+            wrong(
                 "leaf-expired-at-creation", "The leaf expired the second before the receipt was created.",
-                "certificateExpired", false, { $0.notAfter = created.adding(seconds: -1) }
-            ),
-            (
+                "certificateExpired", openSSL: false
+            ) { $0.notAfter = created.adding(seconds: -1) },
+            wrong(
                 "leaf-not-yet-valid-at-creation", "The leaf became valid the second after the receipt was created.",
-                "certificateNotYetValid", false, { $0.notBefore = created.adding(seconds: 1) }
-            ),
-            (
-                "leaf-is-authority", "The leaf is a certificate authority.", "basicConstraints", true,
-                { $0.basicConstraints = .certificateAuthority(pathLength: nil) }
-            ),
-            (
-                "leaf-key-usage", "The leaf may encipher keys and not sign.", "keyUsage", true,
-                { $0.keyUsage = .keyEncipherment }
-            ),
-            (
-                "leaf-unknown-critical-extension", "The leaf has an unknown critical extension.",
-                "criticalExtension", false, { $0.unknownCriticalExtension = true }
-            ),
-            (
+                "certificateNotYetValid", openSSL: false
+            ) { $0.notBefore = created.adding(seconds: 1) },
+            wrong("leaf-is-authority", "The leaf is a certificate authority.", "basicConstraints", openSSL: true) {
+                $0.basicConstraints = .certificateAuthority(pathLength: nil)
+            },
+            wrong("leaf-key-usage", "The leaf may encipher keys and not sign.", "keyUsage", openSSL: true) {
+                $0.keyUsage = .keyEncipherment
+            },
+            wrong(
+                "leaf-unknown-critical-extension", "The leaf has an unknown critical extension.", "criticalExtension",
+                openSSL: false
+            ) { $0.unknownCriticalExtension = true },
+            wrong(
                 "leaf-broken-signature", "One bit of the intermediate's signature over the leaf is wrong.",
-                "certificateSignatureMismatch", false, { $0.brokenSignature = true }
-            ),
-        ]
+                "certificateSignatureMismatch", openSSL: false
+            ) { $0.brokenSignature = true },
+        ] + creationDateCases()
     }
 
     /// Genuine certificates, and creation dates outside or just inside their validity period.
@@ -178,56 +171,53 @@ extension ForgedCase {
     /// The real root over an intermediate with one thing wrong.
     static func intermediateCases() throws -> [ForgedCase] {
         let root = try TestCertificateAuthority.shared().root
-        return try intermediateChanges().map { change in
-            let intermediate = try TestCertificateAuthority.intermediateDescription(.g5).with(change.change)
-                .issued(by: root)
-            let leaf = try TestCertificateAuthority.leafDescription(.g5).issued(by: intermediate)
-            return try untrusted(
-                change.name, change.shows, change.reason, openSSL: change.openSSL, [leaf, intermediate, root])
-        }
-    }
-
-    private static func intermediateChanges() -> [Change] {
         let created = Sample.g5Date
+        func wrong(
+            _ name: String, _ shows: String, _ reason: String, openSSL: Bool,
+            _ change: (inout CertificateDescription) -> Void
+        ) throws -> ForgedCase {
+            let intermediate = try TestCertificateAuthority.intermediateDescription(.g5).with(change).issued(by: root)
+            let leaf = try TestCertificateAuthority.leafDescription(.g5).issued(by: intermediate)
+            return try untrusted(name, shows, reason, openSSL: openSSL, [leaf, intermediate, root])
+        }
         return [
-            (
+            try wrong(
                 "intermediate-without-marker", "The intermediate lacks the marker 6.2.1.", "missingIntermediateMarker",
-                true, { $0.markers = [] }
-            ),
-            (
+                openSSL: true
+            ) { $0.markers = [] },
+            try wrong(
                 "intermediate-of-itunes-store", "The intermediate bears the marker of the iTunes Store's (6.2.2).",
-                "missingIntermediateMarker", true, { $0.markers = [.iTunesStoreIntermediateMarker] }
-            ),
-            (
-                "intermediate-is-no-authority", "The intermediate says CA:FALSE.", "basicConstraints", false,
-                { $0.basicConstraints = .endEntity }
-            ),
-            (
+                "missingIntermediateMarker", openSSL: true
+            ) { $0.markers = [.iTunesStoreIntermediateMarker] },
+            try wrong(
+                "intermediate-is-no-authority", "The intermediate says CA:FALSE.", "basicConstraints", openSSL: false
+            ) { $0.basicConstraints = .endEntity },
+            try wrong(
                 "intermediate-without-basic-constraints", "The intermediate does not say that it is an authority.",
-                "basicConstraints", false, { $0.basicConstraints = .absent }
-            ),
-            (
-                "intermediate-key-usage", "The intermediate may sign, and not sign certificates.", "keyUsage", false,
-                { $0.keyUsage = [.digitalSignature, .crlSign] }
-            ),
-            (
+                "basicConstraints", openSSL: false
+            ) { $0.basicConstraints = .absent },
+            try wrong(
+                "intermediate-key-usage", "The intermediate may sign, and not sign certificates.", "keyUsage",
+                openSSL: false
+            ) { $0.keyUsage = [.digitalSignature, .crlSign] },
+            try wrong(
                 "intermediate-expired-at-creation",
-                "The intermediate expired the second before the receipt was created.",
-                "certificateExpired", false, { $0.notAfter = created.adding(seconds: -1) }
-            ),
-            (
+                "The intermediate expired the second before the receipt was created.", "certificateExpired",
+                openSSL: false
+            ) { $0.notAfter = created.adding(seconds: -1) },
+            try wrong(
                 "intermediate-not-yet-valid-at-creation",
                 "The intermediate became valid the second after the receipt was created.", "certificateNotYetValid",
-                false, { $0.notBefore = created.adding(seconds: 1) }
-            ),
-            (
+                openSSL: false
+            ) { $0.notBefore = created.adding(seconds: 1) },
+            try wrong(
                 "intermediate-unknown-critical-extension", "The intermediate has an unknown critical extension.",
-                "criticalExtension", false, { $0.unknownCriticalExtension = true }
-            ),
-            (
+                "criticalExtension", openSSL: false
+            ) { $0.unknownCriticalExtension = true },
+            try wrong(
                 "intermediate-broken-signature", "One bit of the root's signature over the intermediate is wrong.",
-                "certificateSignatureMismatch", false, { $0.brokenSignature = true }
-            ),
+                "certificateSignatureMismatch", openSSL: false
+            ) { $0.brokenSignature = true },
         ]
     }
 }
@@ -239,72 +229,64 @@ extension ForgedCase {
     }
 
     private static func signerCountCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
-        let message = try receipt.signedData(.g5)
         let foreign = try ForeignAuthority().certificates
         return [
-            try app(
-                "two-signers", "Two signers, both genuine; a receipt has one.", receipt,
-                message.with { $0.signers += $0.signers }, .notGenuine, "signerCount", openSSL: true),
-            try app(
-                "two-signers-one-foreign", "A genuine signer and a foreign one.", receipt,
-                message.with {
-                    $0.certificates += foreign.map(\.der)
-                    $0.signers.append(ForgedSigner(certificate: foreign[0], digest: .sha256))
-                }, .notGenuine, "signerCount"),
-            try app(
-                "no-signers", "The message has no signers.", receipt, message.with { $0.signers = [] }, .notGenuine,
-                "signerCount"),
-            try app(
-                "no-certificates", "No certificates are embedded.", receipt, message.with { $0.certificates = [] },
-                .notGenuine, "certificateMissing"),
+            try refused("two-signers", "Two signers, both genuine; a receipt has one.", "signerCount", openSSL: true) {
+                $0.signers += $0.signers
+            },
+            try refused("two-signers-one-foreign", "A genuine signer and a foreign one.", "signerCount") {
+                $0.certificates += foreign.map(\.der)
+                $0.signers.append(ForgedSigner(certificate: foreign[0], digest: .sha256))
+            },
+            try refused("no-signers", "The message has no signers.", "signerCount") { $0.signers = [] },
+            try refused("no-certificates", "No certificates are embedded.", "certificateMissing") {
+                $0.certificates = []
+            },
         ]
     }
 
     private static func digestCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
-        let message = try receipt.signedData(.g5)
         return [
-            try app(
-                "digest-not-the-signed-one", "The signer names SHA-256 and signed SHA-1.", receipt,
-                message.with { $0.signers[0].digest = .sha1 }, .notGenuine, "signatureMismatch"),
-            try app(
-                "digest-sha512", "Signed with SHA-512, which is sound and which Apple never used.", receipt,
-                message.with {
-                    $0.signers[0].digest = .sha512
-                    $0.signers[0].claimedDigest = .sha512
-                }, .notGenuine, "unsupportedDigestAlgorithm", openSSL: true),
-            try app(
-                "digest-md5", "The signer names MD5.", receipt, message.with { $0.signers[0].claimedDigest = .md5 },
-                .notGenuine, "unsupportedDigestAlgorithm"),
-            try app(
+            try refused("digest-not-the-signed-one", "The signer names SHA-256 and signed SHA-1.", "signatureMismatch")
+            { $0.signers[0].digest = .sha1 },
+            try refused(
+                "digest-sha512", "Signed with SHA-512, which is sound and which Apple never used.",
+                "unsupportedDigestAlgorithm", openSSL: true
+            ) {
+                $0.signers[0].digest = .sha512
+                $0.signers[0].claimedDigest = .sha512
+            },
+            try refused("digest-md5", "The signer names MD5.", "unsupportedDigestAlgorithm") {
+                $0.signers[0].claimedDigest = .md5
+            },
+            try genuine(
                 "sha1-by-sha256-leaf",
                 "A SHA-1 signature by the leaf of the SHA-256 generation, as Apple's servers made "
-                    + "for a while: the digest is the signer's to name.", receipt,
-                message.with {
-                    $0.signers[0].digest = .sha1
-                    $0.signers[0].claimedDigest = .sha1
-                }),
+                    + "for a while: the digest is the signer's to name."
+            ) {
+                $0.signers[0].digest = .sha1
+                $0.signers[0].claimedDigest = .sha1
+            },
         ]
     }
 
     private static func signerIdentifierCases() throws -> [ForgedCase] {
-        let receipt = Sample.usual()
-        let message = try receipt.signedData(.g5)
         let root = try TestCertificateAuthority.shared().root
         return [
-            try app(
-                "signer-serial-of-nobody", "The signer's serial number is that of no certificate.", receipt,
-                message.with { $0.signers[0].serial = [0x7E, 0x57, 0x00] }, .notGenuine, "signerCertificateNotFound"),
-            try app(
-                "signer-issuer-of-nobody", "The signer's issuer is not that of the leaf.", receipt,
-                message.with { $0.signers[0].issuer = root.subject }, .notGenuine, "signerCertificateNotFound"),
-            try app(
-                "signer-points-at-intermediate", "The signer is said to be the intermediate; the leaf signed.", receipt,
-                message.with {
-                    $0.signers[0].issuer = root.subject
-                    $0.signers[0].serial = TestCertificateAuthority.intermediateDescription(.g5).serial
-                }, .notGenuine, "missingLeafMarker"),
+            try refused(
+                "signer-serial-of-nobody", "The signer's serial number is that of no certificate.",
+                "signerCertificateNotFound"
+            ) { $0.signers[0].serial = [0x7E, 0x57, 0x00] },
+            try refused(
+                "signer-issuer-of-nobody", "The signer's issuer is not that of the leaf.", "signerCertificateNotFound"
+            ) { $0.signers[0].issuer = root.subject },
+            try refused(
+                "signer-points-at-intermediate", "The signer is said to be the intermediate; the leaf signed.",
+                "missingLeafMarker"
+            ) {
+                $0.signers[0].issuer = root.subject
+                $0.signers[0].serial = TestCertificateAuthority.intermediateDescription(.g5).serial
+            },
         ]
     }
 
@@ -336,9 +318,9 @@ extension ForgedCase {
                     $0.otherAttributes = receipt.otherFacts
                     $0.deviceGuid = nil
                 }),
-            try app(
-                "flipped-signature-bit", "One bit of the signature is changed.", receipt,
-                message.with { $0.signers[0].brokenSignature = true }, .notGenuine, "signatureMismatch"),
+            try refused("flipped-signature-bit", "One bit of the signature is changed.", "signatureMismatch") {
+                $0.signers[0].brokenSignature = true
+            },
             try app(
                 "truncated", "The receipt ends in the middle of its certificates.", receipt, message, .notAReceipt,
                 "truncated", openSSL: false, container: { $0.removeLast($0.count / 3) }),
