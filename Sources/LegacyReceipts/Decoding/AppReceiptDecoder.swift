@@ -44,10 +44,7 @@ struct AppReceiptDecoder {
         guard let tag = reader.peekTag(span), tag == Tag.octetString || tag == Tag.constructedOctetString,
             let inner = try? reader.octetString(span), reader.offset == content.range.upperBound
         else { return content }
-        switch inner {
-        case .contiguous(let range): return SignedDataMessage.Bytes(storage: content.storage, range: range)
-        case .joined(let joined): return SignedDataMessage.Bytes(storage: joined, range: 0..<joined.count)
-        }
+        return inner.bytes(in: content.storage)
     }
 
     /// The readable attributes at one level of the content or of a purchase, for inspection.
@@ -64,12 +61,8 @@ struct AppReceiptDecoder {
                 let typeNumber = signedInteger(span, type), let versionNumber = signedInteger(span, version),
                 let value = try? attribute.octetString(span), (try? set.leave(attribute, span)) != nil
             else { break }
-            let bytes: ArraySlice<UInt8> =
-                switch value {
-                case .contiguous(let range): content.storage[range]
-                case .joined(let joined): joined[...]
-                }
-            attributes.append(RawAttribute(type: typeNumber, version: versionNumber, value: bytes))
+            attributes.append(
+                RawAttribute(type: typeNumber, version: versionNumber, value: value.bytes(in: content.storage).slice))
         }
         return attributes
     }

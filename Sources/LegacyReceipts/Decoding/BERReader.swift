@@ -213,6 +213,14 @@ struct BERReader {
 enum OctetString {
     case contiguous(Range<Int>)
     case joined([UInt8])
+
+    /// The contents, of a string that was read from `storage`.
+    func bytes(in storage: [UInt8]) -> SignedDataMessage.Bytes {
+        switch self {
+        case .contiguous(let range): SignedDataMessage.Bytes(storage: storage, range: range)
+        case .joined(let joined): SignedDataMessage.Bytes(storage: joined, range: 0..<joined.count)
+        }
+    }
 }
 
 extension BERReader {

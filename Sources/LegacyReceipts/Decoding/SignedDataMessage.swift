@@ -102,17 +102,10 @@ struct SignedDataMessage {
         }
         guard encapsulated.peekTag(span) != nil else { throw ReceiptError(.contentMissing, at: .byte(start)) }
         var explicit = try encapsulated.enter(span, Tag.context0)
-        let content = try octetString(&explicit, bytes)
+        let content = try explicit.octetString(span).bytes(in: bytes)
         try encapsulated.leave(explicit, span)
         try signedData.leave(encapsulated, span)
         return content
-    }
-
-    private static func octetString(_ reader: inout BERReader, _ bytes: [UInt8]) throws(ReceiptError) -> Bytes {
-        switch try reader.octetString(bytes.span) {
-        case .contiguous(let range): Bytes(storage: bytes, range: range)
-        case .joined(let joined): Bytes(storage: joined, range: 0..<joined.count)
-        }
     }
 
     private static func certificates(
@@ -173,7 +166,7 @@ struct SignedDataMessage {
         var signedAttributes: SignedAttributes?
         if info.peekTag(span) == Tag.context0 { signedAttributes = try Self.signedAttributes(&info, bytes) }
         try signatureAlgorithm(&info, span, digestAlgorithm)
-        let signature = try octetString(&info, bytes)
+        let signature = try info.octetString(span).bytes(in: bytes)
         if info.peekTag(span) == Tag.context1 { try info.skip(span) }
         try set.leave(info, span)
         return SignerInfo(
