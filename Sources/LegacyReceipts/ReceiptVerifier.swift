@@ -85,9 +85,7 @@ public struct ReceiptVerifier: Sendable {
         let certificates = message.bytes[first.lowerBound..<last.upperBound]
         let identifier = message.bytes[signer.issuer.lowerBound..<signer.serialNumber.upperBound]
         if let chain = cache.chain(certificates: certificates, signer: identifier) { return chain }
-        let chain = try validator.validate(
-            try message.parsedCertificates(), issuer: message.bytes[signer.issuer],
-            serialNumber: message.bytes[signer.serialNumber], receiptType: receiptType)
+        let chain = try validator.validate(signer, in: message, receiptType: receiptType)
         // Whether Xcode's chain is accepted depends on the receipt too, not only on the chain.
         if chain.anchor != .xcode { cache.insert(chain, certificates: certificates, signer: identifier) }
         return chain

@@ -59,12 +59,12 @@ struct ChainValidator: Sendable {
 
     // MARK: App receipts
 
-    /// Validates the chain of the signer, given by issuer and serial number, among the certificates of a receipt.
+    /// Validates the chain of a receipt's signer among the certificates of the receipt.
     func validate(
-        _ certificates: [X509Certificate], issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>,
-        receiptType: ReceiptType?
+        _ signer: SignedDataMessage.SignerInfo, in message: SignedDataMessage, receiptType: ReceiptType?
     ) throws(ReceiptError) -> ValidatedChain {
-        let leaf = try Self.leaf(issuer: issuer, serialNumber: serialNumber, among: certificates)
+        let certificates = try message.parsedCertificates()
+        let leaf = try Self.leaf(of: signer, in: message, among: certificates)
         if isXcodeSigner(leaf, certificates, receiptType) { return try xcodeChain(leaf, receiptType) }
         let path = try path(from: leaf, among: certificates)
         try Self.checkLeaf(leaf, marker: ObjectIdentifier.receiptSigningMarker)
@@ -76,15 +76,10 @@ struct ChainValidator: Sendable {
     static func leaf(
         of signer: SignedDataMessage.SignerInfo, in message: SignedDataMessage, among certificates: [X509Certificate]
     ) throws(ReceiptError) -> X509Certificate {
-        try leaf(
-            issuer: message.bytes[signer.issuer], serialNumber: message.bytes[signer.serialNumber], among: certificates)
-    }
-
-    private static func leaf(
-        issuer: ArraySlice<UInt8>, serialNumber: ArraySlice<UInt8>, among certificates: [X509Certificate]
-    ) throws(ReceiptError) -> X509Certificate {
         guard !certificates.isEmpty else { throw ReceiptError(.certificateMissing) }
-        let leaf = certificates.first { $0.issuer == issuer && $0.serialNumber == serialNumber }
+        let leaf = certificates.first {
+            $0.issuer == message.bytes[signer.issuer] && $0.serialNumber == message.bytes[signer.serialNumber]
+        }
         guard let leaf else { throw ReceiptError(.signerCertificateNotFound) }
         return leaf
     }

@@ -60,14 +60,8 @@ extension TestKey {
         return "-----BEGIN \(label)-----\n\(base64)\n-----END \(label)-----"
     }
 
-    private var isRSA: Bool {
-        switch self {
-        case .signedDataRootCA, .signedDataIntermediate, .signedDataLeaf, .signedDataDeveloper, .signedDataXcode,
-            .signedDataResponder, .foreignSignedDataRootCA, .foreignSignedDataIntermediate, .foreignSignedDataLeaf:
-            false
-        default: true
-        }
-    }
+    /// The keys for signed data are elliptic-curve keys, as Apple's are.
+    private var isRSA: Bool { !rawValue.hasPrefix("signedData") && !rawValue.hasPrefix("foreignSignedData") }
 
     /// The private key in DER, in lines of 64 characters (RFC 7468, 2).
     private var base64: String { Self.base64[rawValue] ?? "" }
