@@ -5,17 +5,8 @@ struct APIRoute {
     let endpoint: APIEndpoint
     let parameters: [String]
 
-    /// The endpoints of the sandbox: the App Store Server API without retention messaging and Advanced Commerce.
-    static let served: [APIEndpoint] = [
-        .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,
-        .getAllSubscriptionStatuses, .getRefundHistory, .getRefundHistoryV1, .lookUpOrderId,
-        .sendConsumptionInformation, .sendConsumptionInformationV1, .extendSubscriptionRenewalDate,
-        .extendRenewalDateForAllActiveSubscribers, .getStatusOfRenewalDateExtensions, .getNotificationHistory,
-        .requestTestNotification, .getTestNotificationStatus, .setAppAccountToken, .finishTransaction, .getSeatInfo,
-        .claimSeat, .unclaimSeat, .associateSeat,
-    ]
-
-    private static let templates = served.map { endpoint in
+    // Also of endpoints that the sandbox does not answer: retention messaging and Advanced Commerce.
+    private static let templates = APIEndpoint.allCases.map { endpoint in
         (endpoint, endpoint.pathTemplate.split(separator: "/").map(String.init))
     }
 
