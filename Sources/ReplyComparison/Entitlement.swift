@@ -1,4 +1,4 @@
-package import AppStoreModels
+internal import AppStoreModels
 
 /// The only reply that grants access.
 public enum EntitlementSide: String, Sendable, CaseIterable {
@@ -60,14 +60,8 @@ public struct EntitlementDifference: Sendable, Hashable {
         }
     }
 
-    /// Writes one JSON object.
-    package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
-        writeMembers(to: &writer)
-        writer.endObject()
-    }
-
-    func writeMembers(to writer: inout JSONWriter) {
+    /// Writes the members of one JSON object.
+    func write(to writer: inout JSONWriter) {
         writer.member("product", productId)
         writer.member("originalTransactionId", originalTransactionId)
         writer.member("grantedBy", grantedBy.rawValue)

@@ -56,14 +56,12 @@ public struct EntitlementComparison: Sendable, Hashable {
         differences = Array((byOurs + byApple).prefix(max(0, maximumDifferences)))
     }
 
-    /// Writes one JSON object.
+    /// Writes the members of one JSON object.
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("obstacle", obstacle?.rawValue)
         writer.member("grantedByOursOnly", grantedByOursOnly)
         writer.member("grantedByAppleOnly", grantedByAppleOnly)
-        writer.array("differences", differences) { writer, difference in difference.write(to: &writer) }
-        writer.endObject()
+        writer.objects("differences", differences) { writer, difference in difference.write(to: &writer) }
     }
 }
 

@@ -68,25 +68,20 @@ public struct EntitlementTally: Sendable {
         return lines
     }
 
-    /// Writes one JSON object.
+    /// Writes the members of one JSON object.
     func write(to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("pairsCompared", pairsCompared)
         writer.member("pairsDiffering", pairsDiffering)
         writer.member("pairsGrantedByOursOnly", pairsGrantedByOursOnly)
         writer.member("pairsGrantedByAppleOnly", pairsGrantedByAppleOnly)
         writer.object("notComparable") { writer in
-            for obstacle in EntitlementObstacle.allCases {
-                writer.key(obstacle.rawValue)
-                writer.integer(obstacles[obstacle] ?? 0)
-            }
+            writer.members(EntitlementObstacle.allCases.map { (name: $0.rawValue, count: obstacles[$0] ?? 0) })
         }
         writer.objects("examples", examples) { writer, example in
             writer.member("place", example.place)
             writer.member("receipt", example.receiptName)
-            example.difference.writeMembers(to: &writer)
+            example.difference.write(to: &writer)
         }
-        writer.endObject()
     }
 }
 

@@ -19,7 +19,7 @@ struct FieldComparator {
     }
 
     /// Whether the receipt or the store determines the value. Then our value must be equal.
-    func isDerivable(_ apples: JSONValue?, _ ours: JSONValue?) -> Bool {
+    private func isDerivable(_ apples: JSONValue?) -> Bool {
         switch rule?.origin {
         case .answer: true
         case .clock: context.isSameMoment
@@ -31,10 +31,9 @@ struct FieldComparator {
 
     private func isDerivableInReceipt(_ apples: JSONValue?) -> Bool {
         guard rule?.origin == .signedWhereStated else { return true }
-        if let isStated { return isStated }
         // Replies had the ownership type a year before receipts (V3.5). The other members came to both at the same
         // time.
-        return !(key == "in_app_ownership_type")
+        return isStated ?? (key != "in_app_ownership_type")
     }
 
     /// In `latest_receipt_info` a value follows from the receipt if Apple's reply repeats it from there.
@@ -57,20 +56,16 @@ struct FieldComparator {
             if apples.isNull { return rule(ours: ours, isNull: true) }
             if ours.isNull { return rule(apples: apples) }
             if let form = ValueForms.sameMeaning(apples, ours, key: key) { return form }
-            return rule(apples: apples, ours: ours)
+            guard isDerivable(apples) else { return otherwise(apples) }
+            return isCarriedCreationDate(apples) ? .creationDateAttribute : .signedFieldDiffers
         case (let apples?, nil): return apples.isNull ? .nullOrAbsent : rule(apples: apples)
         case (nil, let ours?): return ours.isNull ? .nullOrAbsent : rule(ours: ours, isNull: false)
         case (nil, nil): return nil
         }
     }
 
-    private func rule(apples: JSONValue, ours: JSONValue) -> ComparisonRule {
-        guard isDerivable(apples, ours) else { return otherwise(apples) }
-        return isCarriedCreationDate(apples) ? .creationDateAttribute : .signedFieldDiffers
-    }
-
     private func rule(apples: JSONValue) -> ComparisonRule {
-        isDerivable(apples, nil) ? .signedFieldMissing : otherwise(apples)
+        isDerivable(apples) ? .signedFieldMissing : otherwise(apples)
     }
 
     private func rule(ours: JSONValue, isNull: Bool) -> ComparisonRule {
@@ -114,30 +109,14 @@ struct FieldComparator {
 
     /// Reference.md V3.3 leaves open which attribute the reply to a re-issued receipt contains.
     private func isCarriedCreationDate(_ apples: JSONValue) -> Bool {
-        guard key.hasPrefix("receipt_creation_date"), let carried = context.facts?.carriedCreationDate else {
-            return false
-        }
-        let forms = ReceiptCreationForms(milliseconds: carried)
-        return apples.string.map { forms.contains($0, key) } ?? false
-    }
-}
-
-/// The two forms of a date that are comparable without the history of a time zone.
-private struct ReceiptCreationForms {
-    let milliseconds: Int64
-
-    func contains(_ text: String, _ key: String) -> Bool {
-        switch key {
-        case "receipt_creation_date_ms":
-            return Int64(text).map { $0 / 1000 == milliseconds / 1000 } ?? false
-        default:
-            // Minute and second are equal in all time zones of the formats.
-            let second = (milliseconds / 1000) % 60
-            let minute = (milliseconds / 60_000) % 60
-            let parts = text.split(separator: " ")
-            guard parts.count == 3 else { return false }
-            let clock = parts[1].split(separator: ":")
-            return clock.count == 3 && Int64(clock[1]) == minute && Int64(clock[2]) == second
-        }
+        guard key.hasPrefix("receipt_creation_date"), let carried = context.facts?.carriedCreationDate,
+            let text = apples.string
+        else { return false }
+        if key == "receipt_creation_date_ms" { return Int64(text).map { $0 / 1000 == carried / 1000 } ?? false }
+        // Minute and second are equal in all time zones of the formats.
+        let parts = text.split(separator: " ")
+        guard parts.count == 3 else { return false }
+        let clock = parts[1].split(separator: ":")
+        return clock.count == 3 && Int64(clock[1]) == carried / 60_000 % 60 && Int64(clock[2]) == carried / 1000 % 60
     }
 }

@@ -46,8 +46,10 @@ package struct FieldRule: Sendable {
     /// Replies before this time did not have the member; milliseconds since 1970-01-01T00:00:00Z.
     package let since: Int64?
 
+    /// - Parameter support: without it, the member is always present.
     init(
-        _ name: String, _ form: Form, _ origin: Origin, _ support: Support, _ source: String, since: Int64? = nil
+        _ name: String, _ origin: Origin, _ source: String, _ support: Support = .yes, form: Form = .single,
+        since: Int64? = nil
     ) {
         self.name = name
         self.form = form
@@ -55,19 +57,6 @@ package struct FieldRule: Sendable {
         self.support = support
         self.source = source
         self.since = since
-    }
-
-    /// A member that is always present.
-    init(_ name: String, _ form: Form, _ origin: Origin, _ source: String, since: Int64? = nil) {
-        self.init(name, form, origin, .yes, source, since: since)
-    }
-
-    init(_ name: String, _ origin: Origin, _ support: Support, _ source: String, since: Int64? = nil) {
-        self.init(name, .single, origin, support, source, since: since)
-    }
-
-    init(_ name: String, _ origin: Origin, _ source: String, since: Int64? = nil) {
-        self.init(name, .single, origin, .yes, source, since: since)
     }
 
     /// The keys on the wire.
@@ -113,14 +102,14 @@ extension FieldRules {
         FieldRule("status", .answer, "order of checks"),
         FieldRule("environment", .answer, "attribute 0"),
         FieldRule("receipt", .container, "the submitted receipt"),
-        FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store"),
+        FieldRule("latest_receipt_info", .container, "the receipt and the store", .whereKnown),
         FieldRule(
-            "latest_receipt", .reissued, .whereKnown,
-            "the newest known receipt; Apple issues a new one for each request"),
-        FieldRule("pending_renewal_info", .container, .whereKnown, "the store"),
+            "latest_receipt", .reissued, "the newest known receipt; Apple issues a new one for each request",
+            .whereKnown),
+        FieldRule("pending_renewal_info", .container, "the store", .whereKnown),
         FieldRule("is_retryable", .addition, "the status"),
         FieldRule("is-retryable", .addition, "the status; the documented spelling"),
-        FieldRule("exception", .undocumented, .no, "not documented by Apple"),
+        FieldRule("exception", .undocumented, "not documented by Apple", .no),
     ])
 
     /// 3.2.
@@ -132,12 +121,12 @@ extension FieldRules {
         FieldRule("application_version", .signed, "attribute 3"),
         FieldRule("download_id", .signed, "attribute 15; null if it is missing"),
         FieldRule("version_external_identifier", .signed, "attribute 16"),
-        FieldRule("receipt_creation_date", .date, .signed, "attribute 12", since: FieldEras.receiptCreationDate),
-        FieldRule("request_date", .date, .clock, "the clock"),
-        FieldRule("original_purchase_date", .date, .signed, "attribute 18"),
+        FieldRule("receipt_creation_date", .signed, "attribute 12", form: .date, since: FieldEras.receiptCreationDate),
+        FieldRule("request_date", .clock, "the clock", form: .date),
+        FieldRule("original_purchase_date", .signed, "attribute 18", form: .date),
         FieldRule("original_application_version", .signed, "attribute 19"),
-        FieldRule("expiration_date", .date, .signed, "attribute 21"),
-        FieldRule("preorder_date", .date, .signed, "attribute 32"),
+        FieldRule("expiration_date", .signed, "attribute 21", form: .date),
+        FieldRule("preorder_date", .signed, "attribute 32", form: .date),
         FieldRule("in_app", .container, "attributes 17, in the order of the encoding"),
     ])
 
@@ -147,16 +136,16 @@ extension FieldRules {
         FieldRule("product_id", .signed, "attribute 1702"),
         FieldRule("transaction_id", .signed, "attribute 1703"),
         FieldRule("original_transaction_id", .signed, "attribute 1705"),
-        FieldRule("purchase_date", .date, .signed, "attribute 1704"),
-        FieldRule("original_purchase_date", .date, .signed, "attribute 1706"),
-        FieldRule("expires_date", .date, .signed, "attribute 1708"),
+        FieldRule("purchase_date", .signed, "attribute 1704", form: .date),
+        FieldRule("original_purchase_date", .signed, "attribute 1706", form: .date),
+        FieldRule("expires_date", .signed, "attribute 1708", form: .date),
         FieldRule("web_order_line_item_id", .signed, "attribute 1711, unless 0"),
         FieldRule("is_trial_period", .signed, "attribute 1713"),
-        FieldRule("is_in_intro_offer_period", .signedWhereStated, .whereKnown, "attribute 1719, if present"),
-        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "attribute 1722, if present"),
-        FieldRule("promotional_offer_id", .signedWhereStated, .whereKnown, "attribute 1721, if present"),
-        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "attribute 1712, if present"),
-        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "attribute 1720, if present"),
+        FieldRule("is_in_intro_offer_period", .signedWhereStated, "attribute 1719, if present", .whereKnown),
+        FieldRule("in_app_ownership_type", .signedWhereStated, "attribute 1722, if present", .whereKnown),
+        FieldRule("promotional_offer_id", .signedWhereStated, "attribute 1721, if present", .whereKnown),
+        FieldRule("cancellation_date", .signedWhereStated, "attribute 1712, if present", .whereKnown, form: .date),
+        FieldRule("cancellation_reason", .signedWhereStated, "attribute 1720, if present", .whereKnown),
     ]
 
     package static let inApp = FieldRules(purchase)
@@ -164,31 +153,30 @@ extension FieldRules {
     package static let latestInfo = FieldRules(
         purchase + [
             FieldRule(
-                "subscription_group_identifier", .database, .whereKnown, "catalog, signed transaction, recorded reply"),
-            FieldRule("is_upgraded", .database, .whereKnown, "signed transaction, recorded reply, the other periods"),
-            FieldRule("offer_code_ref_name", .database, .whereKnown, "signed transaction, recorded reply"),
-            FieldRule("app_account_token", .database, .whereKnown, "signed transaction, recorded reply"),
-            FieldRule("term_start_date", .date, .addition, "the option endpoint.add"),
-            FieldRule("term_end_date", .date, .addition, "the option endpoint.add"),
+                "subscription_group_identifier", .database, "catalog, signed transaction, recorded reply", .whereKnown),
+            FieldRule("is_upgraded", .database, "signed transaction, recorded reply, the other periods", .whereKnown),
+            FieldRule("offer_code_ref_name", .database, "signed transaction, recorded reply", .whereKnown),
+            FieldRule("app_account_token", .database, "signed transaction, recorded reply", .whereKnown),
+            FieldRule("term_start_date", .addition, "the option endpoint.add", form: .date),
+            FieldRule("term_end_date", .addition, "the option endpoint.add", form: .date),
             FieldRule("seats", .addition, "the option endpoint.add"),
         ])
 
     /// 3.6.
     package static let renewal = FieldRules([
-        FieldRule("auto_renew_product_id", .database, .whereKnown, renewalSource),
-        FieldRule("product_id", .database, .whereKnown, renewalSource),
-        FieldRule("original_transaction_id", .database, .whereKnown, renewalSource),
-        FieldRule("auto_renew_status", .database, .whereKnown, renewalSource),
-        FieldRule("expiration_intent", .database, .whereKnown, renewalSource),
-        FieldRule("is_in_billing_retry_period", .database, .whereKnown, renewalSource),
-        FieldRule("grace_period_expires_date", .date, .database, .whereKnown, renewalSource),
-        FieldRule("price_consent_status", .database, .whereKnown, renewalSource),
-        FieldRule("price_increase_status", .database, .whereKnown, renewalSource),
-        FieldRule("promotional_offer_id", .database, .whereKnown, renewalSource),
-        FieldRule("offer_code_ref_name", .database, .whereKnown, renewalSource),
+        renewalMember("auto_renew_product_id"), renewalMember("product_id"),
+        renewalMember("original_transaction_id"), renewalMember("auto_renew_status"),
+        renewalMember("expiration_intent"), renewalMember("is_in_billing_retry_period"),
+        renewalMember("grace_period_expires_date", form: .date), renewalMember("price_consent_status"),
+        renewalMember("price_increase_status"), renewalMember("promotional_offer_id"),
+        renewalMember("offer_code_ref_name"),
     ])
 
-    private static let renewalSource = "signed renewal info, recorded reply, notification"
+    private static func renewalMember(_ name: String, form: FieldRule.Form = .single, since: Int64? = nil) -> FieldRule
+    {
+        FieldRule(
+            name, .database, "signed renewal info, recorded reply, notification", .whereKnown, form: form, since: since)
+    }
 }
 
 /// The dates on which members first appeared in recorded replies; milliseconds since 1970-01-01T00:00:00Z.
@@ -204,22 +192,21 @@ extension FieldRules {
     package static let transactionTop = FieldRules([
         FieldRule("status", .answer, "order of checks"),
         FieldRule("receipt", .container, "the submitted receipt"),
-        FieldRule("latest_receipt_info", .container, .whereKnown, "the receipt and the store; one object"),
+        FieldRule("latest_receipt_info", .container, "the receipt and the store; one object", .whereKnown),
         FieldRule(
-            "latest_receipt", .reissued, .whereKnown,
-            "the newest known receipt of the subscription; Apple issues a new one for each request"),
-        FieldRule("latest_expired_receipt_info", .container, .whereKnown, "the receipt and the store; with 21006"),
-        FieldRule(
-            "latest_expired_receipt", .reissued, .whereKnown, "as latest_receipt; only in old notifications"),
-        FieldRule("auto_renew_status", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
-        FieldRule("auto_renew_product_id", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
-        FieldRule("expiration_intent", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
-        FieldRule("is_in_billing_retry_period", .database, .whereKnown, renewalSource, since: FieldEras.renewalMembers),
-        FieldRule("cancellation_date", .date, .database, .whereKnown, "the store; with 21006"),
-        FieldRule("cancellation_reason", .database, .whereKnown, "the store; with 21006"),
+            "latest_receipt", .reissued,
+            "the newest known receipt of the subscription; Apple issues a new one for each request", .whereKnown),
+        FieldRule("latest_expired_receipt_info", .container, "the receipt and the store; with 21006", .whereKnown),
+        FieldRule("latest_expired_receipt", .reissued, "as latest_receipt; only in old notifications", .whereKnown),
+        renewalMember("auto_renew_status", since: FieldEras.renewalMembers),
+        renewalMember("auto_renew_product_id", since: FieldEras.renewalMembers),
+        renewalMember("expiration_intent", since: FieldEras.renewalMembers),
+        renewalMember("is_in_billing_retry_period", since: FieldEras.renewalMembers),
+        FieldRule("cancellation_date", .database, "the store; with 21006", .whereKnown, form: .date),
+        FieldRule("cancellation_reason", .database, "the store; with 21006", .whereKnown),
         FieldRule("is_retryable", .addition, "the status"),
         FieldRule("is-retryable", .addition, "the status; the documented spelling"),
-        FieldRule("exception", .undocumented, .no, "not documented by Apple"),
+        FieldRule("exception", .undocumented, "not documented by Apple", .no),
     ])
 
     /// The keys of `purchase-info` with `_` for `-`, with unchanged values.
@@ -235,18 +222,17 @@ extension FieldRules {
         FieldRule("version_external_identifier", .signed, "version-external-identifier"),
         FieldRule("unique_identifier", .signed, "unique-identifier"),
         FieldRule("unique_vendor_identifier", .signed, "unique-vendor-identifier"),
-        FieldRule("purchase_date", .date, .signed, "purchase-date"),
-        FieldRule("original_purchase_date", .date, .signed, "original-purchase-date"),
-        FieldRule("expires_date", .formattedDate, .signed, "expires-date"),
+        FieldRule("purchase_date", .signed, "purchase-date", form: .date),
+        FieldRule("original_purchase_date", .signed, "original-purchase-date", form: .date),
+        FieldRule("expires_date", .signed, "expires-date", form: .formattedDate),
         FieldRule("web_order_line_item_id", .signed, "web-order-line-item-id"),
-        FieldRule("is_trial_period", .signedWhereStated, .whereKnown, "is-trial-period, if present"),
+        FieldRule("is_trial_period", .signedWhereStated, "is-trial-period, if present", .whereKnown),
+        FieldRule("is_in_intro_offer_period", .signedWhereStated, "is-in-intro-offer-period, if present", .whereKnown),
+        FieldRule("cancellation_date", .signedWhereStated, "cancellation-date, if present", .whereKnown, form: .date),
+        FieldRule("cancellation_reason", .signedWhereStated, "cancellation-reason, if present", .whereKnown),
         FieldRule(
-            "is_in_intro_offer_period", .signedWhereStated, .whereKnown, "is-in-intro-offer-period, if present"),
-        FieldRule("cancellation_date", .date, .signedWhereStated, .whereKnown, "cancellation-date, if present"),
-        FieldRule("cancellation_reason", .signedWhereStated, .whereKnown, "cancellation-reason, if present"),
-        FieldRule(
-            "subscription_group_identifier", .signedWhereStated, .whereKnown,
-            "subscription-group-identifier, if present; catalog"),
-        FieldRule("in_app_ownership_type", .signedWhereStated, .whereKnown, "in-app-ownership-type, if present"),
+            "subscription_group_identifier", .signedWhereStated, "subscription-group-identifier, if present; catalog",
+            .whereKnown),
+        FieldRule("in_app_ownership_type", .signedWhereStated, "in-app-ownership-type, if present", .whereKnown),
     ])
 }

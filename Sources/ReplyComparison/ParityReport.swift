@@ -146,29 +146,23 @@ public struct ParityReport: Sendable {
                 ("pairs", pairs), ("identicalPairs", identicalPairs), ("pairsWithoutFault", pairsWithoutFault),
                 ("skipped", skipped), ("failed", failed),
             ])
-            writer.key("entitlement")
-            entitlement.write(to: &writer)
+            writer.object("entitlement", entitlement.write(to:))
             writer.member("learned", learning.rawValue)
             writer.member("isUpperBound", learning.isUpperBound(pairsOutOfOrder: pairsOutOfOrder))
-            writer.key("counts")
-            counts.write(to: &writer)
+            writer.object("counts", counts.write(to:))
             writeStatuses(to: &writer)
             writer.object("rules") { writer in
-                for (rule, count) in rules.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                    writer.key(rule.rawValue)
-                    writer.integer(count)
-                }
+                writer.members(rules.map { (name: $0.key.rawValue, count: $0.value) }.sorted { $0.name < $1.name })
             }
             writer.object("fields") { writer in
                 for (path, count) in fields.sorted(by: { $0.key < $1.key }) {
                     writer.key(path)
-                    count.write(to: &writer)
+                    writer.object(count.write(to:))
                 }
             }
             writer.objects("differences", examples) { writer, example in
                 writer.member("place", example.place)
-                writer.key("difference")
-                example.difference.write(to: &writer)
+                writer.object("difference", example.difference.write(to:))
             }
             writer.member("leftOut", reasons)
         }

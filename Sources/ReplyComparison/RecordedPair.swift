@@ -85,13 +85,9 @@ extension RecordedPair {
             guard let value else { continue }
             writer.key(name)
             switch value {
-            case .string(let text): writer.string(text)
-            case .bool(let bool): writer.boolean(bool)
-            case .integer(let integer): writer.integer(integer)
-            case .number(let text): writer.raw(text.utf8)
             // A value of a wrong type. The endpoint rejects all wrong types with the same status.
             case .array, .object: writer.raw("[]".utf8)
-            case .null: writer.null()
+            default: writer.value(value)
             }
         }
         writer.endObject()

@@ -40,15 +40,14 @@ struct ReplyComparer {
 
     func compare() {
         guard compareStatus() else { return }
-        let appleReceipt = apples["receipt"]?.object
-        let ourReceipt = ours["receipt"]?.object
+        let (one, other) = (apples["receipt"], ours["receipt"])
+        let (appleReceipt, ourReceipt) = (one?.object, other?.object)
         if let appleReceipt, let ourReceipt {
             guard Self.isApp(appleReceipt) == Self.isApp(ourReceipt) else {
-                return report(.shape, "receipt", nil, apples["receipt"], ours["receipt"], isKnown: true)
+                return report(.shape, "receipt", one, other)
             }
         } else if appleReceipt != nil || ourReceipt != nil {
-            let rule: ComparisonRule = appleReceipt == nil ? .inventedField : .signedFieldMissing
-            report(rule, "receipt", nil, apples["receipt"], ours["receipt"], isKnown: true)
+            report(appleReceipt == nil ? .inventedField : .signedFieldMissing, "receipt", one, other)
         }
         if let receipt = appleReceipt ?? ourReceipt, !Self.isApp(receipt) {
             compareTransactionReply(appleReceipt, ourReceipt)
@@ -81,12 +80,8 @@ struct ReplyComparer {
             apples, ours, MemberPlace(scope: .top, rules: .transactionTop, prefix: ""),
             without: ["status", "receipt", "latest_receipt", "latest_expired_receipt"] + sections)
         if let appleReceipt, let ourReceipt {
-            let id = appleReceipt["transaction_id"]
-            members(
-                appleReceipt, ourReceipt,
-                MemberPlace(
-                    scope: .receipt, rules: .transactionReceipt, prefix: "receipt.", transactionId: Redaction.id(id),
-                    rawTransactionId: id?.string), without: [])
+            let place = Self.place(.receipt, .transactionReceipt, "receipt.", appleReceipt["transaction_id"])
+            members(appleReceipt, ourReceipt, place)
         }
         compareLatestReceipt("latest_receipt")
         compareLatestReceipt("latest_expired_receipt")
@@ -96,7 +91,7 @@ struct ReplyComparer {
     // MARK: Members
 
     /// Compares the members of two objects that belong together.
-    func members(_ one: JSONObject, _ other: JSONObject, _ place: MemberPlace, without left: [String]) {
+    func members(_ one: JSONObject, _ other: JSONObject, _ place: MemberPlace, without left: [String] = []) {
         var seen = Set(left)
         for member in one.members where seen.insert(member.key).inserted {
             compare(member.key, one[member.key], other[member.key], place)
@@ -114,11 +109,7 @@ struct ReplyComparer {
             return tally.countEqual(path, isDerivable: comparator.isEqualDerivable)
         }
         guard let difference = comparator.rule(apples, ours) else { return }
-        tally.count(
-            ReplyDifference(
-                path: path, transactionId: place.transactionId, rule: difference,
-                apples: apples.map { Redaction.text($0, of: key, isKnown: rule != nil) },
-                ours: ours.map { Redaction.text($0, of: key, isKnown: rule != nil) }))
+        report(difference, path, apples, ours, id: place.transactionId, isKnown: rule != nil)
     }
 
     /// The date of Apple's reply; milliseconds since 1970-01-01T00:00:00Z.
@@ -127,15 +118,16 @@ struct ReplyComparer {
             ?? (context.isSameMoment ? context.now : nil)
     }
 
-    func report(
-        _ rule: ComparisonRule, _ path: String, _ id: String?, _ apples: JSONValue?, _ ours: JSONValue?, isKnown: Bool
+    /// Counts a difference in a member, which is the last part of the path.
+    private func report(
+        _ rule: ComparisonRule, _ path: String, _ apples: JSONValue?, _ ours: JSONValue?, id: String? = nil,
+        isKnown: Bool = true
     ) {
         let key = path.split(separator: ".").last.map(String.init) ?? path
+        func text(_ value: JSONValue) -> String { Redaction.text(value, of: key, isKnown: isKnown) }
         tally.count(
             ReplyDifference(
-                path: path, transactionId: id, rule: rule,
-                apples: apples.map { Redaction.text($0, of: key, isKnown: isKnown) },
-                ours: ours.map { Redaction.text($0, of: key, isKnown: isKnown) }))
+                path: path, transactionId: id, rule: rule, apples: apples.map(text), ours: ours.map(text)))
     }
 }
 
@@ -145,18 +137,18 @@ extension ReplyComparer {
         let one = apples["status"]
         let other = ours["status"]
         guard let apple = ReplyStatus.number(apples), let our = other?.integer else {
-            report(.shape, "status", nil, one, other, isKnown: true)
+            report(.shape, "status", one, other)
             return false
         }
         if apple == our {
             if one != other, one != nil {
-                report(.numberOrString, "status", nil, one, other, isKnown: true)
+                report(.numberOrString, "status", one, other)
             } else {
                 tally.countEqual("status", isDerivable: true)
             }
             return true
         }
-        report(statusRule(apple, our), "status", nil, one, other, isKnown: true)
+        report(statusRule(apple, our), "status", one, other)
         return [0, 21006].contains(apple) && [0, 21006].contains(our)
     }
 
@@ -184,17 +176,13 @@ extension ReplyComparer {
 
     func compareInApp(_ appleReceipt: JSONObject, _ ourReceipt: JSONObject) {
         let path = "receipt.in_app"
-        let one = appleReceipt["in_app"]
-        let other = ourReceipt["in_app"]
-        guard let apples = one?.array, let ours = other?.array else {
-            return report(.shape, path, nil, one, other, isKnown: true)
-        }
+        let (one, other) = (appleReceipt["in_app"], ourReceipt["in_app"])
+        guard let apples = one?.array, let ours = other?.array else { return report(.shape, path, one, other) }
         let pairing = EntryPairing(apples, ours, id: "transaction_id")
         for (apple, our) in pairing.pairs {
-            members(apple, our, place(.inApp, .inApp, path, apple), without: [])
+            members(apple, our, Self.place(.inApp, .inApp, path + "[].", apple["transaction_id"]))
         }
-        for entry in pairing.onlyApples { entryDifference(.purchaseOfReceipt, path, entry, isApples: true) }
-        for entry in pairing.onlyOurs { entryDifference(.purchaseOfReceipt, path, entry, isApples: false) }
+        reportUnpaired(pairing, path, apples: { _ in .purchaseOfReceipt }, ours: { _ in .purchaseOfReceipt })
         guard pairing.pairs.count > 1 else { return }
         if pairing.isSameOrder {
             tally.countEqual(path + " (order)", isDerivable: true)
@@ -207,32 +195,25 @@ extension ReplyComparer {
 
     func compareLatestInfo(_ appleReceipt: JSONObject?) {
         let path = "latest_receipt_info"
-        let one = apples[path]
-        let other = ours[path]
+        let (one, other) = (apples[path], ours[path])
         guard let apples = one?.array, let ours = other?.array else { return onlyOneList(path, one, other) }
         let mirrored = Self.byId(appleReceipt?["in_app"]?.array)
         let pairing = EntryPairing(apples, ours, id: "transaction_id")
         for (apple, our) in pairing.pairs {
-            var place = place(.latest, .latestInfo, path, apple)
+            var place = Self.place(.latest, .latestInfo, path + "[].", apple["transaction_id"])
             place.mirrored = place.rawTransactionId.flatMap { mirrored[$0] }
-            members(apple, our, place, without: [])
-        }
-        for entry in pairing.onlyApples {
-            let isInReceipt = entry["transaction_id"]?.string.map { mirrored[$0] != nil } ?? false
-            entryDifference(
-                isInReceipt ? .purchaseOfReceipt : .purchaseNotInReceipt, path, entry, isApples: true)
+            members(apple, our, place)
         }
         let listed = Set(pairing.pairs.compactMap { $0.0["original_transaction_id"]?.string })
-        for entry in pairing.onlyOurs {
+        reportUnpaired(pairing, path) { entry in
+            let isInReceipt = entry["transaction_id"]?.string.map { mirrored[$0] != nil } ?? false
+            return isInReceipt ? .purchaseOfReceipt : .purchaseNotInReceipt
+        } ours: { entry in
             let isOlderRenewal = entry["original_transaction_id"]?.string.map { listed.contains($0) } ?? false
-            let rule: ComparisonRule =
-                facts?.excludesOldTransactions == true && isOlderRenewal
+            return facts?.excludesOldTransactions == true && isOlderRenewal
                 ? .excludeOldTransactions : listingRule(.object(entry), otherwise: .purchaseNotListed)
-            entryDifference(rule, path, entry, isApples: false)
         }
-        if pairing.pairs.count > 1, !pairing.isSameOrder {
-            orderDifference(.listOrder, path, pairing)
-        }
+        if pairing.pairs.count > 1, !pairing.isSameOrder { orderDifference(.listOrder, path, pairing) }
     }
 
     /// Only one reply has the list, or one has a value of another kind.
@@ -241,12 +222,11 @@ extension ReplyComparer {
         case (nil, nil): return
         case (let apples?, nil):
             let isEmpty = apples.isNull || apples.array?.isEmpty == true
-            report(isEmpty ? .nullOrAbsent : missingListRule, path, nil, apples, nil, isKnown: true)
+            report(isEmpty ? .nullOrAbsent : missingListRule, path, apples, nil)
         case (nil, let ours?):
             let isEmpty = ours.isNull || ours.array?.isEmpty == true
-            let rule = listingRule(ours, otherwise: unlistedRule)
-            report(isEmpty ? .addition : rule, path, nil, nil, ours, isKnown: true)
-        default: report(.shape, path, nil, one, other, isKnown: true)
+            report(isEmpty ? .addition : listingRule(ours, otherwise: unlistedRule), path, nil, ours)
+        default: report(.shape, path, one, other)
         }
     }
 
@@ -277,14 +257,13 @@ extension ReplyComparer {
     }
 
     func compareLatestReceipt(_ key: String) {
-        let one = apples[key]
-        let other = ours[key]
+        let (one, other) = (apples[key], ours[key])
         switch (one, other) {
         case (nil, nil): return
         case (_?, _?) where one == other: tally.countEqual(key, isDerivable: false)
-        case (_?, _?): report(.reissuedReceipt, key, nil, one, other, isKnown: true)
-        case (_?, nil): report(missingListRule, key, nil, one, nil, isKnown: true)
-        case (nil, _?): report(unlistedRule, key, nil, nil, other, isKnown: true)
+        case (_?, _?): report(.reissuedReceipt, key, one, other)
+        case (_?, nil): report(missingListRule, key, one, nil)
+        case (nil, _?): report(unlistedRule, key, nil, other)
         }
     }
 
@@ -292,81 +271,74 @@ extension ReplyComparer {
 
     /// `latest_receipt_info` or `latest_expired_receipt_info` of an iOS 6 reply: one object (Reference.md V4).
     func compareLatestObject(_ path: String, _ appleReceipt: JSONObject?) {
-        let one = apples[path]
-        let other = ours[path]
+        let (one, other) = (apples[path], ours[path])
         guard let apple = one?.object, let our = other?.object else { return onlyOneList(path, one, other) }
         let id = apple["transaction_id"]
         let isSubmitted = id != nil && id == appleReceipt?["transaction_id"]
         guard id == our["transaction_id"] else {
             // Another renewal: its members cannot be compared.
             let rule =
-                isSubmitted
-                ? .signedFieldDiffers
-                : listingRule(.object(our), otherwise: .purchaseNotInReceipt)
-            return report(rule, path + ".transaction_id", Redaction.id(id), id, our["transaction_id"], isKnown: true)
+                isSubmitted ? .signedFieldDiffers : listingRule(.object(our), otherwise: .purchaseNotInReceipt)
+            return report(rule, path + ".transaction_id", id, our["transaction_id"], id: Redaction.id(id))
         }
-        members(
-            apple, our,
-            MemberPlace(
-                scope: .latest, rules: .transactionReceipt, prefix: path + ".", transactionId: Redaction.id(id),
-                rawTransactionId: id?.string, mirrored: isSubmitted ? appleReceipt : nil), without: [])
+        var place = Self.place(.latest, .transactionReceipt, path + ".", id)
+        place.mirrored = isSubmitted ? appleReceipt : nil
+        members(apple, our, place)
     }
 
     // MARK: pending_renewal_info
 
     func compareRenewals() {
         let path = "pending_renewal_info"
-        let one = apples[path]
-        let other = ours[path]
+        let (one, other) = (apples[path], ours[path])
         switch (one?.array, other?.array) {
         case (let apples?, let ours?):
-            let pairing = EntryPairing(apples, ours, id: "original_transaction_id")
+            let id = "original_transaction_id"
+            let pairing = EntryPairing(apples, ours, id: id)
             for (apple, our) in pairing.pairs {
-                let id = Redaction.id(apple["original_transaction_id"] ?? our["original_transaction_id"])
-                members(
-                    apple, our,
-                    MemberPlace(scope: .renewal, rules: .renewal, prefix: path + "[].", transactionId: id), without: [])
+                members(apple, our, Self.place(.renewal, .renewal, path + "[].", apple[id] ?? our[id]))
             }
-            for (entries, isApples) in [(pairing.onlyApples, true), (pairing.onlyOurs, false)] {
-                for entry in entries {
-                    entryDifference(.databaseField, path, entry, isApples: isApples, id: "original_transaction_id")
-                }
-            }
+            reportUnpaired(pairing, path, id: id, apples: { _ in .databaseField }, ours: { _ in .databaseField })
         case (nil, nil): return
         case (let apples?, nil) where other == nil:
-            report(apples.isEmpty ? .nullOrAbsent : .databaseField, path, nil, one, nil, isKnown: true)
+            report(apples.isEmpty ? .nullOrAbsent : .databaseField, path, one, nil)
         case (nil, let ours?) where one == nil:
-            report(ours.isEmpty ? .addition : .databaseField, path, nil, nil, other, isKnown: true)
-        default: report(.shape, path, nil, one, other, isKnown: true)
+            report(ours.isEmpty ? .addition : .databaseField, path, nil, other)
+        default: report(.shape, path, one, other)
         }
     }
 
     // MARK: Entries
 
-    private func place(
-        _ scope: MemberPlace.Scope, _ rules: FieldRules, _ path: String, _ entry: JSONObject
+    /// - Parameters:
+    ///   - prefix: the path with its last dot.
+    ///   - id: the transaction that the members belong to.
+    private static func place(
+        _ scope: MemberPlace.Scope, _ rules: FieldRules, _ prefix: String, _ id: JSONValue?
     ) -> MemberPlace {
-        let id = entry["transaction_id"]
-        return MemberPlace(
-            scope: scope, rules: rules, prefix: path + "[].", transactionId: Redaction.id(id),
-            rawTransactionId: id?.string)
+        MemberPlace(
+            scope: scope, rules: rules, prefix: prefix, transactionId: Redaction.id(id), rawTransactionId: id?.string)
     }
 
-    private func entryDifference(
-        _ rule: ComparisonRule, _ path: String, _ entry: JSONObject, isApples: Bool, id: String = "transaction_id"
+    /// Reports the entries that only one of the two lists has, by a rule for each.
+    private func reportUnpaired(
+        _ pairing: EntryPairing, _ path: String, id: String = "transaction_id",
+        apples: (JSONObject) -> ComparisonRule, ours: (JSONObject) -> ComparisonRule
     ) {
-        let text = Redaction.id(entry["product_id"]) ?? "present"
-        tally.count(
-            ReplyDifference(
-                path: path + "[]", transactionId: Redaction.id(entry[id]), rule: rule, apples: isApples ? text : nil,
-                ours: isApples ? nil : text))
+        func count(_ rule: ComparisonRule, _ entry: JSONObject, isApples: Bool) {
+            let text = Redaction.id(entry["product_id"]) ?? "present"
+            tally.count(
+                ReplyDifference(
+                    path: path + "[]", transactionId: Redaction.id(entry[id]), rule: rule,
+                    apples: isApples ? text : nil, ours: isApples ? nil : text))
+        }
+        for entry in pairing.onlyApples { count(apples(entry), entry, isApples: true) }
+        for entry in pairing.onlyOurs { count(ours(entry), entry, isApples: false) }
     }
 
     private func orderDifference(_ rule: ComparisonRule, _ path: String, _ pairing: EntryPairing) {
-        let place = path + " (order)"
-        report(
-            rule, place, nil, .string(Self.order(pairing.pairs.map(\.0))), .string(pairing.orderOfOurs),
-            isKnown: true)
+        let order = Self.order(pairing.pairs.map(\.0))
+        report(rule, path + " (order)", .string(order), .string(pairing.orderOfOurs))
     }
 
     /// The order of transaction ids, in words.

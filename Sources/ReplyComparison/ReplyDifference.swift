@@ -18,16 +18,14 @@ public struct ReplyDifference: Sendable, Hashable {
 
     public var kind: DifferenceKind { rule.kind }
 
-    /// Writes one JSON object.
+    /// Writes the members of one JSON object.
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("path", path)
         writer.member("kind", kind.rawValue)
         writer.member("rule", rule.rawValue)
         writer.member("transactionId", transactionId)
         writer.member("apple", apples)
         writer.member("ours", ours)
-        writer.endObject()
     }
 }
 
@@ -62,13 +60,12 @@ public struct ParityCounts: Sendable, Hashable {
         }
     }
 
+    /// Writes the members of one JSON object.
     package func write(to writer: inout JSONWriter) {
-        writer.beginObject()
         writer.member("equalDerivable", equalDerivable)
         writer.member("equalServerState", equalServerState)
         writer.member("mismatch", mismatch)
         writer.member("serverState", serverState)
         writer.member("formatting", formatting)
-        writer.endObject()
     }
 }

@@ -26,13 +26,8 @@ enum ValueForms {
         }
         if key == "app_account_token", one.lowercased() == other.lowercased() { return .letterCase }
         if let one = GMTText(one), let other = GMTText(other), one == other { return .dateText }
-        if let (one, other) = wholeNumbers(one, other) { return rounded(one, other) }
-        return nil
-    }
-
-    private static func wholeNumbers(_ one: String, _ other: String) -> (Int64, Int64)? {
         guard let one = Int64(one), let other = Int64(other) else { return nil }
-        return (one, other)
+        return rounded(one, other)
     }
 
     /// Members with milliseconds: `X_ms`, and `expires_date` of iOS 6 replies.

@@ -53,11 +53,9 @@ final class ShadowRecorder: Sendable {
                 writer.member("apple", comparison.appleStatus)
                 writer.member("ours", comparison.ourStatus)
             }
-            writer.key("counts")
-            comparison.counts.write(to: &writer)
-            writer.key("entitlement")
-            comparison.entitlement.write(to: &writer)
-            writer.array("differences", differences) { writer, difference in difference.write(to: &writer) }
+            writer.object("counts", comparison.counts.write(to:))
+            writer.object("entitlement", comparison.entitlement.write(to:))
+            writer.objects("differences", differences) { writer, difference in difference.write(to: &writer) }
             writer.member("differencesLeftOut", comparison.differencesLeftOut)
         }
     }

@@ -8,7 +8,7 @@ import VerifyReceipt
     private func written(_ comparison: ReplyComparison) -> String {
         var writer = JSONWriter()
         for difference in comparison.differences {
-            difference.write(to: &writer)
+            writer.object(difference.write(to:))
             writer.newline()
         }
         return String(decoding: writer.bytes, as: UTF8.self)
