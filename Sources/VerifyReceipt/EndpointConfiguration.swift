@@ -161,63 +161,41 @@ public struct EndpointConfiguration: Sendable {
 
     public var apps: [AppConfiguration]
     /// Account-wide secrets ("primary shared secret"), valid for every app.
-    public var accountSecrets: [SharedSecret]
-    public var unknownBundleIds: UnknownBundleIds
-    public var base64: Base64Rule
+    public var accountSecrets: [SharedSecret] = []
+    public var unknownBundleIds = UnknownBundleIds.accepted
+    public var base64 = Base64Rule.strict
     /// The trust anchors for receipts.
     public var trust: TrustPolicy
-    public var limits: DecodingLimits
+    public var limits = DecodingLimits.standard
     /// The size of the cache of genuine receipts, in bytes; 0 to verify every receipt.
     public var receiptCacheBytes = 32 << 20
     /// Whether each verified receipt is applied to the store before it is answered.
-    public var learnsFromReceipts: Bool
+    public var learnsFromReceipts = true
     /// How long an answer waits for that before the spool takes the receipt. `compare` sets a
     /// longer limit, because no client waits.
     package var learningLimit = Duration.milliseconds(250)
-    public var recordedFacts: RecordedFacts
-    public var latestTransactions: LatestTransactions
+    public var recordedFacts = RecordedFacts.completing
+    public var latestTransactions = LatestTransactions.always
     /// The order of `latest_receipt_info` for apps without their own order.
-    public var order: Order
+    public var order = Order.newestFirst
     /// How production handles sandbox purchases of configured apps without their own setting.
     public var sandboxAtProduction = SandboxAtProduction.refused
-    public var whenStoreFails: StoreFailure
+    public var whenStoreFails = StoreFailure.unavailable
     public var whenSpoolIsFull = SpoolFailure.unavailable
-    public var presumedMembers: PresumedMembers
+    public var presumedMembers = PresumedMembers()
     public var additionalMembers = AdditionalMembers()
     /// Whether a StoreKit 2 JWS in `receipt-data` gets a reply in the form for app receipts. This is an extension: Apple's
     /// endpoint answers 21002.
-    public var answersSignedTransactions: Bool
+    public var answersSignedTransactions = false
     /// The verifier of these JWS. Without it, they get 21002.
     public var signedTransactionVerifier: (any SignedTransactionVerifying)?
     /// How current answers must be, for apps without their own setting.
-    public var freshness: Freshness
+    public var freshness = Freshness()
     /// Queries the App Store for apps with ``Freshness/Source/appStore``.
     public var customerRefresher: (any CustomerRefreshing)?
 
-    public init(
-        apps: [AppConfiguration] = [], accountSecrets: [SharedSecret] = [],
-        unknownBundleIds: UnknownBundleIds = .accepted, base64: Base64Rule = .strict, trust: TrustPolicy = .apple,
-        limits: DecodingLimits = .standard, learnsFromReceipts: Bool = true, recordedFacts: RecordedFacts = .completing,
-        latestTransactions: LatestTransactions = .always, order: Order = .newestFirst,
-        whenStoreFails: StoreFailure = .unavailable, presumedMembers: PresumedMembers = PresumedMembers(),
-        answersSignedTransactions: Bool = false, signedTransactionVerifier: (any SignedTransactionVerifying)? = nil,
-        freshness: Freshness = Freshness(), customerRefresher: (any CustomerRefreshing)? = nil
-    ) {
-        self.freshness = freshness
-        self.customerRefresher = customerRefresher
+    public init(apps: [AppConfiguration] = [], trust: TrustPolicy = .apple) {
         self.apps = apps
-        self.accountSecrets = accountSecrets
-        self.unknownBundleIds = unknownBundleIds
-        self.base64 = base64
         self.trust = trust
-        self.limits = limits
-        self.learnsFromReceipts = learnsFromReceipts
-        self.recordedFacts = recordedFacts
-        self.latestTransactions = latestTransactions
-        self.order = order
-        self.whenStoreFails = whenStoreFails
-        self.presumedMembers = presumedMembers
-        self.answersSignedTransactions = answersSignedTransactions
-        self.signedTransactionVerifier = signedTransactionVerifier
     }
 }

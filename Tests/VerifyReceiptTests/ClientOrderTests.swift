@@ -69,8 +69,9 @@ import VerifyReceipt
                 // When the receipt was made, and around the end of each period that was still running.
                 let moments = Set([created] + periods.flatMap { [$0 - 1_000, $0] }).filter { $0 >= created }
                 for order in EndpointConfiguration.Order.allCases {
-                    let endpoint = try VerifyReceiptEndpoint(
-                        configuration: EndpointConfiguration(order: order), store: nil)
+                    var configuration = EndpointConfiguration()
+                    configuration.order = order
+                    let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: nil)
                     let reply = try await endpoint.ask(
                         body(container.bytes), at: kind == "sandbox" ? .sandbox : .production, now: created)
                     let all = reply.latest ?? []

@@ -110,7 +110,8 @@ import VerifyReceipt
         _ pair: Pair, latestReceipt text: String, _ store: any TransactionStore
     ) async throws -> ParityTally {
         // The pairs are of 2020 and earlier.
-        var configuration = EndpointConfiguration(order: .oldestFirst)
+        var configuration = EndpointConfiguration()
+        configuration.order = .oldestFirst
         // Other tests keep the disk and the processor busy.
         configuration.learningLimit = .seconds(60)
         let endpoint = try VerifyReceiptEndpoint(configuration: configuration, store: store)

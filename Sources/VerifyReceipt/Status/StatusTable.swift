@@ -11,6 +11,19 @@ package struct StatusTable {
         /// The value of `is_retryable` and `is-retryable`: a fixed value, the backend's value, or no such members.
         package let retryable: Retryable
         package let support: Support
+
+        /// - Parameter last: the last status of a range.
+        init(
+            _ condition: StatusCondition, _ status: Int, through last: Int? = nil, _ meaning: String,
+            members: [String] = [], retryable: Retryable = .notStated, support: Support = .full
+        ) {
+            self.condition = condition
+            self.status = status...(last ?? status)
+            self.meaning = meaning
+            self.members = members
+            self.retryable = retryable
+            self.support = support
+        }
     }
 
     package enum Retryable: Sendable, Hashable {
@@ -34,59 +47,67 @@ package struct StatusTable {
         rows.map { ($0.condition, $0) }, uniquingKeysWith: { first, _ in first })
 
     private static let internalRow = Row(
-        condition: .storedDataUnreadable, status: 21009...21009,
-        meaning: "The stored data cannot be read (internal data access error)", members: ["environment"],
-        retryable: .notStated, support: .full)
+        .storedDataUnreadable, 21009, "The stored data cannot be read (internal data access error)",
+        members: ["environment"])
 
     /// The rows of all conditions.
-    package static let rows: [Row] =
-        success + malformed + refused
-        + [
-            Row(
-                condition: .queueFull, status: 21005...21005,
-                meaning: "The server is too busy: the receipt server is temporarily unavailable", members: [],
-                retryable: .notStated, support: .server),
-            Row(
-                condition: .storeUnavailable, status: 21005...21005,
-                meaning:
-                    "The store cannot be reached, or neither it nor the spool accepts the receipt: the receipt server is "
-                    + "temporarily unavailable", members: [],
-                retryable: .notStated, support: .full),
-            Row(
-                condition: .appStoreUnavailable, status: 21005...21005,
-                meaning: "The App Store cannot be queried, and the configuration requires a current answer",
-                members: [],
-                retryable: .notStated, support: .full),
-            internalRow,
-            // Two spellings of the same member: Reference.md C2, rule 4.
-            Row(
-                condition: .accountNotFound, status: 21010...21010,
-                meaning:
-                    "The account was not found or deleted; or the configuration requires a current answer and the "
-                    + "App Store knows no purchase, or does not know a running subscription",
-                members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported),
-            Row(
-                condition: .internalDataAccess, status: 21100...21199, meaning: "Internal data access errors",
-                members: ["environment", "is_retryable", "is-retryable"], retryable: .asReported, support: .reported),
-        ]
-
-    /// Reference.md V2.1, V3 and V4.
-    private static let success = [
+    package static let rows: [Row] = [
+        // Reference.md V2.1, V3 and V4.
         Row(
-            condition: .valid, status: 0...0, meaning: "The receipt is valid",
+            .valid, 0, "The receipt is valid",
             members: [
                 "environment", "receipt", "(latest_receipt_info)", "(latest_receipt)", "(pending_renewal_info)",
                 "(auto_renew_status)", "(auto_renew_product_id)",
-            ], retryable: .notStated, support: .full),
+            ]),
         Row(
-            condition: .subscriptionExpired, status: 21006...21006,
-            meaning: "iOS 6 style receipt of a subscription whose newest period is over",
-            members: expiredMembers, retryable: .notStated, support: .full),
+            .subscriptionExpired, 21006, "iOS 6 style receipt of a subscription whose newest period is over",
+            members: expiredMembers),
         Row(
-            condition: .subscriptionCancelled, status: 21006...21006,
-            meaning: "iOS 6 style receipt of a subscription whose newest period was refunded",
-            members: expiredMembers + ["cancellation_date_ms", "(cancellation_reason)"], retryable: .notStated,
-            support: .full),
+            .subscriptionCancelled, 21006, "iOS 6 style receipt of a subscription whose newest period was refunded",
+            members: expiredMembers + ["cancellation_date_ms", "(cancellation_reason)"]),
+        // Reference.md V1.4 and C3.
+        Row(.notAPost, 21000, "The request is not a POST", support: .server),
+        Row(.bodyNotJSON, 21002, "The body is not a JSON object"),
+        Row(.receiptDataMissing, 21002, "receipt-data is missing or null"),
+        Row(.receiptDataNotText, 21002, "receipt-data is not a string"),
+        Row(.receiptDataNotBase64, 21002, "receipt-data is not base64"),
+        Row(.receiptTooLarge, 21002, "The receipt is larger than the limit"),
+        Row(.notAReceipt, 21002, "The decoded data is not a receipt, or is damaged"),
+        Row(.xcodeReceipt, 21002, "A receipt of Xcode's StoreKit testing, without the option for it"),
+        Row(.signedTransactionNotAnswered, 21002, "A StoreKit 2 JWS, without the option for it"),
+        // Reference.md V1.4, V2 and V7.5. Rejecting an app that is not configured, or has another app id, is a rule of
+        // this endpoint: it cannot authenticate such receipts.
+        refused(.notGenuine, 21003, "The signature or a certificate is invalid or not trusted"),
+        refused(.unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused"),
+        refused(.foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id"),
+        refused(.secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables"),
+        refused(.secretMismatch, 21004, "The password is not one of the app's secrets"),
+        Row(.sandboxAtProduction, 21007, "A sandbox receipt sent to production"),
+        Row(
+            .contradictoryEnvironment, 21007,
+            "An iOS 6 style receipt whose unsigned environment contradicts its signed transaction id, sent to production"
+        ),
+        Row(.productionAtSandbox, 21008, "A production receipt sent to the sandbox"),
+        Row(
+            .queueFull, 21005, "The server is too busy: the receipt server is temporarily unavailable",
+            support: .server),
+        Row(
+            .storeUnavailable, 21005,
+            "The store cannot be reached, or neither it nor the spool accepts the receipt: the receipt server is "
+                + "temporarily unavailable"),
+        Row(
+            .appStoreUnavailable, 21005,
+            "The App Store cannot be queried, and the configuration requires a current answer"),
+        internalRow,
+        // Two spellings of the same member: Reference.md C2, rule 4.
+        Row(
+            .accountNotFound, 21010,
+            "The account was not found or deleted; or the configuration requires a current answer and the "
+                + "App Store knows no purchase, or does not know a running subscription",
+            members: ["environment", "is_retryable", "is-retryable"], retryable: .fixed(false), support: .reported),
+        Row(
+            .internalDataAccess, 21100, through: 21199, "Internal data access errors",
+            members: ["environment", "is_retryable", "is-retryable"], retryable: .asReported, support: .reported),
     ]
 
     private static let expiredMembers = [
@@ -94,59 +115,7 @@ package struct StatusTable {
         "(expiration_intent)", "(is_in_billing_retry_period)",
     ]
 
-    /// Reference.md V1.4 and C3.
-    private static let malformed = [
-        Row(
-            condition: .notAPost, status: 21000...21000, meaning: "The request is not a POST", members: [],
-            retryable: .notStated, support: .server),
-        malformed(.bodyNotJSON, "The body is not a JSON object"),
-        malformed(.receiptDataMissing, "receipt-data is missing or null"),
-        malformed(.receiptDataNotText, "receipt-data is not a string"),
-        malformed(.receiptDataNotBase64, "receipt-data is not base64"),
-        malformed(.receiptTooLarge, "The receipt is larger than the limit"),
-        malformed(.notAReceipt, "The decoded data is not a receipt, or is damaged"),
-        malformed(
-            .xcodeReceipt, "A receipt of Xcode's StoreKit testing, without the option for it"),
-        malformed(
-            .signedTransactionNotAnswered, "A StoreKit 2 JWS, without the option for it"),
-    ]
-
-    private static func malformed(_ condition: StatusCondition, _ meaning: String) -> Row {
-        Row(
-            condition: condition, status: 21002...21002, meaning: meaning, members: [], retryable: .notStated,
-            support: .full)
-    }
-
-    /// Reference.md V1.4, V2 and V7.5. Rejecting an app that is not configured, or has another app id, is a rule of
-    /// this endpoint: it cannot authenticate such receipts.
-    private static let refused = [
-        refused(.notGenuine, 21003, "The signature or a certificate is invalid or not trusted"),
-        refused(
-            .unknownBundleId, 21003, "The app is not configured, and unknown bundle ids are refused"),
-        refused(
-            .foreignAppleId, 21003, "The receipt's app id is not the one configured for its bundle id"),
-        refused(
-            .secretMissing, 21004, "No password, and the receipt or its customer has auto-renewables"),
-        refused(.secretMismatch, 21004, "The password is not one of the app's secrets"),
-        elsewhere(.sandboxAtProduction, 21007, "A sandbox receipt sent to production"),
-        elsewhere(
-            .contradictoryEnvironment, 21007,
-            "An iOS 6 style receipt whose unsigned environment contradicts its signed transaction id, sent to production"
-        ),
-        elsewhere(.productionAtSandbox, 21008, "A production receipt sent to the sandbox"),
-    ]
-
     private static func refused(_ condition: StatusCondition, _ status: Int, _ meaning: String) -> Row {
-        Row(
-            condition: condition, status: status...status, meaning: meaning, members: ["environment"],
-            retryable: .notStated, support: .full)
-    }
-
-    private static func elsewhere(
-        _ condition: StatusCondition, _ status: Int, _ meaning: String
-    ) -> Row {
-        Row(
-            condition: condition, status: status...status, meaning: meaning, members: [], retryable: .notStated,
-            support: .full)
+        Row(condition, status, meaning, members: ["environment"])
     }
 }
