@@ -37,16 +37,16 @@ struct ValidateRequest {
         guard let id = members.text("id"), !id.isEmpty else {
             throw ValidationFailure(.invalidProductId, "The request has no id.")
         }
-        guard let transaction = members["transaction"], transaction.kind == .object else {
+        guard members.kind("transaction") == .object, let transaction = members.value("transaction") else {
             throw ValidationFailure(.missingToken, "The request has no transaction.")
         }
         return ValidateRequest(
             id: String(decoding: id, as: UTF8.self),
             type: members.text("type").flatMap { ProductType(rawValue: String(decoding: $0, as: UTF8.self)) },
-            document: try document(object(body[transaction.value])))
+            document: try document(object(transaction)))
     }
 
-    private static func document(_ transaction: Members) throws(ValidationFailure) -> Document {
+    private static func document(_ transaction: RequestMembers) throws(ValidationFailure) -> Document {
         let type = transaction.text("type").map { String(decoding: $0, as: UTF8.self) }
         switch type {
         case receiptType:
@@ -75,9 +75,13 @@ struct ValidateRequest {
         "test": "the test store",
     ]
 
-    private static func object(_ text: ArraySlice<UInt8>) throws(ValidationFailure) -> Members {
+    private static let names: [StaticString] = [
+        "id", "type", "transaction", "appStoreReceipt", "transactionReceipt", "jwsRepresentation",
+    ]
+
+    private static func object(_ text: ArraySlice<UInt8>) throws(ValidationFailure) -> RequestMembers {
         do throws(JSONReadingError) {
-            return try Members(text)
+            return try RequestMembers(text, names)
         } catch {
             let isOtherValue = error.code == .notAContainer
             throw ValidationFailure(
@@ -87,48 +91,7 @@ struct ValidateRequest {
     }
 }
 
-/// The members of one object that the request needs, as ranges of its text.
-private struct Members {
-    private static let names: [StaticString] = [
-        "id", "type", "transaction", "appStoreReceipt", "transactionReceipt", "jwsRepresentation",
-    ]
-
-    private let text: ArraySlice<UInt8>
-    private var members: [String: JSONMember] = [:]
-
-    init(_ text: ArraySlice<UInt8>) throws(JSONReadingError) {
-        self.text = text
-        let outcome = text.withUnsafeBufferPointer { bytes -> Result<[String: JSONMember], JSONReadingError> in
-            do throws(JSONReadingError) { return .success(try Self.scan(bytes)) } catch { return .failure(error) }
-        }
-        members = try outcome.get()
-    }
-
-    private static func scan(_ bytes: UnsafeBufferPointer<UInt8>) throws(JSONReadingError) -> [String: JSONMember] {
-        var members: [String: JSONMember] = [:]
-        var scanner = try JSONMemberScanner(bytes)
-        guard scanner.isObject else { throw JSONReadingError(code: .notAContainer, offset: 0) }
-        while let member = try scanner.next() {
-            guard let key = member.key, let name = names.first(where: { key.matches($0, in: bytes) }) else { continue }
-            members[name.description] = member
-        }
-        return members
-    }
-
-    subscript(name: String) -> (kind: JSONKind, value: Range<Int>)? {
-        members[name].map { ($0.kind, moved($0.value)) }
-    }
-
-    /// The content of a string that is not empty. Removing escapes only makes it shorter, so the body's limit bounds it.
-    func text(_ name: String) -> ArraySlice<UInt8>? {
-        guard let member = members[name], member.kind == .string, !member.content.isEmpty else { return nil }
-        let content = text[moved(member.content)]
-        guard member.hasEscapes else { return content }
-        return content.withUnsafeBufferPointer { JSONStringScan.unescaped($0)[...] }
-    }
-
-    /// A range of the object as one of the body.
-    private func moved(_ range: Range<Int>) -> Range<Int> {
-        (text.startIndex + range.lowerBound)..<(text.startIndex + range.upperBound)
-    }
+extension RequestMembers {
+    /// The content of a string that is not empty.
+    fileprivate func text(_ name: String) -> ArraySlice<UInt8>? { string(name).flatMap { $0.isEmpty ? nil : $0 } }
 }
