@@ -30,18 +30,13 @@ extension VerifyReceiptEndpoint {
         }
         let payload = try await genuineTransaction(request.receiptText, verifier, exchange)
         let app = try configuredApp(payload.bundleId, appleId: nil)
-        let password = PasswordCheck(
-            password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
+        let password = passwordCheck(request, app)
         try password.check(hasAutoRenewable: payload.isSubscription)
         let fact = TransactionFact(payload, source: .signedTransaction)
-        let origin = fact.origin
-        let facts = Self.facts(fact)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange)
+        let context = try await context(
+            of: Self.facts(fact), excludesOldTransactions: request.excludesOldTransactions, app, exchange)
         let reply = SignedTransactionReply(
-            payload: payload, origin: origin, text: request.receiptText, environment: exchange.environment,
-            now: exchange.now,
-            excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
-            customer: facts.flatMap { knowledge?.adding($0) }
+            payload: payload, origin: fact.origin, text: request.receiptText, context: context
         ).reply()
         try password.check(hasAutoRenewable: reply.showsSubscriptions)
         exchange.facts.transactionsFromStore = reply.transactionsFromStore

@@ -17,7 +17,6 @@ public final class VerifyReceiptEndpoint: Sendable {
     let reader: SubmissionReader
     /// Nil without a store.
     let writer: StoreWriter?
-    let replyConfiguration: ReplyConfiguration
     private let apps: [String: ConfiguredApp]
 
     /// - Parameters:
@@ -29,7 +28,6 @@ public final class VerifyReceiptEndpoint: Sendable {
         configuration: EndpointConfiguration, store: (any TransactionStore)?, writer: StoreWriter? = nil
     ) throws {
         self.configuration = configuration
-        replyConfiguration = ReplyConfiguration(configuration)
         self.store = store
         self.writer = store.map { writer ?? StoreWriter(store: $0) }
         reader = SubmissionReader(
@@ -78,9 +76,11 @@ public final class VerifyReceiptEndpoint: Sendable {
         let request = try VerifyReceiptRequest.read(body).get()
         if request.isSignedTransaction { return try await answer(signedTransaction: request, exchange) }
         let submission = try genuineSubmission(request.receiptText, exchange)
+        let app = try configuredApp(of: submission.receipt.payload, exchange)
+        let password = passwordCheck(request, app)
         switch submission.receipt.payload {
-        case .app(let receipt): return try await answer(receipt, submission, request, exchange)
-        case .transaction(let receipt): return try await answer(receipt, submission, request, exchange)
+        case .app(let receipt): return try await answer(receipt, submission, request, app, password, exchange)
+        case .transaction(let receipt): return try await answer(receipt, submission, app, password, exchange)
         }
     }
 
@@ -133,19 +133,13 @@ public final class VerifyReceiptEndpoint: Sendable {
     }
 
     private func answer(
-        _ receipt: AppReceipt, _ submission: Submission, _ request: VerifyReceiptRequest, _ exchange: Exchange
+        _ receipt: AppReceipt, _ submission: Submission, _ request: VerifyReceiptRequest, _ app: ConfiguredApp?,
+        _ password: PasswordCheck, _ exchange: Exchange
     ) async throws -> VerifyReceiptReply {
-        let app = try configuredApp(
-            receipt.bundleId, appleId: exchange.environment == .production ? receipt.appItemId : nil)
-        let password = PasswordCheck(
-            password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
         try password.check(hasAutoRenewable: receipt.hasAutoRenewable)
-        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange)
-        let reply = AppReceiptReply(
-            receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,
-            environment: exchange.environment, now: exchange.now,
-            excludesOldTransactions: request.excludesOldTransactions, configuration: replyConfiguration, app: app,
-            customer: submission.facts.flatMap { knowledge?.adding($0) })
+        let context = try await context(
+            of: submission.facts, excludesOldTransactions: request.excludesOldTransactions, app, exchange)
+        let reply = AppReceiptReply(receipt, submission, context)
         // The store may contain subscriptions and renewals that this receipt does not. They are not shown without the
         // secret.
         try password.check(hasAutoRenewable: reply.showsSubscriptions)
@@ -154,24 +148,33 @@ public final class VerifyReceiptEndpoint: Sendable {
     }
 
     private func answer(
-        _ receipt: TransactionReceipt, _ submission: Submission, _ request: VerifyReceiptRequest, _ exchange: Exchange
+        _ receipt: TransactionReceipt, _ submission: Submission, _ app: ConfiguredApp?, _ password: PasswordCheck,
+        _ exchange: Exchange
     ) async throws -> VerifyReceiptReply {
-        let appleId = exchange.environment == .production ? receipt.appItemId.flatMap { Int64($0) } : nil
-        let app = try configuredApp(receipt.bundleId, appleId: appleId)
-        if receipt.isAutoRenewable {
-            try PasswordCheck(
-                password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets]
-            ).check(hasAutoRenewable: true)
-        }
-        let knowledge = try await currentKnowledge(of: submission.facts, isTransactionReceipt: true, app, exchange)
+        if receipt.isAutoRenewable { try password.check(hasAutoRenewable: true) }
+        let context = try await context(of: submission.facts, isTransactionReceipt: true, app, exchange)
         let reply = TransactionReceiptReply(
-            receipt: receipt, submittedReceipt: submission.text, now: exchange.now, configuration: replyConfiguration,
-            app: app, customer: submission.facts.flatMap { knowledge?.adding($0) },
-            storedReceipt: knowledge?.newestTransactionReceipt, decoder: reader.decoder
+            receipt: receipt, submittedReceipt: submission.text, context: context
         ).reply()
         exchange.facts.transactionsFromStore = reply.transactionsFromStore
         return VerifyReceiptReply(
             status: StatusTable.row(reply.condition).status.lowerBound, body: reply.body, facts: exchange.facts)
+    }
+
+    func passwordCheck(_ request: VerifyReceiptRequest, _ app: ConfiguredApp?) -> PasswordCheck {
+        PasswordCheck(password: request.password, secrets: [app?.secrets ?? [], configuration.accountSecrets])
+    }
+
+    /// The configuration of a receipt's app. Only production compares the app's id.
+    /// - Throws: ``Refusal`` with 21003 for rejected apps.
+    func configuredApp(of receipt: LegacyReceipt, _ exchange: Exchange) throws -> ConfiguredApp? {
+        let appleId: Int64? =
+            switch receipt {
+            case .app(let receipt): receipt.appItemId
+            case .transaction(let receipt): receipt.appItemId.flatMap { Int64($0) }
+            }
+        return try configuredApp(
+            receipt.bundleId, appleId: exchange.environment == .production ? appleId : nil)
     }
 
     /// The configuration of a bundle id.

@@ -1,6 +1,5 @@
 internal import AppStoreModels
 internal import LegacyReceipts
-internal import ProductCatalog
 internal import Purchases
 internal import TransactionStore
 
@@ -20,12 +19,7 @@ internal import TransactionStore
 struct AppReceiptReply {
     let receipt: AppReceipt
     let submittedReceipt: ReceiptText
-    let environment: EndpointEnvironment
-    let now: Int64
-    let excludesOldTransactions: Bool
-    let configuration: ReplyConfiguration
-    let app: ConfiguredApp?
-    let customer: Customer?
+    let context: ReplyContext
 
     /// The transactions of the receipt, in its order.
     let submitted: [TransactionEntry]
@@ -33,26 +27,13 @@ struct AppReceiptReply {
     let latest: LatestTransactions
     private let tail: ReplyTail
 
-    init(
-        _ receipt: AppReceipt, resolvedAlone: [StoredTransaction], text: ReceiptText, environment: EndpointEnvironment,
-        now: Int64, excludesOldTransactions: Bool, configuration: ReplyConfiguration, app: ConfiguredApp?,
-        customer: Customer?
-    ) {
+    init(_ receipt: AppReceipt, _ submission: Submission, _ context: ReplyContext) {
         self.receipt = receipt
-        submittedReceipt = text
-        self.environment = environment
-        self.now = now
-        self.excludesOldTransactions = excludesOldTransactions
-        self.configuration = configuration
-        self.app = app
-        self.customer = customer
+        submittedReceipt = submission.text
+        self.context = context
         submitted = receipt.inAppPurchases.map { TransactionEntry($0) }
-        latest = LatestTransactions(
-            submitted: submitted, resolvedAlone: resolvedAlone, customer: customer,
-            recordedFacts: configuration.recordedFacts, order: app?.order ?? configuration.order, catalog: app?.catalog)
-        tail = ReplyTail(
-            latest: latest, customer: customer, excludesOldTransactions: excludesOldTransactions,
-            now: now, configuration: configuration, catalog: app?.catalog)
+        latest = LatestTransactions(submitted, resolvedAlone: submission.entry.resolvedAlone, context)
+        tail = ReplyTail(latest, context)
     }
 
     /// Whether the reply contains data of a subscription, which requires a password.
@@ -64,12 +45,12 @@ struct AppReceiptReply {
             reservingCapacity: 2_048 + 1_100 * submitted.count + tail.estimatedSize + submittedReceipt.estimatedSize)
         writer.beginObject()
         writer.member("status", 0)
-        writer.member("environment", environment.rawValue)
+        writer.member("environment", context.environment.rawValue)
         writer.key("receipt")
         writer.beginObject()
         writeReceiptMembers(to: &writer)
         writer.endObject()
-        let newest = customer?.appReceipt(newerThan: receipt.receiptCreationDate)
+        let newest = context.customer?.appReceipt(newerThan: receipt.receiptCreationDate)
         tail.write(to: &writer) { $0.latestReceipt(newest, submittedReceipt) }
         writer.endObject()
         return writer.finish()
@@ -87,13 +68,13 @@ struct AppReceiptReply {
         writer.member("version_external_identifier", receipt.versionExternalIdentifier)
         // Attribute 12, not 8 (Reference.md V3.3).
         writer.member(DateKeys.receiptCreation, receipt.receiptCreationDate)
-        writer.member(DateKeys.request, now)
+        writer.member(DateKeys.request, context.now)
         writer.member(DateKeys.originalPurchase, receipt.originalPurchaseDate)
         writer.member("original_application_version", receipt.originalApplicationVersion)
         writer.member(DateKeys.expiration, receipt.expirationDate)
         writer.member(DateKeys.preorder, receipt.preorderDate)
         writer.key("in_app")
-        writer.transactions(submitted, EntryStyle(isLatest: false, presumed: configuration.presumedMembers))
+        writer.transactions(submitted, EntryStyle(isLatest: false, presumed: context.presumed))
     }
 }
 
@@ -104,22 +85,20 @@ struct ReplyTail {
     private let renewalInfos: [JWSRenewalInfoDecodedPayload]
     private let presumed: EndpointConfiguration.PresumedMembers
 
-    init(
-        latest: LatestTransactions, customer: Customer?, excludesOldTransactions: Bool, now: Int64,
-        configuration: ReplyConfiguration, catalog: ProductCatalog?
-    ) {
-        renewalInfos = customer?.renewalInfos(configuration.recordedFacts, beside: latest.entries) ?? []
+    init(_ latest: LatestTransactions, _ context: ReplyContext) {
+        renewalInfos = context.customer?.renewalInfos(context.recordedFacts, beside: latest.entries) ?? []
         var latest = latest
-        if excludesOldTransactions { latest.excludeOld(now: now) }
-        if let customer { latest.add(configuration.additionalMembers, of: customer, catalog) }
+        if context.excludesOldTransactions { latest.excludeOld(now: context.now) }
+        if let customer = context.customer {
+            latest.add(context.endpoint.configuration.additionalMembers, of: customer, context.catalog)
+        }
         self.latest = latest
-        presumed = configuration.presumedMembers
-        let includesLatestReceiptInfo =
-            switch configuration.latestTransactions {
+        presumed = context.presumed
+        isShown =
+            switch context.endpoint.configuration.latestTransactions {
             case .always: !latest.entries.isEmpty
             case .withSubscriptions: latest.hasAutoRenewable
             }
-        isShown = includesLatestReceiptInfo
     }
 
     var showsRenewals: Bool { !renewalInfos.isEmpty }

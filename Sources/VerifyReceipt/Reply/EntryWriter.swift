@@ -1,22 +1,5 @@
 internal import AppStoreModels
 
-/// The part of the configuration that affects the form of a reply.
-struct ReplyConfiguration {
-    let recordedFacts: EndpointConfiguration.RecordedFacts
-    let latestTransactions: EndpointConfiguration.LatestTransactions
-    let order: EndpointConfiguration.Order
-    let presumedMembers: EndpointConfiguration.PresumedMembers
-    let additionalMembers: EndpointConfiguration.AdditionalMembers
-
-    init(_ configuration: borrowing EndpointConfiguration) {
-        recordedFacts = configuration.recordedFacts
-        latestTransactions = configuration.latestTransactions
-        order = configuration.order
-        presumedMembers = configuration.presumedMembers
-        additionalMembers = configuration.additionalMembers
-    }
-}
-
 /// The members in a list of transactions.
 struct EntryStyle {
     /// `latest_receipt_info` contains values from Apple's database: `is_upgraded`, `subscription_group_identifier`,

@@ -22,18 +22,19 @@ struct LatestTransactions {
     /// - Parameters:
     ///   - submitted: the transactions of the submitted document.
     ///   - resolvedAlone: the document resolved without a customer; empty if that equals its statements.
-    ///   - customer: resolved from the store's documents and the submitted one; nil if the store contributes nothing.
+    ///   - context: has the customer, resolved from the store's documents and the submitted one.
+    ///   - order: the order of the entries; nil for that of the app.
     init(
-        submitted: [TransactionEntry], resolvedAlone: [StoredTransaction] = [], customer: Customer?,
-        recordedFacts: EndpointConfiguration.RecordedFacts, order: EndpointConfiguration.Order,
-        catalog: ProductCatalog?
+        _ submitted: [TransactionEntry], resolvedAlone: [StoredTransaction] = [], _ context: ReplyContext,
+        order: EndpointConfiguration.Order? = nil
     ) {
+        let (customer, catalog) = (context.customer, context.catalog)
         entries = submitted
         pick(
             customer?.transactionsWithTypes(from: catalog) ?? resolvedAlone, customer?.newestAppReceipt?.signedDate,
-            recordedFacts, catalog)
+            context.recordedFacts, catalog)
         complete(from: catalog)
-        sort(order)
+        sort(order ?? context.app?.order ?? context.endpoint.configuration.order)
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }
     }
 

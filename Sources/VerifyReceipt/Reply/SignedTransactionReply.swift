@@ -13,37 +13,27 @@ struct SignedTransactionReply {
     let payload: JWSTransactionDecodedPayload
     let origin: FactOrigin
     let text: ArraySlice<UInt8>
-    let environment: EndpointEnvironment
-    let now: Int64
-    let excludesOldTransactions: Bool
-    let configuration: ReplyConfiguration
-    let app: ConfiguredApp?
-    let customer: Customer?
+    let context: ReplyContext
 
     func reply() -> (body: [UInt8], showsSubscriptions: Bool, transactionsFromStore: Int) {
-        let own = TransactionEntry(
-            StoredTransaction(payload, origin: origin))
-        let latest = LatestTransactions(
-            submitted: [own], customer: customer, recordedFacts: configuration.recordedFacts,
-            order: app?.order ?? configuration.order, catalog: app?.catalog)
-        let tail = ReplyTail(
-            latest: latest, customer: customer, excludesOldTransactions: excludesOldTransactions, now: now,
-            configuration: configuration, catalog: app?.catalog)
+        let own = TransactionEntry(StoredTransaction(payload, origin: origin))
+        let latest = LatestTransactions([own], context)
+        let tail = ReplyTail(latest, context)
         var writer = JSONWriter(reservingCapacity: 4_096 + tail.estimatedSize + text.count)
         writer.beginObject()
         writer.member("status", 0)
-        writer.member("environment", environment.rawValue)
+        writer.member("environment", context.environment.rawValue)
         writer.key("receipt")
         write(own, to: &writer)
-        tail.write(to: &writer) { $0.latestReceipt(customer?.newestAppReceipt, .verbatim(text)) }
+        tail.write(to: &writer) { $0.latestReceipt(context.customer?.newestAppReceipt, .verbatim(text)) }
         writer.endObject()
         return (writer.finish(), latest.hasAutoRenewable || tail.showsRenewals, latest.storeOnlyCount)
     }
 
     private func write(_ own: TransactionEntry, to writer: inout JSONWriter) {
-        let known = customer?.appTransaction?.payload
-        let type: ReceiptType = environment == .production ? .production : .productionSandbox
-        let appleId = environment == .sandbox ? 0 : known?.appAppleId ?? app?.appleId
+        let known = context.customer?.appTransaction?.payload
+        let type: ReceiptType = context.environment == .production ? .production : .productionSandbox
+        let appleId = context.environment == .sandbox ? 0 : known?.appAppleId ?? context.app?.appleId
         writer.beginObject()
         writer.member("receipt_type", type.rawValue)
         writer.member("adam_id", appleId)
@@ -52,12 +42,12 @@ struct SignedTransactionReply {
         writer.member("application_version", known?.applicationVersion)
         writer.member("version_external_identifier", known?.versionExternalIdentifier)
         writer.member(DateKeys.receiptCreation, payload.signedDate)
-        writer.member(DateKeys.request, now)
+        writer.member(DateKeys.request, context.now)
         writer.member(DateKeys.originalPurchase, known?.originalPurchaseDate)
         writer.member("original_application_version", known?.originalApplicationVersion)
         writer.member(DateKeys.preorder, known?.preorderDate)
         writer.key("in_app")
-        writer.transactions([own], EntryStyle(isLatest: false, presumed: configuration.presumedMembers))
+        writer.transactions([own], EntryStyle(isLatest: false, presumed: context.presumed))
         writer.endObject()
     }
 }

@@ -17,13 +17,10 @@ internal import TransactionStore
 struct TransactionReceiptReply {
     let receipt: TransactionReceipt
     let submittedReceipt: ReceiptText
-    let now: Int64
-    let configuration: ReplyConfiguration
-    let app: ConfiguredApp?
-    let customer: Customer?
+    let context: ReplyContext
+
     /// The newest transaction receipt that the store had before this one.
-    let storedReceipt: KnownReceipt?
-    let decoder: ReceiptDecoder
+    private var storedReceipt: KnownReceipt? { context.known?.newestTransactionReceipt }
 
     /// The condition, the JSON text, and the number of transactions that only the store contributed.
     func reply() -> (condition: StatusCondition, body: [UInt8], transactionsFromStore: Int) {
@@ -39,7 +36,7 @@ struct TransactionReceiptReply {
         }
         let known = latest(own)
         let entry = known.entry
-        let condition = StatusCondition(entry.period.state(at: now))
+        let condition = StatusCondition(entry.period.state(at: context.now))
         let renewal = renewalInfo(own, beside: known.entries)
         let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !differsFromReceipt(entry, receipt)
         let document = isStatedBySubmitted ? nil : storedDocument(of: own)
@@ -65,18 +62,16 @@ struct TransactionReceiptReply {
     private func latest(
         _ own: TransactionEntry
     ) -> (entry: TransactionEntry, entries: [TransactionEntry], storeOnlyCount: Int) {
-        let known = LatestTransactions(
-            submitted: [own], customer: customer, recordedFacts: configuration.recordedFacts, order: .newestFirst,
-            catalog: app?.catalog)
+        let known = LatestTransactions([own], context, order: .newestFirst)
         let place = LegacyPeriod.deciding(
-            among: known.entries.map { $0.period }, of: own.subscriptionId, at: now)
+            among: known.entries.map { $0.period }, of: own.subscriptionId, at: context.now)
         return (place.map { known.entries[$0] } ?? own, known.entries, known.storeOnlyCount)
     }
 
     private func renewalInfo(
         _ own: TransactionEntry, beside entries: [TransactionEntry]
     ) -> JWSRenewalInfoDecodedPayload? {
-        customer?.renewalInfos(configuration.recordedFacts, beside: entries)
+        context.customer?.renewalInfos(context.recordedFacts, beside: entries)
             .first { $0.originalTransactionId == own.subscriptionId }
     }
 
@@ -108,6 +103,7 @@ struct TransactionReceiptReply {
     /// The stored transaction receipt of the customer, if it belongs to this subscription. The customer may have
     /// receipts of other products, which must not replace this one.
     private func storedDocument(of own: TransactionEntry) -> TransactionReceipt? {
+        let decoder = context.endpoint.reader.decoder
         guard let known = storedReceipt,
             let container = try? ReceiptContainer(stored: known.bytes, limits: decoder.limits),
             let decoded = try? decoder.decode(container).payload, case .transaction(let document) = decoded,

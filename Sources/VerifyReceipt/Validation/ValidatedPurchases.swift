@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import ProductCatalog
 internal import Purchases
 internal import TransactionStore
 
@@ -18,15 +17,11 @@ struct ValidatedPurchases {
 
     /// - Parameters:
     ///   - latest: which transactions count.
-    ///   - customer: resolved from all documents, including the submitted one; nil for a document that no store could
-    ///     keep (Xcode), which gives no purchases.
-    ///   - recordedFacts: which renewal infos count.
-    ///   - catalog: the catalog of the app.
-    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
-    init(
-        _ latest: LatestTransactions, customer: Customer?, recordedFacts: EndpointConfiguration.RecordedFacts,
-        catalog: ProductCatalog?, now: Int64
-    ) {
+    ///   - context: which renewal infos count.
+    ///   - alone: the customer of the document alone, if the store contributes nothing; nil for a document that no store
+    ///     could keep (Xcode), which gives no purchases.
+    init(_ latest: LatestTransactions, _ context: ReplyContext, alone: Customer?) {
+        let (customer, catalog, now) = (context.customer ?? alone, context.catalog, context.now)
         entries = Dictionary(
             latest.entries.compactMap { entry in entry.transactionId.map { ($0, entry) } },
             uniquingKeysWith: { first, _ in first })
@@ -37,7 +32,7 @@ struct ValidatedPurchases {
             return purchase.cancelled(at: entry.cancellationDate)
         }
         let renewals = Set(
-            customer?.countingRenewalInfos(trustsRecorded: recordedFacts == .granting)
+            customer?.countingRenewalInfos(trustsRecorded: context.recordedFacts == .granting)
                 .compactMap(\.payload.originalTransactionId) ?? [])
         history.renewalInfos.removeAll { !renewals.contains($0.originalTransactionId ?? "") }
         products = history.productStandings(at: now)

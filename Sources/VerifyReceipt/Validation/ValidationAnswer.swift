@@ -42,6 +42,7 @@ extension VerifyReceiptEndpoint {
         case .receipt(let text):
             let submission = try genuineSubmission(text, exchange)
             let app = try validatedApp(submission.receipt.payload.bundleId, request)
+            _ = try configuredApp(of: submission.receipt.payload, exchange)
             switch submission.receipt.payload {
             case .app(let receipt): return try await validation(receipt, submission, request, app, exchange)
             case .transaction(let receipt): return try await validation(receipt, submission, request, app, exchange)
@@ -72,18 +73,9 @@ extension VerifyReceiptEndpoint {
         _ receipt: AppReceipt, _ submission: Submission, _ request: ValidateRequest, _ app: ConfiguredApp,
         _ exchange: Exchange
     ) async throws -> ValidationReply {
-        _ = try configuredApp(
-            receipt.bundleId, appleId: exchange.environment == .production ? receipt.appItemId : nil)
-        let knowledge = try await currentKnowledge(of: submission.facts, app, exchange)
-        let customer = submission.facts.flatMap { knowledge?.adding($0) }
-        let reply = AppReceiptReply(
-            receipt, resolvedAlone: submission.entry.resolvedAlone, text: submission.text,
-            environment: exchange.environment, now: exchange.now, excludesOldTransactions: false,
-            configuration: replyConfiguration, app: app, customer: customer)
-        exchange.facts.transactionsFromStore = reply.latest.storeOnlyCount
-        let purchases = ValidatedPurchases(
-            reply.latest, customer: customer ?? submission.alone, recordedFacts: configuration.recordedFacts,
-            catalog: app.catalog, now: exchange.now)
+        let context = try await context(of: submission.facts, app, exchange)
+        let reply = AppReceiptReply(receipt, submission, context)
+        let purchases = purchases(reply.latest, context, alone: submission.entry.factsWithoutStore, exchange)
         return try answer(request, bundleId: receipt.bundleId, purchases, exchange) { writer in
             writer.member("type", ValidateRequest.receiptType)
             reply.writeReceiptMembers(to: &writer)
@@ -94,13 +86,9 @@ extension VerifyReceiptEndpoint {
         _ receipt: TransactionReceipt, _ submission: Submission, _ request: ValidateRequest, _ app: ConfiguredApp,
         _ exchange: Exchange
     ) async throws -> ValidationReply {
-        let appleId = exchange.environment == .production ? receipt.appItemId.flatMap { Int64($0) } : nil
-        _ = try configuredApp(receipt.bundleId, appleId: appleId)
-        let knowledge = try await currentKnowledge(of: submission.facts, isTransactionReceipt: true, app, exchange)
-        let purchases = purchases(
-            [TransactionEntry(receipt)], submission.facts.flatMap { knowledge?.adding($0) }, alone: submission.alone,
-            app,
-            exchange)
+        let context = try await context(of: submission.facts, isTransactionReceipt: true, app, exchange)
+        let latest = LatestTransactions([TransactionEntry(receipt)], context)
+        let purchases = purchases(latest, context, alone: submission.entry.factsWithoutStore, exchange)
         return try answer(request, bundleId: receipt.bundleId, purchases, exchange) { writer in
             writer.member("type", ValidateRequest.receiptType)
             writer.purchaseInfoMembers(receipt)
@@ -112,10 +100,9 @@ extension VerifyReceiptEndpoint {
     ) async throws -> ValidationReply {
         let fact = TransactionFact(payload, source: .signedTransaction)
         let facts = Self.facts(fact)
-        let knowledge = try await currentKnowledge(of: facts, app, exchange)
-        let purchases = purchases(
-            [TransactionEntry(StoredTransaction(payload, origin: fact.origin))],
-            facts.flatMap { knowledge?.adding($0) }, alone: facts.flatMap { Customer(resolving: [$0]) }, app, exchange)
+        let context = try await context(of: facts, app, exchange)
+        let latest = LatestTransactions([TransactionEntry(StoredTransaction(payload, origin: fact.origin))], context)
+        let purchases = purchases(latest, context, alone: facts, exchange)
         return try answer(request, bundleId: payload.bundleId, purchases, exchange) { writer in
             writer.member("type", ValidateRequest.signedTransactionType)
             writer.member("transactionId", payload.transactionId)
@@ -126,19 +113,14 @@ extension VerifyReceiptEndpoint {
         }
     }
 
-    /// The purchases that a validation of one transaction shows: those of the customer, or of the document alone if the store
-    /// contributes nothing.
+    /// The purchases that a validation shows: those of the customer, or of the document alone if the store contributes
+    /// nothing.
     private func purchases(
-        _ submitted: [TransactionEntry], _ customer: Customer?, alone: Customer?, _ app: ConfiguredApp,
-        _ exchange: Exchange
+        _ latest: LatestTransactions, _ context: ReplyContext, alone: FactSet?, _ exchange: Exchange
     ) -> ValidatedPurchases {
-        let latest = LatestTransactions(
-            submitted: submitted, customer: customer, recordedFacts: configuration.recordedFacts,
-            order: configuration.order, catalog: app.catalog)
         exchange.facts.transactionsFromStore = latest.storeOnlyCount
-        return ValidatedPurchases(
-            latest, customer: customer ?? alone, recordedFacts: configuration.recordedFacts, catalog: app.catalog,
-            now: exchange.now)
+        let customer = context.customer == nil ? alone.flatMap { Customer(resolving: [$0]) } : nil
+        return ValidatedPurchases(latest, context, alone: customer)
     }
 
     /// The answer with the purchases. The closure writes the members of `transaction`.
@@ -180,13 +162,6 @@ extension ValidatedPurchases {
         }
         guard request.type == .paidSubscription, isOver(request.id) else { return nil }
         return ValidationFailure(.subscriptionExpired, "The subscription is over.")
-    }
-}
-
-extension Submission {
-    /// The customer of this receipt alone; nil if the receipt has no key to store it under.
-    fileprivate var alone: Customer? {
-        entry.factsWithoutStore.flatMap { Customer(resolving: [$0]) }
     }
 }
 
