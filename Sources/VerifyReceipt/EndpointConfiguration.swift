@@ -78,7 +78,7 @@ public struct EndpointConfiguration: Sendable {
         case always
         /// Receipts with an auto-renewable subscription, or whose customer has one. This follows Apple's documentation
         /// and the recorded replies of 2014 to 2019.
-        case withSubscriptions
+        case withSubscriptions = "with-subscriptions"
     }
 
     /// The order of `latest_receipt_info`. Apple never guaranteed an order and has changed it (Reference.md V3.5).
@@ -106,7 +106,7 @@ public struct EndpointConfiguration: Sendable {
         /// subscription whose renewal is only in the store.
         case unavailable
         /// An answer from the receipt alone, as without a store.
-        case receiptOnly
+        case receiptOnly = "receipt-only"
     }
 
     /// The answer of the endpoint while neither the store nor the spool accepts receipts. Without a spool, every request

@@ -83,6 +83,7 @@ extension Configuration {
         ("apps: [{bundle-id: a.b, shared-secrets: ['']}]", "apps[0].shared-secrets"),
         ("apps: [{bundle-id: a.b, shared-secret-files: []}]", "apps[0].shared-secret-files"),
         ("apps: [{bundle-id: a.b, catalogs: }]", "apps[0].catalogs"),
+        ("apps: [{bundle-id: a.b, catalogs: ['']}]", "apps[0].catalogs"), ("trust: {roots: ['']}", "trust.roots"),
         ("endpoint: {unknown-bundle-ids: }", "endpoint.unknown-bundle-ids"), ("store: {url: }", "store.url"),
         ("notifications: {v1: null}", "notifications.v1"), ("sandbox-hosts:", "sandbox-hosts"),
     ])

@@ -1,3 +1,4 @@
+import AppStoreModels
 import AppStoreServer
 import AppStoreSync
 import Foundation
@@ -50,7 +51,10 @@ struct ConfigurationLoader {
     }
 
     mutating func load() throws -> VerifyReceiptServerConfiguration {
-        var configuration = VerifyReceiptServerConfiguration(endpoint: endpoint())
+        var configuration = VerifyReceiptServerConfiguration()
+        for setting in Setting.all { setting.apply?(&values, &configuration) }
+        apps(in: &configuration)
+        endpoint(in: &configuration.endpoint)
         configuration.signedDataTrust = signedDataTrust()
         configuration.revocation = revocation()
         signedTransactions(in: &configuration)
@@ -78,19 +82,12 @@ struct ConfigurationLoader {
         if configuration.consumption != nil, configuration.storeURL == nil {
             values.note("consumption.rules", "needs a store (store.url)")
         }
-        configuration.endings = .init(
-            interval: values.duration("ledger.endings-interval"), delay: values.duration("ledger.endings-delay"))
-        configuration.retention = retention(storeURL: configuration.storeURL)
-        configuration.spool = spool(storeURL: configuration.storeURL)
-        configuration.limits = limits()
-        configuration.timeouts = timeouts()
-        configuration.logging.level = values.choice("log.level")
-        configuration.logging.format = .init(rawValue: values.choice("log.format")) ?? .json
-        configuration.logging.requests = values.boolean("log.requests")
+        checkRetention(configuration)
+        configuration.spool.path = spoolPath(storeURL: configuration.storeURL)
+        checkBodySize(configuration.limits)
         configuration.shadow = shadow()
-        configuration.appStore = appStore()
         checkFreshness(configuration)
-        configuration.notifications = notifications(configuration)
+        checkNotifications(configuration)
         warnOfMissingProtection(configuration)
         for (index, listener) in configuration.listeners.enumerated() {
             check(listener.tls, key: file?.listeners == nil ? "listen.tls" : "listeners[\(index)].tls")
@@ -109,24 +106,44 @@ struct ConfigurationLoader {
 extension ConfigurationLoader {
     /// A listener from flags or variables would replace all listeners of the file, including those with TLS, so it is an error.
     mutating func listeners() -> [VerifyReceiptServerConfiguration.Listener] {
-        let keys = Setting.all.map(\.key).filter { $0.hasPrefix("listen.") }
-        if let listeners = file?.listeners {
-            for key in keys where values.isGiven(key) {
-                values.note(key, "the file has listeners too; describe every listener there")
-            }
-            return listeners
+        guard let elements = file?.listeners else { return [Self.listener(&values, "listen.")] }
+        for key in Setting.all.map(\.key) where key.hasPrefix("listen.") && values.isGiven(key) {
+            values.note(key, "the file has listeners too; describe every listener there")
         }
+        var listeners: [VerifyReceiptServerConfiguration.Listener] = []
+        for element in elements {
+            var values = ConfigurationValues(of: element, Setting.ofListener, file: place)
+            let listener = Self.listener(&values)
+            // A wrong port is a problem of the file already.
+            if !values.isGiven("port"), !problems.contains(where: { $0.key == values.name("port") }) {
+                values.note("port", "is missing")
+            }
+            problems += values.problems
+            if listener.port != 0, listeners.contains(where: { $0.host == listener.host && $0.port == listener.port }) {
+                let message = "another listener has \(listener.host):\(listener.port)"
+                problems.append(.init(key: element.key, place: element.place, message))
+            }
+            listeners.append(listener)
+        }
+        return listeners
+    }
+
+    /// - Parameter prefix: the level above the keys, with a dot; empty in an element of `listeners`.
+    private static func listener(
+        _ values: inout ConfigurationValues, _ prefix: String = ""
+    ) -> VerifyReceiptServerConfiguration.Listener {
         var listener = VerifyReceiptServerConfiguration.Listener(
-            host: values.text("listen.host") ?? "127.0.0.1", port: values.integer("listen.port"),
-            role: .init(rawValue: values.choice("listen.role")) ?? .both)
-        switch (values.text("listen.tls.certificate"), values.text("listen.tls.private-key")) {
+            host: values.text(prefix + "host") ?? "127.0.0.1", port: values.integer(prefix + "port"),
+            role: .init(rawValue: values.choice(prefix + "role")) ?? .both)
+        let (certificate, privateKey) = (prefix + "tls.certificate", prefix + "tls.private-key")
+        switch (values.text(certificate), values.text(privateKey)) {
         case (let certificate?, let privateKey?):
             listener.tls = .init(certificate: certificate, privateKey: privateKey)
         case (nil, nil): break
-        case (nil, _): values.note("listen.tls.certificate", "is missing: listen.tls.private-key needs it")
-        case (_, nil): values.note("listen.tls.private-key", "is missing: listen.tls.certificate needs it")
+        case (nil, _): values.note(certificate, "is missing: \(values.name(privateKey)) needs it")
+        case (_, nil): values.note(privateKey, "is missing: \(values.name(certificate)) needs it")
         }
-        return [listener]
+        return listener
     }
 
     /// Requires a token, because otherwise everyone who reaches the socket could read about customers.
@@ -162,21 +179,17 @@ extension ConfigurationLoader {
             interval: values.duration("consumption.interval"))
     }
 
-    private mutating func retention(storeURL: String?) -> VerifyReceiptServerConfiguration.Retention {
-        let retention = VerifyReceiptServerConfiguration.Retention(
-            notificationDays: values.integer("retention.notifications-days"),
-            receiptDays: values.integer("retention.receipts-days"), ledgerDays: values.integer("retention.ledger-days"))
+    private mutating func checkRetention(_ configuration: VerifyReceiptServerConfiguration) {
+        let retention = configuration.retention
         if (1..<RetentionLimits.notificationDays).contains(retention.notificationDays) {
             values.note(
                 "retention.notifications-days",
                 "is less than \(RetentionLimits.notificationDays): the App Store can still send those notifications")
         }
-        if retention.isOn, storeURL == nil {
-            let keys = ["retention.notifications-days", "retention.receipts-days", "retention.ledger-days"]
-            let days = [retention.notificationDays, retention.receiptDays, retention.ledgerDays]
-            for (key, days) in zip(keys, days) where days > 0 { values.note(key, "needs a store (store.url)") }
-        }
-        return retention
+        guard configuration.storeURL == nil else { return }
+        let keys = ["retention.notifications-days", "retention.receipts-days", "retention.ledger-days"]
+        let days = [retention.notificationDays, retention.receiptDays, retention.ledgerDays]
+        for (key, days) in zip(keys, days) where days > 0 { values.note(key, "needs a store (store.url)") }
     }
 
     private static let minimumTokenBytes = 32
@@ -242,58 +255,24 @@ extension ConfigurationLoader {
         }
     }
 
-    mutating func limits() -> VerifyReceiptServerConfiguration.Limits {
-        var limits = VerifyReceiptServerConfiguration.Limits()
-        limits.bodyBytes = values.integer("limits.body-bytes")
-        limits.headerBytes = values.integer("limits.header-bytes")
-        limits.headerFields = values.integer("limits.header-fields")
-        limits.connections = values.integer("limits.connections")
-        limits.connectionsPerAddress = values.integer("limits.connections-per-address")
-        limits.concurrentRequests = values.integer("limits.concurrent-requests")
-        limits.waitingRequests = values.integer("limits.waiting-requests")
-        limits.bufferedBytes = values.integer("limits.buffered-bytes")
+    private mutating func checkBodySize(_ limits: VerifyReceiptServerConfiguration.Limits) {
         let largest = BufferBudget.maximumForLarge(limits.bufferedBytes)
-        if limits.bodyBytes > largest {
-            let key = values.isGiven("limits.body-bytes") ? "limits.body-bytes" : "limits.buffered-bytes"
-            values.note(
-                key,
-                "a body of limits.body-bytes (\(limits.bodyBytes)) would always get 503: one body may use three quarters "
-                    + "of limits.buffered-bytes, which are \(largest)")
-        }
-        return limits
-    }
-
-    mutating func timeouts() -> VerifyReceiptServerConfiguration.Timeouts {
-        var timeouts = VerifyReceiptServerConfiguration.Timeouts()
-        timeouts.handshake = values.duration("timeouts.handshake")
-        timeouts.headers = values.duration("timeouts.headers")
-        timeouts.body = values.duration("timeouts.body")
-        timeouts.write = values.duration("timeouts.write")
-        timeouts.idle = values.duration("timeouts.idle")
-        timeouts.drain = values.duration("timeouts.drain")
-        timeouts.shutdown = values.duration("timeouts.shutdown")
-        timeouts.store = values.duration("timeouts.store")
-        timeouts.appStore = values.duration("timeouts.app-store")
-        return timeouts
+        guard limits.bodyBytes > largest else { return }
+        let key = values.isGiven("limits.body-bytes") ? "limits.body-bytes" : "limits.buffered-bytes"
+        values.note(
+            key,
+            "a body of limits.body-bytes (\(limits.bodyBytes)) would always get 503: one body may use three quarters "
+                + "of limits.buffered-bytes, which are \(largest)")
     }
 }
 
 // Replies and notifications.
 
 extension ConfigurationLoader {
-    mutating func endpoint() -> EndpointConfiguration {
-        var endpoint = EndpointConfiguration()
-        endpoint.apps = (file?.apps ?? []).map { app($0) }
-        let inline = values.texts("account-secrets", isSecret: true)
-        checkForm(of: inline, key: "account-secrets")
-        if !inline.allSatisfy(ConfigurationFile.isSecret) {
-            values.note("account-secrets", ConfigurationFile.secretExpectation)
-        }
-        let place = values.place(of: "account-secret-files")
-        let kept = values.texts("account-secret-files").flatMap {
-            secrets(path: $0, key: "account-secret-files", place: place)
-        }
-        endpoint.accountSecrets = (inline + kept).map(SharedSecret.init)
+    mutating func endpoint(in endpoint: inout EndpointConfiguration) {
+        var general = values
+        endpoint.accountSecrets = secrets(&general, "account-secrets", files: "account-secret-files")
+        values = general
         if let file, file.containsSecrets, BoundedFile.isReadableByEverybody(file.path) {
             let path = file.path
             warnings.append("\(path) contains secrets and every user of this machine may read it")
@@ -308,24 +287,11 @@ extension ConfigurationLoader {
                 the plugin counts them as owned
                 """)
         }
-        endpoint.unknownBundleIds = values.choice("endpoint.unknown-bundle-ids") == "refused" ? .refused : .accepted
-        endpoint.base64 = values.choice("endpoint.base64") == "lenient" ? .lenient : .strict
-        endpoint.learnsFromReceipts = values.boolean("endpoint.learn")
-        endpoint.recordedFacts = values.choice("endpoint.recorded-facts") == "granting" ? .granting : .completing
-        endpoint.whenStoreFails =
-            values.choice("endpoint.when-store-fails") == "receipt-only" ? .receiptOnly : .unavailable
-        endpoint.whenSpoolIsFull = values.choice("spool.when-full") == "answer" ? .answer : .unavailable
-        endpoint.latestTransactions =
-            values.choice("endpoint.latest-transactions") == "with-subscriptions" ? .withSubscriptions : .always
-        endpoint.order = EndpointConfiguration.Order(rawValue: values.choice("endpoint.order")) ?? .newestFirst
-        endpoint.sandboxAtProduction =
-            .init(rawValue: values.choice("endpoint.sandbox-at-production")) ?? .refused
         for app in endpoint.apps where (app.sandboxAtProduction ?? endpoint.sandboxAtProduction) == .answered {
             warnings.append(
                 "\(app.bundleId): sandbox-at-production answers sandbox purchases, which cost nothing, at production too"
             )
         }
-        endpoint.freshness = freshness()
         let presumed = values.choices("endpoint.presume")
         endpoint.presumedMembers.ownershipType = presumed.contains("ownership-type")
         endpoint.presumedMembers.introductoryOfferPeriod = presumed.contains("introductory-offer-period")
@@ -334,11 +300,9 @@ extension ConfigurationLoader {
         endpoint.additionalMembers.terms = added.contains("terms")
         endpoint.additionalMembers.seats = added.contains("seats")
         endpoint.trust = trust()
-        endpoint.receiptCacheBytes = values.integer("endpoint.receipt-cache-bytes")
         if endpoint.unknownBundleIds == .refused, endpoint.apps.isEmpty {
             values.note("endpoint.unknown-bundle-ids", "rejects every receipt, because there are no apps")
         }
-        return endpoint
     }
 
     /// Adds a warning for each protection that is not configured.
@@ -369,32 +333,82 @@ extension ConfigurationLoader {
         return secret.utf8.count == 32 ? nil : "\(expected) \(secret.utf8.count)"
     }
 
-    private mutating func app(_ entry: ConfigurationFile.AppEntry) -> AppConfiguration {
-        checkForm(of: entry.secrets, key: "\(entry.key).shared-secrets")
-        let kept = entry.secretFiles.flatMap {
-            secrets(path: $0, key: "\(entry.key).shared-secret-files", place: entry.place)
-        }
-        var app = AppConfiguration(
-            bundleId: entry.bundleId, sharedSecrets: (entry.secrets + kept).map(SharedSecret.init),
-            appleId: entry.appleId, freshness: freshness(of: entry), order: entry.order)
-        app.sandboxAtProduction = entry.sandboxAtProduction
-        app.answersValidations = entry.answersValidations
-        if !entry.catalogs.isEmpty {
-            do {
-                app.catalog = try ProductCatalog.load(paths: entry.catalogs)
-            } catch {
-                problems.append(.init(key: "\(entry.key).catalogs", place: entry.place, "\(error)"))
+    /// The apps, and their In-App Purchase keys.
+    private mutating func apps(in configuration: inout VerifyReceiptServerConfiguration) {
+        let general = Self.purchaseKeyParts.map { values.text($0) }
+        let urls = ["app-store-server.production-url", "app-store-server.sandbox-url"].map { url($0) }
+        let elements = file?.apps ?? []
+        for element in elements {
+            var own = ConfigurationValues(of: element, Setting.ofApp, file: place)
+            let app = app(&own, configuration.endpoint.freshness)
+            if let other = configuration.endpoint.apps.firstIndex(where: { $0.bundleId == app.bundleId }) {
+                own.note("bundle-id", "\(app.bundleId) is at \(elements[other].place) already")
             }
+            if let key = purchaseKey(&own, general) {
+                configuration.appStore.append(
+                    AppStoreCredentials(
+                        bundleID: app.bundleId, key: key, productionURL: urls[0], sandboxURL: urls[1]))
+            } else if (app.freshness ?? configuration.endpoint.freshness).source == .appStore {
+                // Freshness from the App Store needs a key for the app.
+                own.note("app-store-server", "is missing: freshness.mode is app-store")
+            }
+            configuration.endpoint.apps.append(app)
+            problems += own.problems
         }
+        if elements.isEmpty, general[1] != nil {
+            values.note("app-store-server.key-id", "has no effect without apps")
+        }
+    }
+
+    private mutating func app(_ own: inout ConfigurationValues, _ freshness: Freshness) -> AppConfiguration {
+        var app = AppConfiguration(bundleId: own.text("bundle-id") ?? "")
+        if !Self.isBundleId(app.bundleId) {
+            let isGiven = own.isGiven("bundle-id")
+            own.note(
+                "bundle-id", isGiven ? "must be a bundle id: letters, digits, dots and hyphens" : "is missing")
+        }
+        app.sharedSecrets = secrets(&own, "shared-secrets", files: "shared-secret-files")
+        if own.isGiven("apple-id") { app.appleId = Int64(own.integer("apple-id")) }
+        let catalogs = own.texts("catalogs")
+        if !catalogs.isEmpty {
+            do { app.catalog = try ProductCatalog.load(paths: catalogs) } catch { own.note("catalogs", "\(error)") }
+        }
+        app.order = own.given("order")
+        app.sandboxAtProduction = own.given("sandbox-at-production")
+        app.answersValidations = own.boolean("validate")
+        app.freshness = self.freshness(&own, freshness)
         return app
     }
 
-    /// One secret per line; ignores blank lines.
-    private mutating func secrets(path: String, key: String, place: String?) -> [String] {
-        lines(ofSecretFile: path, key: key, place: place).map { line in
-            if let problem = Self.problem(ofForm: line.text) { warnings.append("\(path):\(line.number): \(problem)") }
-            return line.text
+    /// Apple's rule (CFBundleIdentifier), plus the underscore, which some bundle ids contain anyway.
+    private static func isBundleId(_ text: String) -> Bool {
+        (1...255).contains(text.utf8.count)
+            && text.utf8.allSatisfy { $0.isASCIIAlphanumeric || "._-".utf8.contains($0) }
+    }
+
+    /// The secrets of a key, and the lines of the files of another one; ignores blank lines.
+    private mutating func secrets(_ values: inout ConfigurationValues, _ key: String, files: String) -> [SharedSecret] {
+        let inline = values.texts(key, isSecret: true)
+        checkForm(of: inline, key: values.name(key))
+        if !inline.allSatisfy(Self.isSecret) {
+            values.note(key, "must contain non-blank secrets without leading or trailing blanks")
         }
+        let place = values.place(of: files)
+        let kept = values.texts(files).flatMap { path in
+            lines(ofSecretFile: path, key: values.name(files), place: place).map { line in
+                if let problem = Self.problem(ofForm: line.text) {
+                    warnings.append("\(path):\(line.number): \(problem)")
+                }
+                return line.text
+            }
+        }
+        return (inline + kept).map(SharedSecret.init)
+    }
+
+    /// Whether a text can be a secret from App Store Connect. Blanks at its ends come from copying; in files they are
+    /// ignored.
+    private static func isSecret(_ text: String) -> Bool {
+        !text.isEmpty && text == text.trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     /// The lines of a file that are not empty, with their numbers from 1.
@@ -424,38 +438,30 @@ extension ConfigurationLoader {
         }
     }
 
-    /// The spool for receipts that wait for the store.
-    mutating func spool(storeURL: String?) -> VerifyReceiptServerConfiguration.Spool {
-        var spool = VerifyReceiptServerConfiguration.Spool(besideStore: storeURL)
-        let path = values.text("spool.path")
+    /// The spool for receipts that wait for the store; nil for none.
+    mutating func spoolPath(storeURL: String?) -> String? {
+        guard let path = values.text("spool.path") else {
+            return VerifyReceiptServerConfiguration.Spool(besideStore: storeURL).path
+        }
         if path == "none" {
-            spool.path = nil
             if storeURL != nil {
                 warnings.append(
                     "spool.path is none: receipts that the store does not write in time are answered and lost")
             }
-        } else if let path {
-            spool.path = path
-            if storeURL == nil { values.note("spool.path", "needs a store (store.url)") }
+            return nil
         }
-        spool.maximumBytes = values.integer("spool.max-bytes")
-        return spool
+        if storeURL == nil { values.note("spool.path", "needs a store (store.url)") }
+        return path
     }
 
-    mutating func notifications(
-        _ configuration: VerifyReceiptServerConfiguration
-    ) -> VerifyReceiptServerConfiguration.Notifications {
-        var notifications = VerifyReceiptServerConfiguration.Notifications()
-        notifications.enabled = values.boolean("notifications.enabled")
-        notifications.version1 = values.boolean("notifications.v1")
-        let endpoint = configuration.endpoint
+    private mutating func checkNotifications(_ configuration: VerifyReceiptServerConfiguration) {
+        let (notifications, endpoint) = (configuration.notifications, configuration.endpoint)
         if notifications.version1, endpoint.accountSecrets.isEmpty, endpoint.apps.allSatisfy(\.sharedSecrets.isEmpty) {
             values.note("notifications.v1", "needs a shared secret: nothing else authenticates these notifications")
         }
         if values.isGiven("notifications.enabled"), notifications.enabled, configuration.storeURL == nil {
             values.note("notifications.enabled", "needs a store (store.url)")
         }
-        return notifications
     }
 }
 
@@ -545,48 +551,15 @@ extension ConfigurationLoader {
 // Freshness of replies, and the App Store Server API.
 
 extension ConfigurationLoader {
-    mutating func freshness() -> Freshness {
-        Freshness(
-            source: Freshness.Source(rawValue: values.choice("endpoint.freshness.mode")) ?? .store,
-            maximumAge: Int64((values.duration("endpoint.freshness.maximum-age") / .milliseconds(1)).rounded()),
-            isRequired: values.boolean("endpoint.freshness.required"))
-    }
-
-    /// Nil if the entry has no settings of its own.
-    mutating func freshness(of entry: ConfigurationFile.AppEntry) -> Freshness? {
-        let own = entry.freshness
-        guard own.mode != nil || own.maximumAge != nil || own.isRequired != nil else { return nil }
-        var freshness = freshness()
-        if let mode = own.mode { freshness.source = mode }
-        if let age = own.maximumAge { freshness.maximumAge = Self.milliseconds(age) }
-        if let isRequired = own.isRequired { freshness.isRequired = isRequired }
+    /// The freshness of an app; nil if it has no settings of its own.
+    private func freshness(_ own: inout ConfigurationValues, _ general: Freshness) -> Freshness? {
+        let keys = ["freshness.mode", "freshness.maximum-age", "freshness.required"]
+        guard keys.contains(where: { own.isGiven($0) }) else { return nil }
+        var freshness = general
+        freshness.source = own.given(keys[0]) ?? general.source
+        if own.isGiven(keys[1]) { freshness.maximumAge = own.duration(keys[1]).wholeMilliseconds }
+        if own.isGiven(keys[2]) { freshness.isRequired = own.boolean(keys[2]) }
         return freshness
-    }
-
-    private static func milliseconds(_ seconds: Double) -> Int64 { Int64((seconds * 1_000).rounded()) }
-
-    /// The In-App Purchase keys of the apps, from their own entries or from the general one.
-    mutating func appStore() -> [AppStoreCredentials] {
-        let all = ConfigurationFile.AppStoreServerEntry(
-            issuerID: values.text("app-store-server.issuer-id"), keyID: values.text("app-store-server.key-id"),
-            privateKeyFile: values.text("app-store-server.private-key-file"))
-        let urls = ["app-store-server.production-url", "app-store-server.sandbox-url"].map { url($0) }
-        var result: [AppStoreCredentials] = []
-        for app in file?.apps ?? [] {
-            let own = app.appStoreServer
-            let entry = ConfigurationFile.AppStoreServerEntry(
-                issuerID: own.issuerID ?? all.issuerID, keyID: own.keyID ?? all.keyID,
-                privateKeyFile: own.privateKeyFile ?? all.privateKeyFile)
-            let key = "\(app.key).app-store-server"
-            guard let purchaseKey = purchaseKey(entry, key: key, place: app.place) else { continue }
-            result.append(
-                AppStoreCredentials(
-                    bundleID: app.bundleId, key: purchaseKey, productionURL: urls[0], sandboxURL: urls[1]))
-        }
-        if (file?.apps ?? []).isEmpty, all.keyID != nil {
-            values.note("app-store-server.key-id", "has no effect without apps")
-        }
-        return result
     }
 
     private mutating func url(_ key: String) -> String? {
@@ -599,51 +572,39 @@ extension ConfigurationLoader {
         return text
     }
 
-    private mutating func purchaseKey(
-        _ entry: ConfigurationFile.AppStoreServerEntry, key: String, place: String
-    ) -> InAppPurchaseKey? {
-        let parts = [
-            ("issuer-id", entry.issuerID), ("key-id", entry.keyID), ("private-key-file", entry.privateKeyFile),
-        ]
-        guard parts.contains(where: { $0.1 != nil }) else { return nil }
-        for (name, value) in parts where value == nil {
-            problems.append(.init(key: "\(key).\(name)", place: place, "is missing"))
-        }
-        guard let issuerID = entry.issuerID, let keyID = entry.keyID, let path = entry.privateKeyFile else {
-            return nil
-        }
+    private static let purchaseKeyParts = ["issuer-id", "key-id", "private-key-file"].map { "app-store-server.\($0)" }
+
+    /// The In-App Purchase key of an app; nil without one.
+    /// - Parameter general: the values for all apps.
+    private mutating func purchaseKey(_ own: inout ConfigurationValues, _ general: [String?]) -> InAppPurchaseKey? {
+        let values = zip(Self.purchaseKeyParts, general).map { own.text($0) ?? $1 }
+        let given = values.compactMap { $0 }
+        guard !given.isEmpty else { return nil }
+        for (key, value) in zip(Self.purchaseKeyParts, values) where value == nil { own.note(key, "is missing") }
+        guard given.count == values.count else { return nil }
+        let path = given[2]
         do {
             let text = String(decoding: try BoundedFile.read(path, maximumSize: 1 << 16), as: UTF8.self)
-            let purchaseKey = try InAppPurchaseKey(pem: text, keyID: keyID, issuerID: issuerID)
+            let purchaseKey = try InAppPurchaseKey(pem: text, keyID: given[1], issuerID: given[0])
             if BoundedFile.isReadableByEverybody(path) {
                 warnings.append("\(path) contains a private key and every user of this machine may read it")
             }
             return purchaseKey
         } catch let error as BoundedFile.Failure {
-            problems.append(.init(key: "\(key).private-key-file", place: place, "\(path) cannot be read: \(error)"))
+            own.note(Self.purchaseKeyParts[2], "\(path) cannot be read: \(error)")
         } catch {
-            problems.append(.init(key: "\(key).private-key-file", place: place, "\(path): \(error)"))
+            own.note(Self.purchaseKeyParts[2], "\(path): \(error)")
         }
         return nil
     }
 
-    /// Freshness from the App Store needs a key for the app, and a store for the answers.
+    /// Freshness from the App Store needs apps, and a store for the answers.
     mutating func checkFreshness(_ configuration: VerifyReceiptServerConfiguration) {
-        let known = Set(configuration.appStore.map(\.bundleID))
-        let general = configuration.endpoint.freshness.source
-        var asks = false
-        for (app, entry) in zip(configuration.endpoint.apps, file?.apps ?? []) {
-            guard (app.freshness?.source ?? general) == .appStore else { continue }
-            asks = true
-            guard !known.contains(app.bundleId) else { continue }
-            problems.append(
-                .init(
-                    key: "\(entry.key).app-store-server", place: entry.place,
-                    "is missing: freshness.mode is app-store"))
-        }
-        if general == .appStore, configuration.endpoint.apps.isEmpty {
+        let (endpoint, general) = (configuration.endpoint, configuration.endpoint.freshness.source)
+        if general == .appStore, endpoint.apps.isEmpty {
             values.note("endpoint.freshness.mode", "app-store needs apps with app-store-server")
         }
+        let asks = endpoint.apps.contains { ($0.freshness?.source ?? general) == .appStore }
         if asks, configuration.storeURL == nil {
             values.note("store.url", "freshness.mode app-store needs a store")
         }

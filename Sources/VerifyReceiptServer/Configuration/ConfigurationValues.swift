@@ -4,21 +4,36 @@ import Foundation
 /// The scalars of a configuration, from flags, environment and file in this order, read through swift-configuration.
 struct ConfigurationValues {
     private let reader: ConfigReader
+    private let settings: [String: Setting]
     private let flags: Set<String>
     private let variables: Set<String>
     private let fileLines: [String: Int]
     private let file: String?
+    /// The element of a list that has the values; nil outside of lists.
+    private let element: ConfigurationFile.Element?
     private(set) var problems: [ConfigurationError.Problem] = []
 
+    /// The values of an element of a list.
+    init(of element: ConfigurationFile.Element, _ settings: [Setting], file: String?) {
+        self.init(settings, entries: element.entries, file: file, element: element)
+    }
+
     /// - Parameters:
+    ///   - settings: those that are read.
     ///   - flags: texts by key.
     ///   - environment: all variables of the process.
     ///   - entries: the values in the file.
-    init(flags: [String: String], environment: [String: String], entries: [ConfigurationFileEntry], file: String?) {
+    init(
+        _ settings: [Setting] = Setting.all, flags: [String: String] = [:], environment: [String: String] = [:],
+        entries: [ConfigurationFileEntry], file: String?, element: ConfigurationFile.Element? = nil
+    ) {
+        let byKey = Dictionary(settings.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+        self.settings = byKey
+        self.element = element
         var problems: [ConfigurationError.Problem] = []
         var flagValues: [AbsoluteConfigKey: ConfigValue] = [:]
         for (key, text) in flags.sorted(by: { $0.key < $1.key }) {
-            guard let setting = Setting.of(key) else {
+            guard let setting = byKey[key] else {
                 problems.append(.init(key: key, place: "--set", "unknown key\(Self.suggestion(for: key))"))
                 continue
             }
@@ -35,7 +50,7 @@ struct ConfigurationValues {
         let ours = environment.filter { name, _ in
             name.hasPrefix(Setting.variablePrefix) && !Setting.foreignVariables.contains(name)
         }
-        let known = Set(Setting.all.map(\.variable))
+        let known = Set(settings.map(\.variable))
         for name in ours.keys.sorted() where !known.contains(name) {
             problems.append(.init(key: "", place: name, "no key has this environment variable"))
         }
@@ -56,7 +71,7 @@ struct ConfigurationValues {
     /// The source of a key's value; nil for the default.
     func place(of key: String) -> String? {
         if flags.contains(key) { return "--set" }
-        guard let setting = Setting.of(key) else { return nil }
+        guard let setting = settings[key] else { return nil }
         if variables.contains(setting.variable) { return setting.variable }
         return fileLines[key].map { "\(file ?? ""):\($0)" }
     }
@@ -65,25 +80,28 @@ struct ConfigurationValues {
 
     /// Whether a flag or a variable sets the key and overrides the file.
     func isGivenOutsideOfFile(_ key: String) -> Bool {
-        guard let setting = Setting.of(key) else { return false }
+        guard let setting = settings[key] else { return false }
         return flags.contains(key) || variables.contains(setting.variable)
     }
 
     mutating func note(_ key: String, _ message: String) {
-        problems.append(.init(key: key, place: place(of: key), message))
+        problems.append(.init(key: name(key), place: place(of: key) ?? element?.place, message))
     }
+
+    /// The key with the element that has it: `apps[2].order`.
+    func name(_ key: String) -> String { element.map { "\($0.key).\(key)" } ?? key }
 
     // MARK: Values
 
     mutating func text(_ key: String) -> String? {
-        let fallback = Setting.of(key)?.fallback
+        let fallback = settings[key]?.fallback
         let text = value(key) { try $0.requiredString(forKey: ConfigKey(key)) } ?? fallback
         if text?.isEmpty == true, isGiven(key) { note(key, Self.isEmpty) }
         return text?.isEmpty == true ? nil : text
     }
 
     mutating func texts(_ key: String, isSecret: Bool = false) -> [String] {
-        let fallback = Setting.of(key)?.fallback ?? ""
+        let fallback = settings[key]?.fallback ?? ""
         let texts = value(key) { try $0.requiredStringArray(forKey: ConfigKey(key), isSecret: isSecret) }
         if let texts, texts.contains("") || texts.isEmpty, isGivenOutsideOfFile(key) || texts.contains("") {
             note(key, Self.isEmpty)
@@ -95,16 +113,16 @@ struct ConfigurationValues {
     static let isEmpty = "is empty; remove it to use the default"
 
     mutating func integer(_ key: String) -> Int {
-        guard let setting = Setting.of(key), case .integer(let range) = setting.kind else { return 0 }
+        guard let setting = settings[key], case .integer(let range) = setting.kind else { return 0 }
         return number(of: setting, in: range, Int(setting.fallback)) { try $0.requiredInt(forKey: ConfigKey(key)) }
     }
 
     mutating func duration(_ key: String) -> Duration {
-        guard let setting = Setting.of(key), case .seconds(let range) = setting.kind else { return .zero }
+        guard let setting = settings[key], case .seconds(let range) = setting.kind else { return .zero }
         let seconds = number(of: setting, in: range, Double(setting.fallback)) {
             try $0.requiredDouble(forKey: ConfigKey(key))
         }
-        return .milliseconds(Int64(seconds * 1_000))
+        return .milliseconds(Int64((seconds * 1_000).rounded()))
     }
 
     /// The number, or the default with a problem if it is out of range.
@@ -122,13 +140,13 @@ struct ConfigurationValues {
     }
 
     mutating func boolean(_ key: String) -> Bool {
-        let fallback = Setting.of(key)?.fallback == "true"
+        let fallback = settings[key]?.fallback == "true"
         return value(key) { try $0.requiredBool(forKey: ConfigKey(key)) } ?? fallback
     }
 
     /// One of the words of a choice.
     mutating func choice(_ key: String) -> String {
-        guard let setting = Setting.of(key), case .choice(let words) = setting.kind else { return "" }
+        guard let setting = settings[key], case .choice(let words) = setting.kind else { return "" }
         let word = text(key) ?? setting.fallback
         guard words.contains(word) else {
             note(key, "must be \(setting.kind.expectation)")
@@ -137,8 +155,13 @@ struct ConfigurationValues {
         return word
     }
 
+    /// The value of a choice that has no default.
+    mutating func given<Choice: RawRepresentable<String>>(_ key: String) -> Choice? {
+        isGiven(key) ? Choice(rawValue: choice(key)) : nil
+    }
+
     mutating func choices(_ key: String) -> Set<String> {
-        guard let setting = Setting.of(key), case .choices(let words) = setting.kind else { return [] }
+        guard let setting = settings[key], case .choices(let words) = setting.kind else { return [] }
         let given = texts(key)
         for word in given where !words.contains(word) { note(key, "must be \(setting.kind.expectation)") }
         return Set(given)
@@ -150,7 +173,7 @@ struct ConfigurationValues {
         do {
             return try read(reader)
         } catch {
-            note(key, "must be \(Setting.of(key)?.kind.expectation ?? "another type")")
+            note(key, "must be \(settings[key]?.kind.expectation ?? "another type")")
             return nil
         }
     }
@@ -194,6 +217,7 @@ extension Setting.Kind {
         case .texts: "a list of texts"
         case .paths: "a list of paths"
         case .secrets: "a list of secrets"
+        case .integer(let range) where range.upperBound == .max: "a whole number above \(range.lowerBound - 1)"
         case .integer(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
         case .seconds(let range): "a number of seconds from \(range.lowerBound) to \(range.upperBound)"
         case .boolean: "true or false"
