@@ -120,31 +120,22 @@ public final class StoreWriter: Sendable {
     /// - Parameter limit: how long to wait for the store. A write that takes longer may still succeed. That is safe,
     ///   because the store may receive facts twice.
     func write(_ facts: FactSet, within limit: Duration) async -> Outcome {
-        let failure: String?
-        switch await storeBreaker.attempt(within: limit, { try await self.apply([facts]) }) {
-        case .written:
+        let outcome = await storeBreaker.attempt(within: limit) { try await self.apply([facts]) }
+        guard let storeReason = outcome.problem(within: limit) else {
             accepted(storeTook: true)
             return .stored
-        case .skipped: failure = nil
-        case .tooSlow: failure = "it took longer than \(limit)"
-        case .failed(let error): failure = TransactionStoreError.text(of: error)
         }
+        let failure: String? = if case .skipped = outcome { nil } else { storeReason }
         if failure != nil { state.withLock { $0.storeFailedAt = .now } }
-        let storeReason = failure ?? "it recently failed or was too slow"
         guard let spool else { return refused(failure, "The store did not accept the receipt: \(storeReason)") }
-        let reason: String
-        let append: @Sendable () async throws -> Void = { [signal] in
+        let spooling = await spoolBreaker.attempt(within: Self.spoolLimit) { [signal] in
             try await spool.append(facts)
             // Also when the write ends after its caller has left.
             signal.yield()
         }
-        switch await spoolBreaker.attempt(within: Self.spoolLimit, append) {
-        case .written:
+        guard let reason = spooling.problem(within: Self.spoolLimit) else {
             spooled(storeReason)
             return .spooled(storeFailure: failure)
-        case .skipped: reason = "it recently failed or was too slow"
-        case .tooSlow: reason = "it took longer than \(Self.spoolLimit)"
-        case .failed(let error): reason = TransactionStoreError.text(of: error)
         }
         return refused(
             failure, "The store did not accept the receipt: \(storeReason). Neither did the spool: \(reason)")

@@ -46,4 +46,12 @@ public struct ReplyFacts: Sendable {
     public var appStoreFailed = false
 
     public init() {}
+
+    /// The facts with a further reason, which comes first: a store failure that happened before may have set its own.
+    func adding(reason: String) -> ReplyFacts {
+        var facts = self
+        let earlier = facts.reason.flatMap { $0 == reason ? nil : $0 }
+        facts.reason = earlier.map { "\(reason) \($0)" } ?? reason
+        return facts
+    }
 }

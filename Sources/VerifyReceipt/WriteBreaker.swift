@@ -13,6 +13,16 @@ final class WriteBreaker: Sendable {
         case tooSlow
         /// No write was tried.
         case skipped
+
+        /// Why nothing was written; nil if it was.
+        func problem(within limit: Duration) -> String? {
+            switch self {
+            case .written: nil
+            case .skipped: "it recently failed or was too slow"
+            case .tooSlow: "it took longer than \(limit)"
+            case .failed(let error): TransactionStoreError.text(of: error)
+            }
+        }
     }
 
     private struct Call {

@@ -9,20 +9,16 @@ enum StatusReply {
     ) -> VerifyReceiptReply {
         let row = StatusTable.row(refusal.condition)
         let status = refusal.code.map { row.status.contains($0) ? $0 : row.status.lowerBound } ?? row.status.lowerBound
-        var facts = facts
-        // A store failure that happened before may have set its own reason.
-        let earlier = facts.reason.flatMap { $0 == refusal.reason ? nil : $0 }
-        facts.reason = earlier.map { "\(refusal.reason) \($0)" } ?? refusal.reason
         return VerifyReceiptReply(
-            status: status, body: body(row, status, isRetryable: refusal.isRetryable, environment), facts: facts)
+            status: status, body: body(row, status, isRetryable: refusal.isRetryable, environment),
+            facts: facts.adding(reason: refusal.reason))
     }
 
     private static func body(
         _ row: StatusTable.Row, _ status: Int, isRetryable: Bool?, _ environment: EndpointEnvironment
     ) -> [UInt8] {
         JSONWriter.object(reservingCapacity: 96) { writer in
-            writer.key("status")
-            writer.integer(status)
+            writer.member("status", status)
             if row.members.contains("environment") { writer.member("environment", environment.rawValue) }
             let retryable: Bool? =
                 switch row.retryable {

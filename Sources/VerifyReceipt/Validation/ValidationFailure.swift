@@ -78,18 +78,13 @@ struct ValidationFailure: Error, Sendable {
     }
 
     func reply(_ facts: ReplyFacts = ReplyFacts()) -> ValidationReply {
-        var facts = facts
-        // A store failure that happened before may have set its own reason.
-        let earlier = facts.reason.flatMap { $0 == reason ? nil : $0 }
-        facts.reason = earlier.map { "\(reason) \($0)" } ?? reason
-        var writer = JSONWriter(reservingCapacity: 256)
-        writer.beginObject()
-        writer.member("ok", false)
-        writer.member("code", code)
-        writer.member("message", message)
-        writer.member("status", httpStatus)
-        writer.object("data") { $0.member("latest_receipt", usesLatestReceipt) }
-        writer.endObject()
-        return ValidationReply(httpStatus: httpStatus, code: code, body: writer.finish(), facts: facts)
+        let body = JSONWriter.object(reservingCapacity: 256) { writer in
+            writer.member("ok", false)
+            writer.member("code", code)
+            writer.member("message", message)
+            writer.member("status", httpStatus)
+            writer.object("data") { $0.member("latest_receipt", usesLatestReceipt) }
+        }
+        return ValidationReply(httpStatus: httpStatus, code: code, body: body, facts: facts.adding(reason: reason))
     }
 }
