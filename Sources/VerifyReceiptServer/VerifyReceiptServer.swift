@@ -130,11 +130,13 @@ public final class VerifyReceiptServer: Service {
         }
         self.endings = endings.map {
             EndingRounds(
-                $0, configuration.endings, catalogs: { state.current.endpoint.configuration.termCatalogs },
-                metrics: metrics, logger: logger, clock: clock)
+                store: $0, settings: configuration.endings,
+                catalogs: { state.current.endpoint.configuration.termCatalogs }, metrics: metrics, logger: logger,
+                clock: clock)
         }
         retention = removable.map {
-            RetentionRounds($0, configuration.retention, metrics: metrics, logger: logger, clock: clock)
+            RetentionRounds(
+                store: $0, settings: configuration.retention, metrics: metrics, logger: logger, clock: clock)
         }
         readiness = Readiness(store: store, writer: writer, registry: metrics.registry)
         let admin = AdminResponder(state: state, readiness: readiness)
@@ -203,20 +205,15 @@ public final class VerifyReceiptServer: Service {
                 "requests did not end in time and are abandoned",
                 metadata: ["inFlight": .stringConvertible(state.queue.inFlight)])
         }
-        let trying = Task { await tryStore() }
-        defer { trying.cancel() }
-        // Not awaited, because a store can hang. The next start continues with the spool.
-        let draining = Task { [writer] in await writer?.drain() }
-        defer { draining.cancel() }
-        // Not awaited either: a request that was sent and not closed is sent again by the next start.
-        let answering = Task { [consumption] in await consumption?.run() }
-        defer { answering.cancel() }
-        let ending = Task { [endings] in await endings?.run() }
-        defer { ending.cancel() }
-        let removing = Task { [retention] in await retention?.run() }
-        defer { removing.cancel() }
-        let measuring = Task { if hasMetricsBackend { await measure() } }
-        defer { measuring.cancel() }
+        // Not awaited, because a store can hang. The next start continues with the spool, and sends a consumption answer that
+        // was sent and not closed again.
+        let work: [@Sendable () async -> Void] = [
+            { await self.tryStore() }, { [writer] in await writer?.drain() },
+            { [consumption] in await consumption?.run() }, { [endings] in await endings?.run() },
+            { [retention] in await retention?.run() }, { if self.hasMetricsBackend { await self.measure() } },
+        ]
+        let tasks = work.map { work in Task { await work() } }
+        defer { for task in tasks { task.cancel() } }
         try await stopping.run(ServiceGroup(configuration: group))
     }
 

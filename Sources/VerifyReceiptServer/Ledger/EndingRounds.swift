@@ -5,27 +5,14 @@ import TransactionStore
 import VerifyReceipt
 
 /// Looks again and again at the purchases that have ended by time, and counts the entries that the ledger gets.
-final class EndingRounds: Sendable {
-    private let store: any PurchaseEndings
+struct EndingRounds: Sendable {
+    let store: any PurchaseEndings
+    let settings: VerifyReceiptServerConfiguration.Endings
     /// Those of now, because a reload can change them.
-    private let catalogs: @Sendable () -> TermCatalogs
-    private let settings: VerifyReceiptServerConfiguration.Endings
-    private let metrics: ServerMetrics
-    private let logger: Logger
-    private let clock: @Sendable () -> Int64
-
-    init(
-        _ store: any PurchaseEndings, _ settings: VerifyReceiptServerConfiguration.Endings,
-        catalogs: @escaping @Sendable () -> TermCatalogs, metrics: ServerMetrics, logger: Logger,
-        clock: @escaping @Sendable () -> Int64
-    ) {
-        self.store = store
-        self.catalogs = catalogs
-        self.settings = settings
-        self.metrics = metrics
-        self.logger = logger
-        self.clock = clock
-    }
+    let catalogs: @Sendable () -> TermCatalogs
+    let metrics: ServerMetrics
+    let logger: Logger
+    let clock: @Sendable () -> Int64
 
     /// Until cancellation. Waits first, because a server that starts has documents to take in.
     func run() async {

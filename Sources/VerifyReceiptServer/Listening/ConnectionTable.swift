@@ -243,6 +243,3 @@ package final class ConnectionPlace: ChannelInboundHandler, RemovableChannelHand
         }
     }
 }
-
-@available(*, unavailable)
-extension ConnectionPlace: Sendable {}

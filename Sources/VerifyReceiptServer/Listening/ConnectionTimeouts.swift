@@ -109,6 +109,3 @@ final class ConnectionTimeouts: ChannelInboundHandler, RemovableChannelHandler {
         timer = nil
     }
 }
-
-@available(*, unavailable)
-extension ConnectionTimeouts: Sendable {}

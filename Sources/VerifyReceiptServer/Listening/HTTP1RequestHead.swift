@@ -23,9 +23,6 @@ final class HTTP1RequestHead: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-@available(*, unavailable)
-extension HTTP1RequestHead: Sendable {}
-
 private final class HTTP1RequestHeadReader: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -62,6 +59,3 @@ private final class HTTP1RequestHeadReader: ChannelInboundHandler {
         head.uri = path.hasPrefix("/") ? String(path) : "/" + path
     }
 }
-
-@available(*, unavailable)
-extension HTTP1RequestHeadReader: Sendable {}

@@ -188,9 +188,6 @@ final class HandshakeTimeout: ChannelInboundHandler, RemovableChannelHandler {
     }
 }
 
-@available(*, unavailable)
-extension HandshakeTimeout: Sendable {}
-
 /// Keeps a listening socket open if accepting a connection fails, for example because the process has no file
 /// descriptor left. Otherwise the error would end the listener.
 final class AcceptErrorFilter: ChannelInboundHandler {
@@ -209,6 +206,3 @@ final class AcceptErrorFilter: ChannelInboundHandler {
         logger.error("accepting a connection failed", metadata: ["error": "\(error)"])
     }
 }
-
-@available(*, unavailable)
-extension AcceptErrorFilter: Sendable {}

@@ -24,6 +24,3 @@ final class ReplyBudget: ChannelOutboundHandler, RemovableChannelHandler {
         context.write(data, promise: written)
     }
 }
-
-@available(*, unavailable)
-extension ReplyBudget: Sendable {}

@@ -265,6 +265,3 @@ final class RequestTimeouts: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
     }
 }
-
-@available(*, unavailable)
-extension RequestTimeouts: Sendable {}

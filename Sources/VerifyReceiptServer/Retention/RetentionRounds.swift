@@ -10,27 +10,16 @@ import TransactionStore
 ///
 /// Several servers on one store need no lease: what one has removed, another does not find. A lease would be a consumer of the
 /// ledger, and keep its entries.
-final class RetentionRounds: Sendable {
+struct RetentionRounds: Sendable {
     typealias Store = StoreRetention & DeliveryLedger
 
     private static let day: Int64 = 86_400_000
 
-    private let store: any Store
-    private let settings: VerifyReceiptServerConfiguration.Retention
-    private let metrics: ServerMetrics
-    private let logger: Logger
-    private let clock: @Sendable () -> Int64
-
-    init(
-        _ store: any Store, _ settings: VerifyReceiptServerConfiguration.Retention,
-        metrics: ServerMetrics, logger: Logger, clock: @escaping @Sendable () -> Int64
-    ) {
-        self.store = store
-        self.settings = settings
-        self.metrics = metrics
-        self.logger = logger
-        self.clock = clock
-    }
+    let store: any Store
+    let settings: VerifyReceiptServerConfiguration.Retention
+    let metrics: ServerMetrics
+    let logger: Logger
+    let clock: @Sendable () -> Int64
 
     /// Until cancellation. Waits first, because a server that starts has documents to take in.
     func run() async {
