@@ -65,13 +65,8 @@ struct AdminResponder: Sendable {
         _ status: HTTPResponse.Status, _ contentType: String, _ text: String, _ request: Request,
         _ writer: consuming ResponseWriter
     ) async throws {
-        var head = HTTPResponse(status: status)
-        head.headerFields[.contentType] = contentType
-        head.headerFields[.contentLength] = String(text.utf8.count)
-        head.headerFields[.cacheControl] = "no-store"
-        head.headerFields[.date] = state.httpDate()
+        var head = state.head(status, contentType, bytes: text.utf8.count)
         if status == .methodNotAllowed { head.headerFields[.allow] = "GET, HEAD" }
-        guard request.method != .head else { return try await writer.writeResponse(head) }
-        try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
+        try await request.write(head, ByteBuffer(string: text), to: writer)
     }
 }

@@ -146,24 +146,13 @@ struct ConfigurationFile {
             note(key, member.line, ConfigurationValues.isEmpty)
             return nil
         }
-        guard let value = content(of: member.node, as: setting.kind) else {
+        let node = member.node
+        let value = setting.kind.content(text: node.text, word: node.word, texts: texts(node), path: resolved)
+        guard let value else {
             note(key, member.line, "must be \(setting.kind.expectation)")
             return nil
         }
         return ConfigurationFileEntry(setting: setting, value: value, line: member.line)
-    }
-
-    private func content(of node: YAMLNode, as kind: Setting.Kind) -> ConfigValue? {
-        switch kind {
-        case .text, .choice: node.text.map { ConfigValue(.string($0), isSecret: false) }
-        case .path: node.text.map { ConfigValue(.string(resolved($0)), isSecret: false) }
-        case .texts, .choices: texts(node).map { ConfigValue(.stringArray($0), isSecret: false) }
-        case .secrets: texts(node).map { ConfigValue(.stringArray($0), isSecret: true) }
-        case .paths: texts(node).map { ConfigValue(.stringArray($0.map(resolved)), isSecret: false) }
-        case .integer: node.word.flatMap { Int($0) }.map { ConfigValue(.int($0), isSecret: false) }
-        case .seconds: node.word.flatMap { Double($0) }.map { ConfigValue(.double($0), isSecret: false) }
-        case .boolean: node.word.flatMap { Bool($0) }.map { ConfigValue(.bool($0), isSecret: false) }
-        }
     }
 
     /// A path in the file is relative to the file's folder. An empty one stays empty.

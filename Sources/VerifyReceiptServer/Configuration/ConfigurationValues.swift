@@ -37,7 +37,8 @@ struct ConfigurationValues {
                 problems.append(.init(key: key, place: "--set", "unknown key\(Self.suggestion(for: key))"))
                 continue
             }
-            guard let content = Self.content(of: text, as: setting.kind) else {
+            let texts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            guard let content = setting.kind.content(text: text, word: text, texts: texts) else {
                 problems.append(.init(key: key, place: "--set", "must be \(setting.kind.expectation)"))
                 continue
             }
@@ -180,22 +181,6 @@ struct ConfigurationValues {
 }
 
 extension ConfigurationValues {
-    /// The typed value of a flag's text.
-    static func content(of text: String, as kind: Setting.Kind) -> ConfigValue? {
-        switch kind {
-        case .text, .path, .choice: ConfigValue(.string(text), isSecret: false)
-        case .texts, .paths, .choices: ConfigValue(.stringArray(list(text)), isSecret: false)
-        case .secrets: ConfigValue(.stringArray(list(text)), isSecret: true)
-        case .integer: Int(text).map { ConfigValue(.int($0), isSecret: false) }
-        case .seconds: Double(text).map { ConfigValue(.double($0), isSecret: false) }
-        case .boolean: Bool(text).map { ConfigValue(.bool($0), isSecret: false) }
-        }
-    }
-
-    private static func list(_ text: String) -> [String] {
-        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-
     /// A hint for a mistyped key.
     static func suggestion(for key: String) -> String {
         let last = key.split(separator: ".").last.map(String.init) ?? key
@@ -209,6 +194,28 @@ extension ConfigurationValues {
 }
 
 extension Setting.Kind {
+    /// A value with the type of the setting; nil if it has another one.
+    /// - Parameters:
+    ///   - text: the value as a text.
+    ///   - word: the value as a number or a boolean.
+    ///   - texts: the value as a list.
+    ///   - path: completes a path.
+    func content(
+        text: String?, word: String?, texts: [String]?, path: (String) -> String = { $0 }
+    ) -> ConfigValue? {
+        let content: ConfigContent? =
+            switch self {
+            case .text, .choice: text.map { .string($0) }
+            case .path: text.map { .string(path($0)) }
+            case .texts, .choices, .secrets: texts.map { .stringArray($0) }
+            case .paths: texts.map { .stringArray($0.map(path)) }
+            case .integer: word.flatMap { Int($0) }.map { .int($0) }
+            case .seconds: word.flatMap { Double($0) }.map { .double($0) }
+            case .boolean: word.flatMap { Bool($0) }.map { .bool($0) }
+            }
+        return content.map { ConfigValue($0, isSecret: self == .secrets) }
+    }
+
     /// The expected form of a value, in words.
     var expectation: String {
         switch self {

@@ -12,6 +12,7 @@ import Logging
 import NIOCore
 import Synchronization
 import TransactionStore
+import VerifyReceipt
 
 /// Answers on the look-up listener. Every request needs the bearer token (RFC 6750, 2.1). A browser sends it as the password
 /// of HTTP Basic authentication (RFC 7617), with any user name.
@@ -68,22 +69,18 @@ final class LookUpResponder: Sendable {
         }
     }
 
-    private enum Question {
-        case customers(String, at: Int64)
-        case entitlements(String, at: Int64)
-        case inspection([UInt8])
-        case signature(LookUpSignature, [UInt8])
-        case page(InspectorLookUp, at: Int64)
+    private struct Question {
+        /// For the log: the digest of a document, or of an id, because an id names a person.
+        var name = ""
+        var source = Source.store
+        /// Nil if no customer has the id.
+        let ask: @Sendable () async throws -> Answer?
 
-        /// For the log. An id names a person, so its digest stands for it.
-        var name: String {
-            switch self {
-            case .customers(let id, _), .entitlements(let id, _): Fingerprint(of: Array(id.utf8)).description
-            case .inspection(let body), .signature(_, let body), .page(.document(let body), _):
-                Fingerprint(of: body).description
-            case .page(.customers(let id), _): Fingerprint(of: Array(id.utf8)).description
-            case .page: ""
-            }
+        /// - Parameter subject: a document, or the bytes of an id.
+        init(about subject: [UInt8]?, of source: Source = .store, ask: @escaping @Sendable () async throws -> Answer?) {
+            if let subject { name = Fingerprint(of: subject).description }
+            self.source = source
+            self.ask = ask
         }
     }
 
@@ -91,10 +88,6 @@ final class LookUpResponder: Sendable {
     private enum Source {
         case store
         case appStore
-
-        init(of question: Question) {
-            if case .signature(.introductoryEligibility, _) = question { self = .appStore } else { self = .store }
-        }
 
         var places: Int {
             switch self {
@@ -149,37 +142,20 @@ final class LookUpResponder: Sendable {
         fields.set("requestId", requestId)
         fields.set("traceId", RequestName.traceId(of: request.head))
         logger.info("look-up", metadata: fields)
-        var head = HTTPResponse(status: status, headerFields: answer.fields)
-        head.headerFields[.contentType] = answer.type
-        head.headerFields[.contentLength] = String(answer.body.count)
-        head.headerFields[.cacheControl] = "no-store"
+        var head = state.head(status, answer.type, bytes: answer.body.count)
+        for field in answer.fields { head.headerFields.append(field) }
         head.headerFields[.xContentTypeOptions] = "nosniff"
-        head.headerFields[.date] = state.httpDate()
         if let header = RequestName.header { head.headerFields[header] = requestId }
-        guard request.method != .head else { return try await writer.writeResponse(head) }
-        try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+        try await request.write(head, ByteBuffer(bytes: answer.body), to: writer)
     }
 
     /// A person gets the page with the reason; a stranger does not.
     private func refused(_ refusal: Refusal, _ request: Request) async -> Answer {
-        var answer = Answer(body: Self.json(refusal), fields: refusal.fields)
-        guard Self.route(request) == "page", refusal.isOnPage else { return answer }
-        let endpoint = state.current.endpoint.configuration
-        let trust = settings.withLock { $0.signedDataTrust }
-        if let page = try? await answers.page(.failure(refusal.reason), at: state.clock(), endpoint, signedData: trust)
-        {
-            answer = Self.answer(page)
-            for field in refusal.fields { answer.fields.append(field) }
-        }
-        return answer
-    }
-
-    private static func answer(_ page: InspectorAnswer) -> Answer {
-        var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
-        answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
-        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page (Fetch, "append a request
-        // Origin header"). Over HTTP they send nothing else.
-        answer.fields[.referrerPolicy] = "same-origin"
+        let alone = Answer(body: Self.json(refusal), fields: refusal.fields)
+        guard Self.route(request) == "page", refusal.isOnPage,
+            var answer = try? await page(.failure(refusal.reason), at: state.clock())
+        else { return alone }
+        for field in refusal.fields { answer.fields.append(field) }
         return answer
     }
 
@@ -243,15 +219,25 @@ final class LookUpResponder: Sendable {
         switch route {
         case "inspect":
             guard request.method == .post else { throw Self.wrongMethod("POST") }
-            return .inspection(try await body(request))
+            let document = try await body(request)
+            return Question(about: document) { [self] in
+                let trust = settings.withLock { $0.signedDataTrust }
+                return Answer(body: try await answers.inspection(of: document, endpoint, signedData: trust))
+            }
         case "signatures":
             guard request.method == .post else { throw Self.wrongMethod("POST") }
             let kind = LookUpSignature(rawValue: String(Self.path(request)[2])) ?? .promotionalOffer
-            return .signature(kind, try await body(request))
+            let body = try await body(request)
+            return Question(about: body, of: kind == .introductoryEligibility ? .appStore : .store) { [self] in
+                let credentials = settings.withLock { $0.credentials }
+                return Answer(body: try await answers.sign(kind, body, endpoint, credentials))
+            }
         case "page":
-            if isReading { return .page(.nothing, at: state.clock()) }
-            guard request.method == .post else { throw Self.wrongMethod("GET, HEAD, POST") }
-            return .page(try Self.inspectorLookUp(try await body(request)), at: state.clock())
+            guard isReading || request.method == .post else { throw Self.wrongMethod("GET, HEAD, POST") }
+            let lookUp: InspectorLookUp =
+                try await isReading ? .nothing : Self.inspectorLookUp(body(request))
+            let date = state.clock()
+            return Question(about: lookUp.subject) { [self] in try await page(lookUp, at: date) }
         case "customers", "entitlements":
             guard isReading else { throw Self.wrongMethod("GET, HEAD") }
             guard let id = String(Self.path(request)[2]).removingPercentEncoding, !id.isEmpty,
@@ -260,9 +246,28 @@ final class LookUpResponder: Sendable {
                 throw Refusal(status: .badRequest, reason: "the id has 1 to \(Self.maximumIdBytes) bytes of UTF-8")
             }
             let date = try Self.date(request) ?? state.clock()
-            return route == "customers" ? .customers(id, at: date) : .entitlements(id, at: date)
+            return Question(about: Array(id.utf8)) { [self] in
+                let body =
+                    try await route == "customers"
+                    ? answers.customers(with: id, at: date, endpoint)
+                    : answers.entitlements(ofCustomersWith: id, at: date, endpoint)
+                return body.map { Answer(body: $0) }
+            }
         default: throw Refusal(status: .notFound, reason: "unknown path")
         }
+    }
+
+    private var endpoint: EndpointConfiguration { state.current.endpoint.configuration }
+
+    private func page(_ lookUp: InspectorLookUp, at date: Int64) async throws -> Answer {
+        let trust = settings.withLock { $0.signedDataTrust }
+        let page = try await answers.page(lookUp, at: date, endpoint, signedData: trust)
+        var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
+        answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
+        // Not no-referrer: with it, browsers send "Origin: null" with the forms of this page (Fetch, "append a request
+        // Origin header"). Over HTTP they send nothing else.
+        answer.fields[.referrerPolicy] = "same-origin"
+        return answer
     }
 
     /// Whether a request comes from the page itself, or from no page. Browsers send the password with forms of any
@@ -357,38 +362,16 @@ final class LookUpResponder: Sendable {
     }
 
     private func answer(_ question: Question, _ requestId: String) async throws(Refusal) -> Answer {
-        let source = Source(of: question)
+        let source = question.source
         let isTaken = questions.withLock { counts in
             guard counts[source, default: 0] < source.places else { return false }
             counts[source, default: 0] += 1
             return true
         }
         guard isTaken else { throw Self.unavailable("too many requests at once") }
-        let endpoint = state.current.endpoint.configuration
-        let settings = settings.withLock { $0 }
-        let task = Task { [answers, self] () -> Result<Answer?, any Error> in
+        let task = Task { [self] () -> Result<Answer?, any Error> in
             defer { questions.withLock { $0[source, default: 0] -= 1 } }
-            do {
-                switch question {
-                case .customers(let id, let date):
-                    return .success(try await answers.customers(with: id, at: date, endpoint).map { Answer(body: $0) })
-                case .entitlements(let id, let date):
-                    let body = try await answers.entitlements(ofCustomersWith: id, at: date, endpoint)
-                    return .success(body.map { Answer(body: $0) })
-                case .inspection(let document):
-                    let body = try await answers.inspection(
-                        of: document, endpoint, signedData: settings.signedDataTrust)
-                    return .success(Answer(body: body))
-                case .signature(let kind, let body):
-                    return .success(Answer(body: try await answers.sign(kind, body, endpoint, settings.credentials)))
-                case .page(let question, let date):
-                    let page = try await answers.page(
-                        question, at: date, endpoint, signedData: settings.signedDataTrust)
-                    return .success(Self.answer(page))
-                }
-            } catch {
-                return .failure(error)
-            }
+            do { return .success(try await question.ask()) } catch { return .failure(error) }
         }
         switch await withTimeout(Self.timeLimit, waitingFor: task) {
         case .success(let answer?): return answer
@@ -413,6 +396,17 @@ final class LookUpResponder: Sendable {
 
     private static func unavailable(_ reason: String) -> Refusal {
         Refusal(status: .serviceUnavailable, reason: reason, fields: [.retryAfter: "1"])
+    }
+}
+
+extension InspectorLookUp {
+    /// The document, or the bytes of the id, that the page is about.
+    fileprivate var subject: [UInt8]? {
+        switch self {
+        case .document(let document): document
+        case .customers(let id): Array(id.utf8)
+        case .nothing, .failure: nil
+        }
     }
 }
 

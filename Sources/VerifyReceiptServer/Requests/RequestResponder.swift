@@ -171,12 +171,7 @@ struct RequestResponder: Sendable {
         let clientCloses = request.headers.value(of: .connection)?.lowercased() == "close"
         let isDraining = state.isDraining
         let closes = (answer.closes || clientCloses || isDraining) && !exchange.isHTTP2
-        var head = HTTPResponse(status: answer.status)
-        head.headerFields.reserveCapacity(7)
-        head.headerFields[.contentType] = answer.contentType
-        head.headerFields[.contentLength] = String(answer.reply.body.count)
-        head.headerFields[.cacheControl] = "no-store"
-        head.headerFields[.date] = state.httpDate()
+        var head = state.head(answer.status, answer.contentType, bytes: answer.reply.body.count)
         if let name = RequestName.header { head.headerFields[name] = exchange.name }
         Self.state(answer.reply.facts, in: &head)
         if answer.status == .serviceUnavailable || answer.status == .tooManyRequests {
@@ -187,11 +182,7 @@ struct RequestResponder: Sendable {
         if answer.status == .unsupportedMediaType { head.headerFields[.acceptEncoding] = "identity" }
         if closes { head.headerFields[.connection] = "close" }
         record(answer, request, channel, exchange)
-        if request.method == .head {
-            try await writer.writeResponse(head)
-        } else {
-            try await writer.write(response: head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.reply.body)))
-        }
+        try await request.write(head, ByteBuffer(bytes: answer.reply.body), to: writer)
         // HTTP/2 has GOAWAY instead of `Connection: close`. The handler of the connection sends it.
         if isDraining, exchange.isHTTP2 {
             channel.parent?.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())

@@ -1,5 +1,8 @@
 import AppStoreSync
+import HTTPTypes
+import HummingbirdCore
 import Logging
+import NIOCore
 import Synchronization
 import TransactionStore
 import VerifyReceipt
@@ -95,8 +98,16 @@ final class ServerState: Sendable {
 
     func beginDraining() { draining.store(true, ordering: .relaxed) }
 
-    /// The value of the header `Date`.
-    func httpDate() -> String { date.text(SystemClock.now() / 1_000) }
+    /// The header of an answer with a body.
+    func head(_ status: HTTPResponse.Status, _ contentType: String, bytes: Int) -> HTTPResponse {
+        var head = HTTPResponse(status: status)
+        head.headerFields.reserveCapacity(7)
+        head.headerFields[.contentType] = contentType
+        head.headerFields[.contentLength] = String(bytes)
+        head.headerFields[.cacheControl] = "no-store"
+        head.headerFields[.date] = date.text(SystemClock.now() / 1_000)
+        return head
+    }
 
     // MARK: Connections
 
@@ -119,5 +130,13 @@ final class ServerState: Sendable {
         logger.warning(
             "connections are refused: \(limit) is reached",
             metadata: ["refused": .stringConvertible(count), "connections": .stringConvertible(connections.current)])
+    }
+}
+
+extension Request {
+    /// Writes the answer; to HEAD, without its body.
+    func write(_ head: HTTPResponse, _ body: ByteBuffer, to writer: consuming ResponseWriter) async throws {
+        guard method != .head else { return try await writer.writeResponse(head) }
+        try await writer.write(response: head, body: ResponseBody(byteBuffer: body))
     }
 }
