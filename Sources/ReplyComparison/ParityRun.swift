@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import LegacyReceipts
 package import VerifyReceipt
 
 /// Sends the recorded requests to our endpoint, with the clock set to the date of Apple's reply, and compares the replies.

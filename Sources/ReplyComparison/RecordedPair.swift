@@ -1,7 +1,6 @@
 package import AppStoreModels
 internal import Encodings
 internal import LegacyReceipts
-internal import Purchases
 
 /// A recorded request and Apple's reply to it.
 package struct RecordedPair: Sendable {

@@ -1,6 +1,5 @@
 internal import AppStoreModels
 package import LegacyReceipts
-internal import Purchases
 
 /// Unverified facts from a request that help to classify a difference. They affect only the column in which a difference is
 /// counted.

@@ -1,7 +1,5 @@
 internal import AppStoreModels
-internal import LegacyReceipts
 internal import Purchases
-internal import TransactionStore
 
 extension VerifyReceiptRequest {
     /// Whether the text has the form of a JWS in compact serialization (RFC 7515, 7.1): three parts in the URL-safe

@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import LegacyReceipts
 internal import Purchases
 internal import TransactionStore
 

@@ -1,6 +1,5 @@
 internal import AppStoreModels
 internal import LegacyReceipts
-internal import Purchases
 public import TransactionStore
 
 /// Apple's verifyReceipt as a function from a request body to a reply body, without sockets. The time is a parameter.

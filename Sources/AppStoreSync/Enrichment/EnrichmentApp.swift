@@ -1,7 +1,6 @@
 public import AppStoreServer
 internal import Purchases
 internal import Synchronization
-internal import TransactionStore
 
 extension CustomerEnrichment {
     /// One app, in the environments that are queried.

@@ -1,7 +1,6 @@
 internal import AppStoreModels
 public import AppStoreServer
 internal import Purchases
-internal import TransactionStore
 
 /// The apps whose notifications are accepted.
 ///

@@ -1,5 +1,4 @@
 internal import AppStoreModels
-internal import Purchases
 public import TransactionStore
 
 /// The versions of App Store Server Notifications.

@@ -1,5 +1,4 @@
 internal import AppStoreServer
-internal import Purchases
 public import TransactionStore
 
 /// How the handling of a notification ended.

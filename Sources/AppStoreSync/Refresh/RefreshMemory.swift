@@ -1,6 +1,5 @@
 package import Purchases
 internal import Synchronization
-internal import TransactionStore
 
 /// The App Store's answer about one purchase.
 public struct AppStoreAnswer: Sendable, Hashable {

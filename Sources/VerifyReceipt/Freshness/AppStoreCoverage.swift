@@ -1,5 +1,4 @@
 internal import Purchases
-internal import TransactionStore
 
 /// When the App Store last stated the complete history of each purchase in an answer.
 ///

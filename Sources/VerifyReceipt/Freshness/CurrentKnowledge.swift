@@ -1,5 +1,4 @@
 internal import Purchases
-internal import TransactionStore
 
 extension VerifyReceiptEndpoint {
     /// The customer's data for a submission, as current as the app's ``Freshness`` requires.

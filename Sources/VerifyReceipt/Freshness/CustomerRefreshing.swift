@@ -1,5 +1,4 @@
 public import Purchases
-internal import TransactionStore
 
 /// Queries the App Store about a customer and writes the answer to the store.
 public protocol CustomerRefreshing: Sendable {

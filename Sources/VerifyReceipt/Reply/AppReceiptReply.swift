@@ -1,7 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
 internal import Purchases
-internal import TransactionStore
 
 /// The reply to an app receipt (Reference.md V3), written straight to bytes.
 ///

@@ -1,7 +1,6 @@
 internal import AppStoreModels
 internal import ProductCatalog
 internal import Purchases
-internal import TransactionStore
 
 /// `latest_receipt_info`: the transactions of the submitted receipt and of its customer, in the order of
 /// ``EndpointConfiguration/Order``. Other code must not depend on that order.

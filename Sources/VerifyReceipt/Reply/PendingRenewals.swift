@@ -1,6 +1,5 @@
 internal import AppStoreModels
 internal import Purchases
-internal import TransactionStore
 
 extension Customer {
     /// The renewal infos of the answer, without data that the periods of the answer contradict. Apple has the four basic

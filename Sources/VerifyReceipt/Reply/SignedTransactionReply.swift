@@ -1,7 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
 internal import Purchases
-internal import TransactionStore
 
 /// The reply to a StoreKit 2 JWS. It is an extension in the form of the reply to an app receipt. So an old server also
 /// works with apps that no longer have a receipt.

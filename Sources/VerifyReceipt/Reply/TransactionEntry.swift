@@ -1,7 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
 internal import Purchases
-internal import TransactionStore
 
 /// The known data of one transaction, in the terms of `in_app` and `latest_receipt_info` (Reference.md V3.5). A value
 /// that no document states is nil and is omitted from the reply.

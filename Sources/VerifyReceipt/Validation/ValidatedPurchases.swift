@@ -1,6 +1,5 @@
 internal import AppStoreModels
 internal import Purchases
-internal import TransactionStore
 
 /// The purchases of a validation: those of `latest_receipt_info` in the reply to the same receipt, by product.
 ///

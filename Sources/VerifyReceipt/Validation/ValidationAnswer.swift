@@ -1,7 +1,6 @@
 internal import AppStoreModels
 internal import LegacyReceipts
 internal import Purchases
-internal import TransactionStore
 
 // The validator protocol of cordova-plugin-purchase. Documents are verified, stored and refreshed as for verifyReceipt. A request
 // has no password, so an app answers only if it is configured so.
