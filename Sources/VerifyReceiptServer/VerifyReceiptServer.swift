@@ -1,3 +1,4 @@
+import AppStoreServer
 import AppStoreSync
 public import CoreMetrics
 import Foundation
@@ -91,8 +92,9 @@ public final class VerifyReceiptServer: Service {
         if let writer { metrics.add(writer) }
         self.writer = writer
         let makeEndpoint = EndpointMaker(
-            store: store, budgets: budgets, writer: writer, metrics: metrics, timeout: configuration.timeouts.appStore,
-            clock: clock)
+            store: store, writer: writer, metrics: metrics, clock: clock,
+            pool: AppStoreClientPool(
+                transport: AsyncHTTPClientTransport(), timeout: configuration.timeouts.appStore, budgets: budgets))
         let endpoint = try makeEndpoint(configuration)
         shadow = configuration.shadow.map { shadow in
             ShadowForwarder(
@@ -144,18 +146,13 @@ public final class VerifyReceiptServer: Service {
             responder: { request, writer, channel in try await admin.respond(request, writer, channel) },
             configuration: .init(
                 additionalChannelHandlers: [RequestTimeouts(timeouts: state.timeouts, metrics: state.metrics)]))
-        lookUp = configuration.lookUp.flatMap { listener in
-            lookUpAnswers.map { Self.lookUp(listener, $0, configuration, state) }
-        }
+        lookUp = configuration.lookUp == nil ? nil : lookUpAnswers.map { Self.lookUp($0, configuration, state) }
     }
 
     private static func lookUp(
-        _ listener: VerifyReceiptServerConfiguration.LookUpListener, _ answers: any LookUpAnswers,
-        _ configuration: VerifyReceiptServerConfiguration, _ state: ServerState
+        _ answers: any LookUpAnswers, _ configuration: VerifyReceiptServerConfiguration, _ state: ServerState
     ) -> (responder: LookUpResponder, channel: HTTP1Channel) {
-        let responder = LookUpResponder(
-            answers, tokens: listener.tokens, credentials: configuration.appStore,
-            signedDataTrust: configuration.signedDataTrust, maximumBody: configuration.limits.bodyBytes, state: state)
+        let responder = LookUpResponder(answers, configuration, state)
         let channel = HTTP1Channel(
             responder: { request, writer, channel in try await responder.respond(request, writer, channel) },
             configuration: .init(
@@ -339,9 +336,7 @@ extension VerifyReceiptServer {
             let certificates = ListenerMatching(from: configuration.listeners, to: new.listeners).certificates
             let prepared = try certificates.map { (channels[$0.index], try TLSSetup.configuration($0.tls)) }
             for (channel, tls) in prepared { try channel.replace(tls) }
-            if let lookUp, let tokens = new.lookUp?.tokens {
-                lookUp.responder.replace(tokens, new.appStore, signedDataTrust: new.signedDataTrust)
-            }
+            if new.lookUp != nil { lookUp?.responder.replace(new) }
             consumption?.replace(new.appStore)
             state.replace(
                 with: .init(endpoint: endpoint, sandboxHosts: new.sandboxHosts, notifications: notifications))

@@ -39,13 +39,7 @@ public struct CustomerEnrichment: Sendable {
         public let transactionId: String
         public let reason: String
         /// Whether the network or the App Store failed, and not this query alone.
-        let isOutage: Bool
-
-        init(transactionId: String, reason: String, isOutage: Bool = false) {
-            self.transactionId = transactionId
-            self.reason = reason
-            self.isOutage = isOutage
-        }
+        var isOutage = false
     }
 
     /// The result for a bare transaction id.

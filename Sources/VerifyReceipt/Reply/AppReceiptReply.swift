@@ -40,19 +40,9 @@ struct AppReceiptReply {
 
     /// The JSON text.
     func body() -> [UInt8] {
-        var writer = JSONWriter(
-            reservingCapacity: 2_048 + 1_100 * submitted.count + tail.estimatedSize + submittedReceipt.estimatedSize)
-        writer.beginObject()
-        writer.member("status", 0)
-        writer.member("environment", context.environment.rawValue)
-        writer.key("receipt")
-        writer.beginObject()
-        writeReceiptMembers(to: &writer)
-        writer.endObject()
-        let newest = context.customer?.appReceipt(newerThan: receipt.receiptCreationDate)
-        tail.write(to: &writer) { $0.latestReceipt(newest, submittedReceipt) }
-        writer.endObject()
-        return writer.finish()
+        tail.reply(
+            at: context.environment, reservingCapacity: 2_048 + 1_100 * submitted.count, receipt: writeReceiptMembers,
+            newest: context.customer?.appReceipt(newerThan: receipt.receiptCreationDate), submittedReceipt)
     }
 
     /// The members of `receipt` (Reference.md V3.2).
@@ -102,9 +92,26 @@ struct ReplyTail {
 
     var showsRenewals: Bool { !renewalInfos.isEmpty }
 
-    var estimatedSize: Int { isShown ? 1_300 * latest.entries.count + 512 * renewalInfos.count : 0 }
+    private var estimatedSize: Int { isShown ? 1_300 * latest.entries.count + 512 * renewalInfos.count : 0 }
 
-    func write(to writer: inout JSONWriter, latestReceipt: (inout JSONWriter) -> Void) {
+    /// The whole reply.
+    /// - Parameters:
+    ///   - capacity: for the part before the tail.
+    ///   - receipt: writes the members of `receipt`.
+    ///   - newest: a stored receipt that replaces the submitted one as `latest_receipt`.
+    func reply(
+        at environment: EndpointEnvironment, reservingCapacity capacity: Int, receipt: (inout JSONWriter) -> Void,
+        newest: KnownReceipt?, _ submitted: ReceiptText
+    ) -> [UInt8] {
+        JSONWriter.object(reservingCapacity: capacity + estimatedSize + submitted.estimatedSize) { writer in
+            writer.member("status", 0)
+            writer.member("environment", environment.rawValue)
+            writer.object("receipt", receipt)
+            write(to: &writer) { $0.latestReceipt(newest, submitted) }
+        }
+    }
+
+    private func write(to writer: inout JSONWriter, latestReceipt: (inout JSONWriter) -> Void) {
         if isShown {
             writer.key("latest_receipt_info")
             writer.transactions(latest.entries, EntryStyle(isLatest: true, presumed: presumed))

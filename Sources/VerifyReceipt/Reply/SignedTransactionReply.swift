@@ -18,22 +18,16 @@ struct SignedTransactionReply {
         let own = TransactionEntry(StoredTransaction(payload, origin: origin))
         let latest = LatestTransactions([own], context)
         let tail = ReplyTail(latest, context)
-        var writer = JSONWriter(reservingCapacity: 4_096 + tail.estimatedSize + text.count)
-        writer.beginObject()
-        writer.member("status", 0)
-        writer.member("environment", context.environment.rawValue)
-        writer.key("receipt")
-        write(own, to: &writer)
-        tail.write(to: &writer) { $0.latestReceipt(context.customer?.newestAppReceipt, .verbatim(text)) }
-        writer.endObject()
-        return (writer.finish(), latest.hasAutoRenewable || tail.showsRenewals, latest.storeOnlyCount)
+        let body = tail.reply(
+            at: context.environment, reservingCapacity: 4_096, receipt: { write(own, to: &$0) },
+            newest: context.customer?.newestAppReceipt, .verbatim(text))
+        return (body, latest.hasAutoRenewable || tail.showsRenewals, latest.storeOnlyCount)
     }
 
     private func write(_ own: TransactionEntry, to writer: inout JSONWriter) {
         let known = context.customer?.appTransaction?.payload
         let type: ReceiptType = context.environment == .production ? .production : .productionSandbox
         let appleId = context.environment == .sandbox ? 0 : known?.appAppleId ?? context.app?.appleId
-        writer.beginObject()
         writer.member("receipt_type", type.rawValue)
         writer.member("adam_id", appleId)
         writer.member("app_item_id", appleId)
@@ -47,6 +41,5 @@ struct SignedTransactionReply {
         writer.member(DateKeys.preorder, known?.preorderDate)
         writer.key("in_app")
         writer.transactions([own], EntryStyle(isLatest: false, presumed: context.presumed))
-        writer.endObject()
     }
 }

@@ -12,22 +12,7 @@ struct EndpointMaker: Sendable {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     let clock: @Sendable () -> Int64
     /// Connections to the App Store and cached answers. A reload keeps them.
-    private let pool: AppStoreClientPool
-
-    /// - Parameters:
-    ///   - budgets: the store through which programs share the rate limits; nil to share none.
-    ///   - timeout: how long a request waits for the App Store.
-    init(
-        store: (any TransactionStore)?, budgets: (any RequestBudgets)?, writer: StoreWriter?, metrics: ServerMetrics,
-        timeout: Duration,
-        clock: @escaping @Sendable () -> Int64
-    ) {
-        self.store = store
-        self.writer = writer
-        self.metrics = metrics
-        self.clock = clock
-        pool = AppStoreClientPool(transport: AsyncHTTPClientTransport(), timeout: timeout, budgets: budgets)
-    }
+    let pool: AppStoreClientPool
 
     /// - Throws: `ReceiptError` or `SignedDataError` for a certificate of the configuration.
     func callAsFunction(_ configuration: VerifyReceiptServerConfiguration) throws -> VerifyReceiptEndpoint {

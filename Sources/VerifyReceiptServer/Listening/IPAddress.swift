@@ -3,24 +3,10 @@ import NIOCore
 
 /// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address equals the IPv4 address (RFC 4291, 2.5.5.2).
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The high half of the 128 bits; IPv4 is mapped to `::ffff:0:0/96`.
-    let high: UInt64
-    let low: UInt64
+    /// IPv4 is mapped to `::ffff:0:0/96`.
+    private let bits: UInt128
 
-    private static let mapped: UInt64 = 0xFFFF << 32
-
-    private init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
-
-    private init(_ address: in_addr) {
-        (high, low) = (0, Self.mapped | UInt64(UInt32(bigEndian: address.s_addr)))
-    }
-
-    private init(_ address: in6_addr) {
-        let (high, low) = withUnsafeBytes(of: address) { bytes in
-            (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        }
-        self.init(UInt64(bigEndian: high), UInt64(bigEndian: low))
-    }
+    private init(bits: UInt128) { self.bits = bits }
 
     /// Parses an address without a port: the forms of RFC 4291, or four decimal numbers.
     package init?(_ text: some StringProtocol) {
@@ -32,34 +18,29 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// Nil for an address that is not an IP address.
     init?(_ address: SocketAddress?) {
         switch address {
-        case .v4(let address): self.init(address.address.sin_addr)
-        case .v6(let address): self.init(address.address.sin6_addr)
+        case .v4(let address): bits = 0xFFFF << 32 | UInt128(UInt32(bigEndian: address.address.sin_addr.s_addr))
+        case .v6(let address):
+            bits = withUnsafeBytes(of: address.address.sin6_addr) {
+                UInt128(bigEndian: $0.loadUnaligned(as: UInt128.self))
+            }
         case .unixDomainSocket, nil: return nil
         }
     }
 
-    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+    var isIPv4: Bool { bits >> 32 == 0xFFFF }
 
     /// The address that identifies a client: for IPv6 the /64 network, whose addresses belong to one client.
-    var client: IPAddress { isIPv4 ? self : IPAddress(high, 0) }
+    var client: IPAddress { isIPv4 ? self : prefix(64) }
 
     /// The address with only its first `length` bits.
-    fileprivate func prefix(_ length: Int) -> IPAddress {
-        IPAddress(
-            high & Self.mask(length), low & Self.mask(length - 64))
-    }
-
-    private static func mask(_ length: Int) -> UInt64 {
-        length <= 0 ? 0 : length >= 64 ? .max : ~(.max >> UInt64(length))
-    }
+    fileprivate func prefix(_ length: Int) -> IPAddress { IPAddress(bits: bits & ~(UInt128.max >> length)) }
 
     package var description: String {
         if isIPv4 {
-            return stride(from: 24, through: 0, by: -8).map { String(low >> UInt64($0) & 0xFF) }.joined(separator: ".")
+            return stride(from: 24, through: 0, by: -8).map { String(bits >> $0 & 0xFF) }.joined(separator: ".")
         }
         var packed = ByteBuffer()
-        packed.writeInteger(high)
-        packed.writeInteger(low)
+        packed.writeInteger(bits)
         return (try? SocketAddress(packedIPAddress: packed, port: 0))?.ipAddress ?? ""
     }
 }

@@ -34,40 +34,25 @@ final class LookUpResponder: Sendable {
     static let maximumIdBytes = 1_024
 
     private let answers: any LookUpAnswers
-    /// The settings that a reload replaces.
-    private struct Settings {
-        let tokens: [SharedSecret]
-        let credentials: [AppStoreCredentials]
-        let signedDataTrust: SignedDataTrust
-    }
-
-    private let settings: Mutex<Settings>
+    /// Has the tokens, the keys and the trusted roots. A reload replaces it.
+    private let configuration: Mutex<VerifyReceiptServerConfiguration>
     private let maximumBody: Int
     private let questions = Mutex<[Source: Int]>([:])
     private let responses: LabeledCounter
     private let logger: Logger
     private let state: ServerState
 
-    init(
-        _ answers: any LookUpAnswers, tokens: [SharedSecret], credentials: [AppStoreCredentials],
-        signedDataTrust: SignedDataTrust, maximumBody: Int, state: ServerState
-    ) {
+    init(_ answers: any LookUpAnswers, _ configuration: VerifyReceiptServerConfiguration, _ state: ServerState) {
         self.answers = answers
-        settings = Mutex(Settings(tokens: tokens, credentials: credentials, signedDataTrust: signedDataTrust))
-        self.maximumBody = maximumBody
+        self.configuration = Mutex(configuration)
+        maximumBody = configuration.limits.bodyBytes
         responses = state.metrics.lookUps
         logger = state.logger
         self.state = state
     }
 
-    /// Accepts these tokens, signs with these keys and trusts these roots from now on.
-    func replace(
-        _ tokens: [SharedSecret], _ credentials: [AppStoreCredentials], signedDataTrust: SignedDataTrust
-    ) {
-        settings.withLock {
-            $0 = Settings(tokens: tokens, credentials: credentials, signedDataTrust: signedDataTrust)
-        }
-    }
+    /// Accepts the tokens, signs with the keys and trusts the roots of this configuration from now on.
+    func replace(_ new: VerifyReceiptServerConfiguration) { configuration.withLock { $0 = new } }
 
     private struct Question {
         /// For the log: the digest of a document, or of an id, because an id names a person.
@@ -166,7 +151,7 @@ final class LookUpResponder: Sendable {
     /// The token is compared in constant time, and before anything else is read.
     private func checkToken(_ request: Request) throws(Refusal) {
         let given = request.headers[.authorization] ?? ""
-        let known = settings.withLock { $0.tokens }
+        let known = configuration.withLock { $0.lookUp?.tokens ?? [] }
         guard let token = Self.token(given), SharedSecret.matches(token, anyOf: [known]) else {
             let bearer = given.isEmpty ? "Bearer" : #"Bearer error="invalid_token""#
             let challenge =
@@ -221,7 +206,7 @@ final class LookUpResponder: Sendable {
             guard request.method == .post else { throw Self.wrongMethod("POST") }
             let document = try await body(request)
             return Question(about: document) { [self] in
-                let trust = settings.withLock { $0.signedDataTrust }
+                let trust = configuration.withLock { $0.signedDataTrust }
                 return Answer(body: try await answers.inspection(of: document, endpoint, signedData: trust))
             }
         case "signatures":
@@ -229,7 +214,7 @@ final class LookUpResponder: Sendable {
             let kind = LookUpSignature(rawValue: String(Self.path(request)[2])) ?? .promotionalOffer
             let body = try await body(request)
             return Question(about: body, of: kind == .introductoryEligibility ? .appStore : .store) { [self] in
-                let credentials = settings.withLock { $0.credentials }
+                let credentials = configuration.withLock { $0.appStore }
                 return Answer(body: try await answers.sign(kind, body, endpoint, credentials))
             }
         case "page":
@@ -260,7 +245,7 @@ final class LookUpResponder: Sendable {
     private var endpoint: EndpointConfiguration { state.current.endpoint.configuration }
 
     private func page(_ lookUp: InspectorLookUp, at date: Int64) async throws -> Answer {
-        let trust = settings.withLock { $0.signedDataTrust }
+        let trust = configuration.withLock { $0.signedDataTrust }
         let page = try await answers.page(lookUp, at: date, endpoint, signedData: trust)
         var answer = Answer(body: page.html, type: "text/html; charset=utf-8")
         answer.fields[.contentSecurityPolicy] = page.contentSecurityPolicy
