@@ -357,20 +357,16 @@ extension VerifyReceiptServer {
     /// Rejects a reload that removes the last app, or the last secret of all apps or of one. A truncated file can be
     /// valid and would remove the protection. Such a change needs a restart.
     private func checkReload(_ new: EndpointConfiguration, after old: EndpointConfiguration) throws {
-        var problems: [ConfigurationError.Problem] = []
-        if new.apps.isEmpty, !old.apps.isEmpty {
-            problems.append(
-                .init(key: "apps", place: nil, "the reload would remove all apps; restart the server for that"))
-        }
+        var lost: [(key: String, loss: String)] = []
+        if new.apps.isEmpty, !old.apps.isEmpty { lost.append(("apps", "all apps; restart the server for that")) }
         if !new.hasSecrets, old.hasSecrets {
-            problems.append(
-                .init(
-                    key: "shared-secrets", place: nil,
-                    "the reload would remove all secrets; restart the server for that"))
+            lost.append(("shared-secrets", "all secrets; restart the server for that"))
         } else {
-            problems += new.secretsLost(since: old)
+            lost += new.secretsLost(since: old)
         }
-        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        guard !lost.isEmpty else { return }
+        throw ConfigurationError(
+            lost.map { .init(key: $0.key, place: nil, "the reload would remove \($0.loss)") })
     }
 
     /// Counts and logs a configuration that could not be read.
@@ -408,33 +404,26 @@ extension EndpointConfiguration {
 
     /// The apps that had a secret in `old`, and whose receipts would now get a reply with any password. The account's secrets
     /// are those of every app.
-    fileprivate func secretsLost(since old: EndpointConfiguration) -> [ConfigurationError.Problem] {
+    fileprivate func secretsLost(since old: EndpointConfiguration) -> [(key: String, loss: String)] {
         var seen: Set<String> = []
-        var problems: [ConfigurationError.Problem] = []
+        var lost: [(key: String, loss: String)] = []
+        func lose(_ key: String, _ loss: String, of others: String, _ remedy: String = "") {
+            let effect = "any password would be accepted for \(others); restart the server for that\(remedy)"
+            lost.append((key, "\(loss), and \(effect)"))
+        }
+        let refusing = ", or set endpoint.unknown-bundle-ids to refused"
         for bundleId in (old.apps + apps).map(\.bundleId) where seen.insert(bundleId).inserted {
             guard old.hasSecret(of: bundleId), !hasSecret(of: bundleId) else { continue }
             if let index = apps.firstIndex(where: { $0.bundleId == bundleId }) {
-                problems.append(
-                    .init(
-                        key: "apps[\(index)].shared-secrets", place: nil,
-                        "the reload would remove the last secret of \(bundleId), and any password would be accepted for "
-                            + "it; restart the server for that"))
+                lose("apps[\(index)].shared-secrets", "the last secret of \(bundleId)", of: "it")
             } else if unknownBundleIds == .accepted {
-                problems.append(
-                    .init(
-                        key: "apps", place: nil,
-                        "the reload would remove \(bundleId), which has a secret, and any password would be accepted for "
-                            + "it; restart the server for that, or set endpoint.unknown-bundle-ids to refused"))
+                lose("apps", "\(bundleId), which has a secret", of: "it", refusing)
             }
         }
         if accountSecrets.isEmpty, !old.accountSecrets.isEmpty, unknownBundleIds == .accepted {
-            problems.append(
-                .init(
-                    key: "account-secrets", place: nil,
-                    "the reload would remove the last secret of the account, and any password would be accepted for apps "
-                        + "that are not in apps; restart the server for that, or set endpoint.unknown-bundle-ids to refused"
-                ))
+            lose(
+                "account-secrets", "the last secret of the account", of: "apps that are not in apps", refusing)
         }
-        return problems
+        return lost
     }
 }

@@ -65,23 +65,9 @@ struct ConfigurationLoader {
             values.boolean("admin.enabled")
             ? .init(host: values.text("admin.host") ?? "127.0.0.1", port: values.integer("admin.port")) : nil
         configuration.lookUp = lookUp()
-        let store = values.text("store.url")
-        configuration.storeURL = store == "none" ? nil : store
-        if let url = configuration.storeURL {
-            do {
-                _ = try StoreURL(url)
-            } catch {
-                let reason = (error as? TransactionStoreError)?.message ?? "is not the address of a store"
-                values.note("store.url", reason)
-            }
-        }
-        if configuration.lookUp != nil, configuration.storeURL == nil {
-            values.note("look-up.enabled", "needs a store (store.url)")
-        }
+        configuration.storeURL = storeURL()
         configuration.consumption = consumption()
-        if configuration.consumption != nil, configuration.storeURL == nil {
-            values.note("consumption.rules", "needs a store (store.url)")
-        }
+        if configuration.storeURL == nil { checkNothingNeedsAStore(configuration) }
         checkRetention(configuration)
         configuration.spool.path = spoolPath(storeURL: configuration.storeURL)
         checkBodySize(configuration.limits)
@@ -154,10 +140,8 @@ extension ConfigurationLoader {
         let tokens = values.texts(key).flatMap { lines(ofSecretFile: $0, key: key, place: place) }.map(\.text)
         if values.texts(key).isEmpty { values.note(key, "is missing: requests need a bearer token from a file") }
         if tokens.contains(where: { $0.utf8.count < Self.minimumTokenBytes }) {
-            problems.append(
-                .init(
-                    key: key, place: place,
-                    "a token has fewer than \(Self.minimumTokenBytes) characters; make one with: openssl rand -hex 32"))
+            values.note(
+                key, "a token has fewer than \(Self.minimumTokenBytes) characters; make one with: openssl rand -hex 32")
         }
         return .init(
             host: values.text("look-up.host") ?? "127.0.0.1", port: values.integer("look-up.port"),
@@ -186,10 +170,31 @@ extension ConfigurationLoader {
                 "retention.notifications-days",
                 "is less than \(RetentionLimits.notificationDays): the App Store can still send those notifications")
         }
-        guard configuration.storeURL == nil else { return }
-        let keys = ["retention.notifications-days", "retention.receipts-days", "retention.ledger-days"]
-        let days = [retention.notificationDays, retention.receiptDays, retention.ledgerDays]
-        for (key, days) in zip(keys, days) where days > 0 { values.note(key, "needs a store (store.url)") }
+    }
+
+    /// The address of the store; nil for none.
+    private mutating func storeURL() -> String? {
+        guard let url = values.text("store.url"), url != "none" else { return nil }
+        do {
+            _ = try StoreURL(url)
+        } catch {
+            values.note(
+                "store.url", (error as? TransactionStoreError)?.message ?? "is not the address of a store")
+        }
+        return url
+    }
+
+    private mutating func checkNothingNeedsAStore(_ configuration: VerifyReceiptServerConfiguration) {
+        let (retention, notifications) = (configuration.retention, configuration.notifications)
+        let needs = [
+            ("look-up.enabled", configuration.lookUp != nil), ("consumption.rules", configuration.consumption != nil),
+            ("retention.notifications-days", retention.notificationDays > 0),
+            ("retention.receipts-days", retention.receiptDays > 0),
+            ("retention.ledger-days", retention.ledgerDays > 0),
+            ("notifications.enabled", values.isGiven("notifications.enabled") && notifications.enabled),
+            ("spool.path", values.isGiven("spool.path") && values.text("spool.path") != "none"),
+        ]
+        for (key, isNeeded) in needs where isNeeded { values.note(key, "needs a store (store.url)") }
     }
 
     private static let minimumTokenBytes = 32
@@ -203,9 +208,12 @@ extension ConfigurationLoader {
             let fileKey = (error as? TLSSetup.Failure).map { "\(key).\($0.key)" } ?? key
             problems.append(.init(key: fileKey, place: values.place(of: fileKey) ?? place, "\(error)"))
         }
-        if BoundedFile.isReadableByEverybody(tls.privateKey) {
-            warnings.append("\(tls.privateKey) contains a private key and every user of this machine may read it")
-        }
+        warnIfReadable(tls.privateKey, with: "a private key")
+    }
+
+    private mutating func warnIfReadable(_ path: String, with content: String) {
+        guard BoundedFile.isReadableByEverybody(path) else { return }
+        warnings.append("\(path) contains \(content) and every user of this machine may read it")
     }
 
     /// Host names without a port. A name with more parts would never match `Host`.
@@ -273,10 +281,7 @@ extension ConfigurationLoader {
         var general = values
         endpoint.accountSecrets = secrets(&general, "account-secrets", files: "account-secret-files")
         values = general
-        if let file, file.containsSecrets, BoundedFile.isReadableByEverybody(file.path) {
-            let path = file.path
-            warnings.append("\(path) contains secrets and every user of this machine may read it")
-        }
+        if let file, file.containsSecrets { warnIfReadable(file.path, with: "secrets") }
         for app in endpoint.apps where app.sharedSecrets.isEmpty && endpoint.accountSecrets.isEmpty {
             warnings.append("\(app.bundleId) has no shared secret: any password is accepted for it")
         }
@@ -421,9 +426,7 @@ extension ConfigurationLoader {
                 problems.append(.init(key: key, place: place, "\(path) is not UTF-8 text"))
                 return []
             }
-            if BoundedFile.isReadableByEverybody(path) {
-                warnings.append("\(path) contains secrets and every user of this machine may read it")
-            }
+            warnIfReadable(path, with: "secrets")
             let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }
@@ -450,7 +453,6 @@ extension ConfigurationLoader {
             }
             return nil
         }
-        if storeURL == nil { values.note("spool.path", "needs a store (store.url)") }
         return path
     }
 
@@ -459,9 +461,6 @@ extension ConfigurationLoader {
         if notifications.version1, endpoint.accountSecrets.isEmpty, endpoint.apps.allSatisfy(\.sharedSecrets.isEmpty) {
             values.note("notifications.v1", "needs a shared secret: nothing else authenticates these notifications")
         }
-        if values.isGiven("notifications.enabled"), notifications.enabled, configuration.storeURL == nil {
-            values.note("notifications.enabled", "needs a store (store.url)")
-        }
     }
 }
 
@@ -469,10 +468,12 @@ extension ConfigurationLoader {
 
 extension ConfigurationLoader {
     mutating func trust() -> TrustPolicy {
-        let roots = values.texts("trust.roots").flatMap { receiptCertificates($0, key: "trust.roots") }
-        let intermediates = values.texts("trust.intermediates").flatMap {
-            receiptCertificates($0, key: "trust.intermediates")
+        func check(_ encoded: [[UInt8]]) throws {
+            let trust = TrustPolicy(additionalRoots: encoded)
+            _ = try VerifyReceiptEndpoint(configuration: EndpointConfiguration(trust: trust), store: nil)
         }
+        let roots = certificates("trust.roots", check: check)
+        let intermediates = certificates("trust.intermediates", check: check)
         let xcode = values.boolean("trust.accept-xcode")
         if !roots.isEmpty {
             warnings.append("trust.roots accepts receipts that Apple did not sign: for tests only")
@@ -482,18 +483,16 @@ extension ConfigurationLoader {
             additionalRoots: roots, additionalIntermediates: intermediates, acceptsXcodeReceipts: xcode)
     }
 
-    private mutating func receiptCertificates(_ path: String, key: String) -> [[UInt8]] {
-        certificates(path, key: key) { encoded in
-            _ = try VerifyReceiptEndpoint(
-                configuration: EndpointConfiguration(trust: TrustPolicy(additionalRoots: encoded)), store: nil)
-        }
-    }
-
-    /// The certificates of a PEM or DER file as DER.
+    /// The certificates of the PEM and DER files of a key, as DER.
     ///
     /// - Parameter check: throws if the certificates cannot be used for this key.
-    mutating func certificates(_ path: String, key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
-        let place = values.place(of: key)
+    private mutating func certificates(_ key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
+        values.texts(key).flatMap { certificates($0, key, check) }
+    }
+
+    private mutating func certificates(
+        _ path: String, _ key: String, _ check: ([[UInt8]]) throws -> Void
+    ) -> [[UInt8]] {
         do {
             let bytes = Array(try BoundedFile.read(path, maximumSize: 1 << 20))
             let isPEM = String(decoding: bytes, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----")
@@ -504,9 +503,9 @@ extension ConfigurationLoader {
             try check(encoded)
             return encoded
         } catch let error as BoundedFile.Failure {
-            problems.append(.init(key: key, place: place, "\(path) cannot be read: \(error)"))
+            values.note(key, "\(path) cannot be read: \(error)")
         } catch {
-            problems.append(.init(key: key, place: place, "\(path) is not an X.509 certificate in PEM or DER"))
+            values.note(key, "\(path) is not an X.509 certificate in PEM or DER")
         }
         return []
     }
@@ -515,10 +514,8 @@ extension ConfigurationLoader {
 extension ConfigurationLoader {
     /// The trust anchors of the App Store's JWS.
     mutating func signedDataTrust() -> SignedDataTrust {
-        let roots = values.texts("trust.signed-data-roots").flatMap { path in
-            certificates(path, key: "trust.signed-data-roots") { encoded in
-                _ = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: encoded))
-            }
+        let roots = certificates("trust.signed-data-roots") { encoded in
+            _ = try SignedDataVerifier(trust: SignedDataTrust(additionalRoots: encoded))
         }
         if !roots.isEmpty {
             warnings.append("trust.signed-data-roots accepts signed data that Apple did not sign: for tests only")
@@ -586,9 +583,7 @@ extension ConfigurationLoader {
         do {
             let text = String(decoding: try BoundedFile.read(path, maximumSize: 1 << 16), as: UTF8.self)
             let purchaseKey = try InAppPurchaseKey(pem: text, keyID: given[1], issuerID: given[0])
-            if BoundedFile.isReadableByEverybody(path) {
-                warnings.append("\(path) contains a private key and every user of this machine may read it")
-            }
+            warnIfReadable(path, with: "a private key")
             return purchaseKey
         } catch let error as BoundedFile.Failure {
             own.note(Self.purchaseKeyParts[2], "\(path) cannot be read: \(error)")
