@@ -346,7 +346,8 @@ extension ConfigurationLoader {
         for element in elements {
             var own = ConfigurationValues(of: element, Setting.ofApp, file: place)
             let app = app(&own, configuration.endpoint.freshness)
-            if let other = configuration.endpoint.apps.firstIndex(where: { $0.bundleId == app.bundleId }) {
+            let other = configuration.endpoint.apps.firstIndex { $0.bundleId == app.bundleId }
+            if let other, !app.bundleId.isEmpty {
                 own.note("bundle-id", "\(app.bundleId) is at \(elements[other].place) already")
             }
             if let key = purchaseKey(&own, general) {
