@@ -148,21 +148,15 @@ public final class StoreWriter: Sendable {
     }
 
     private func accepted(storeTook: Bool) {
-        let wasRefusing = state.withLock { state in
-            if storeTook { state.storeFailedAt = nil }
-            defer { state.isRefusing = false }
-            return state.isRefusing
-        }
+        let wasRefusing = set(\.isRefusing, false) { if storeTook { $0.storeFailedAt = nil } }
         if wasRefusing { onEvent(.accepting) }
     }
 
     private func spooled(_ reason: String) {
         accepted(storeTook: false)
-        let isFirst = state.withLock { state in
+        let isFirst = set(\.isSpooling, true) { state in
             state.counts.spooled += 1
-            defer { state.isSpooling = true }
             if !state.isSpooling { state.drained = 0 }
-            return !state.isSpooling
         }
         if isFirst { onEvent(.spooling(reason: reason)) }
         // Signal again, because the entry may have been drained before the spool was marked as in use.
@@ -170,13 +164,19 @@ public final class StoreWriter: Sendable {
     }
 
     private func refused(_ storeFailure: String?, _ reason: String) -> Outcome {
-        let isFirst = state.withLock { state in
-            state.counts.refused += 1
-            defer { state.isRefusing = true }
-            return !state.isRefusing
-        }
-        if isFirst { onEvent(.refusing(reason: reason)) }
+        if set(\.isRefusing, true, { $0.counts.refused += 1 }) { onEvent(.refusing(reason: reason)) }
         return .refused(storeFailure: storeFailure, reason: reason)
+    }
+
+    /// Sets a flag, and returns whether that changed it.
+    private func set(
+        _ flag: WritableKeyPath<State, Bool>, _ value: Bool, _ before: (inout State) -> Void
+    ) -> Bool {
+        state.withLock { state in
+            before(&state)
+            defer { state[keyPath: flag] = value }
+            return state[keyPath: flag] != value
+        }
     }
 
     // MARK: Draining

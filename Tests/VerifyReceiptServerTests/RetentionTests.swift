@@ -30,6 +30,14 @@ struct RetentionTests {
                 notificationUUID: "a", notificationType: "ONE_TIME_CHARGE", subtype: nil, signedDate: now, body: []))
     }
 
+    private static var retention: VerifyReceiptServerConfiguration.Retention {
+        var retention = VerifyReceiptServerConfiguration.Retention()
+        retention.notificationDays = 200
+        retention.receiptDays = 30
+        retention.ledgerDays = 60
+        return retention
+    }
+
     /// A document that shows the store that this date has come.
     private static func document(of date: Int64) -> FactSet {
         FactSet(
@@ -70,8 +78,7 @@ struct RetentionTests {
         let removed = "retention_removed_total"
         // The receipt is too old, and nothing else.
         _ = try await store.apply([Self.document(of: Self.now + 40 * Self.day)])
-        var retention = VerifyReceiptServerConfiguration.Retention(
-            notificationDays: 200, receiptDays: 30, ledgerDays: 60)
+        var retention = Self.retention
         try await Self.run(retention, at: Self.now + 40 * Self.day, store) { server in
             let receipts: Int? = server.metric(removed + #"{kind="receipts"}"#)
             return receipts == 1
@@ -117,9 +124,8 @@ struct RetentionTests {
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         let old = Self.now - 210 * Self.day
         _ = try await store.apply([Self.purchase, Self.document(of: old)])
-        let limits = VerifyReceiptServerConfiguration.Retention(notificationDays: 200, receiptDays: 30, ledgerDays: 60)
         let log = "old data is kept: no document in the store is as new as the clock of the server"
-        try await Self.run(limits, at: Self.now + 9_000 * Self.day, store) { server in
+        try await Self.run(Self.retention, at: Self.now + 9_000 * Self.day, store) { server in
             // The second line shows that the first round is over.
             let rounds = server.log.text.components(separatedBy: log).count - 1
             let removed: Int? = server.metric(#"retention_removed_total{kind="notifications"}"#)

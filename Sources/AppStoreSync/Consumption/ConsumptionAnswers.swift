@@ -176,12 +176,13 @@ package struct ConsumptionAnswers: Sendable {
                 }
                 silence = 0
                 outcome.answered.append((id, uuids, request))
-            } catch let missed as Missed {
-                if missed.isMaybeAnswered { maybeAnswered.insert(id) }
-                noteMissed(open.count, about: id)
-            } catch let error as NoClaim {
+            } catch let error as NotSent {
                 if error.isMaybeAnswered { maybeAnswered.insert(id) }
-                note(.unclaimed(error.storeError), about: id)
+                if let storeError = error.storeError {
+                    note(.unclaimed(storeError), about: id)
+                } else {
+                    noteMissed(open.count, about: id)
+                }
             } catch is OutOfTime {
                 outcome.isOutOfTime = true
                 leave(from: place)
@@ -228,8 +229,9 @@ package struct ConsumptionAnswers: Sendable {
         let tasks = try await store.allOpenConsumptionTasks().filter { $0.scope == scope && $0.transactionId == id }
         do {
             return try await send(request, about: id, client, closing: tasks, in: store, clock, onlyInTime: false)
-        } catch let error as NoClaim {
-            throw error.storeError
+        } catch let error as NotSent {
+            guard let storeError = error.storeError else { throw error }
+            throw storeError
         }
     }
 
@@ -249,7 +251,7 @@ package struct ConsumptionAnswers: Sendable {
     ///   - tasks: the requests about the transaction.
     ///   - onlyInTime: sends nothing once all deadlines are over, or if the requests are closed. The rate limit can make an
     ///     answer wait for long.
-    /// - Throws: ``Missed`` if nothing is sent in time; ``ConsumptionProblem`` if another program has the requests; ``NoClaim``;
+    /// - Throws: ``NotSent``; ``ConsumptionProblem`` if another program has the requests;
     ///   `AppStoreServerAPIError`, `CancellationError`.
     private static func send(
         _ request: ConsumptionRequest, about id: String, _ client: AppStoreServerAPIClient,
@@ -268,7 +270,7 @@ package struct ConsumptionAnswers: Sendable {
                     return state
                 }
                 guard !uuids.isEmpty else {
-                    if onlyInTime { throw Missed(isMaybeAnswered: before.isMaybeAnswered) }
+                    if onlyInTime { throw NotSent(isMaybeAnswered: before.isMaybeAnswered) }
                     return
                 }
                 let granted: ConsumptionClaim?
@@ -278,7 +280,7 @@ package struct ConsumptionAnswers: Sendable {
                     // A store that cannot be written must not make a request miss its deadline.
                     let last = now.addingSaturated(Self.unclaimedTime)
                     if inTime.contains(where: { $0.deadline <= last }) { return }
-                    throw NoClaim(storeError: error, isMaybeAnswered: before.isMaybeAnswered)
+                    throw NotSent(storeError: error, isMaybeAnswered: before.isMaybeAnswered)
                 }
                 guard let claim = granted, !claim.notificationUUIDs.isEmpty || !onlyInTime else {
                     throw ConsumptionProblem(
@@ -319,15 +321,10 @@ package struct ConsumptionAnswers: Sendable {
         return { now + Int64((ContinuousClock.now - start) / .milliseconds(1)) }
     }
 
-    /// All deadlines were over before the answer could be sent.
-    private struct Missed: Error {
-        /// Whether an earlier attempt may have arrived.
-        let isMaybeAnswered: Bool
-    }
-
-    /// The store cannot be written, and the deadlines are not near.
-    private struct NoClaim: Error {
-        let storeError: TransactionStoreError
+    /// No attempt was accepted.
+    private struct NotSent: Error {
+        /// Why the store cannot be written, while the deadlines are not near; nil if all deadlines were over.
+        var storeError: TransactionStoreError?
         /// Whether an earlier attempt may have arrived.
         let isMaybeAnswered: Bool
     }

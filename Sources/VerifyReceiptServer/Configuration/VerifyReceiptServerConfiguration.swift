@@ -199,34 +199,27 @@ public struct VerifyReceiptServerConfiguration: Sendable {
     /// When the ledger gets entries of purchases that ended without a document (`PurchaseEndings`).
     public struct Endings: Sendable, Hashable {
         /// The time between two rounds; zero for none.
-        public var interval: Duration
+        public var interval = Duration.seconds(60)
         /// How long after an end a document may still come.
-        public var delay: Duration
+        public var delay = Duration.seconds(300)
 
-        public init(interval: Duration = .seconds(60), delay: Duration = .seconds(300)) {
-            self.interval = interval
-            self.delay = delay
-        }
+        public init() {}
     }
 
     /// After how many days the server removes what it need not keep. 0 keeps it.
     public struct Retention: Sendable, Hashable {
         /// Of the ids of notifications, since they were signed.
-        public var notificationDays: Int
+        public var notificationDays = 0
         /// Of receipts, since they were created.
-        public var receiptDays: Int
+        public var receiptDays = 0
         /// Of entries of the ledger that every consumer has acknowledged, since they were recorded.
-        public var ledgerDays: Int
+        public var ledgerDays = 0
         /// The time until the first round.
         package var firstPause = Duration.seconds(600)
         /// The time between two rounds.
         package var pause = Duration.seconds(86_400)
 
-        public init(notificationDays: Int = 0, receiptDays: Int = 0, ledgerDays: Int = 0) {
-            self.notificationDays = notificationDays
-            self.receiptDays = receiptDays
-            self.ledgerDays = ledgerDays
-        }
+        public init() {}
 
         /// Whether the server removes anything.
         var isOn: Bool { notificationDays > 0 || receiptDays > 0 || ledgerDays > 0 }

@@ -10,15 +10,14 @@ import TransactionStore
 /// Sets up the connections of one listener: adds each to the table, bounds the TLS handshake, and supports HTTP/1.1 and, by
 /// ALPN, HTTP/2.
 final class ListenerChannel: ServerChildChannel {
-    enum Value: ServerChildChannelValue {
-        case plain(HTTP1Channel.Value)
-        case secure(HTTP2UpgradeChannel, HTTP2UpgradeChannel.Value)
+    struct Value: ServerChildChannelValue {
+        let channel: any Channel
+        /// Handles the connection until its end.
+        let handle: @Sendable (Logger) async -> Void
 
-        var channel: any Channel {
-            switch self {
-            case .plain(let value): value.channel
-            case .secure(_, let value): value.channel
-            }
+        init<Framework: ServerChildChannel>(_ value: Framework.Value, of inner: Framework) {
+            channel = value.channel
+            handle = { await inner.handle(value: value, logger: $0) }
         }
     }
 
@@ -96,7 +95,7 @@ final class ListenerChannel: ServerChildChannel {
             case .plain(let inner):
                 channel.eventLoop.makeCompletedFuture { [state] in
                     try channel.pipeline.syncOperations.addHandler(ConnectionPlace(place, of: state.connections))
-                }.flatMap { inner.setup(channel: channel, logger: logger).map { .plain($0) } }
+                }.flatMap { inner.setup(channel: channel, logger: logger).map { Value($0, of: inner) } }
             case .secure(let inner):
                 inner.setup(channel: channel, logger: logger).flatMapThrowing { [state] value in
                     let handler = try channel.pipeline.syncOperations.handler(type: NIOSSLServerHandler.self)
@@ -106,7 +105,7 @@ final class ListenerChannel: ServerChildChannel {
                             HandshakeTimeout(state.timeouts.handshake, metrics: state.metrics),
                             ConnectionTimeouts(timeouts: state.timeouts, metrics: state.metrics),
                         ], position: .after(handler))
-                    return .secure(inner, value)
+                    return Value(value, of: inner)
                 }
             }
         // Nothing else closes a connection whose setup failed.
@@ -139,17 +138,7 @@ final class ListenerChannel: ServerChildChannel {
 
     /// Runs on threads that may wait for the store.
     func handle(value: Value, logger: Logger) async {
-        await withTaskExecutorPreference(BlockingThreads.shared) { await serve(value, logger) }
-    }
-
-    private func serve(_ value: Value, _ logger: Logger) async {
-        switch value {
-        case .plain(let value):
-            // Every instance handles a connection the same way.
-            await HTTP1Channel(responder: responder).handle(value: value, logger: logger)
-        case .secure(let inner, let value):
-            await inner.handle(value: value, logger: logger)
-        }
+        await withTaskExecutorPreference(BlockingThreads.shared) { await value.handle(logger) }
     }
 }
 
