@@ -10,24 +10,17 @@ struct FieldComparator {
     let request: Int64?
 
     /// Whether an equal value comes from the receipt or the store. The signed members in our reply always do.
-    var isEqualDerivable: Bool {
-        switch rule?.origin {
-        case .answer, .signed, .signedWhereStated: true
-        case .clock: context.isSameMoment
-        case .database, .reissued, .addition, .undocumented, .container, nil: false
-        }
-    }
+    var isEqualDerivable: Bool { isSigned || isDecidedByRequest }
 
     /// Whether the receipt or the store determines the value. Then our value must be equal.
     private func isDerivable(_ apples: JSONValue?) -> Bool {
-        switch rule?.origin {
-        case .answer: true
-        case .clock: context.isSameMoment
-        case .signed, .signedWhereStated:
-            place.scope == .latest ? isDerivableInLatest(apples) : isDerivableInReceipt(apples)
-        case .database, .reissued, .addition, .undocumented, .container, nil: false
-        }
+        guard isSigned else { return isDecidedByRequest }
+        return place.scope == .latest ? isDerivableInLatest(apples) : isDerivableInReceipt(apples)
     }
+
+    private var isSigned: Bool { rule?.origin == .signed || rule?.origin == .signedWhereStated }
+
+    private var isDecidedByRequest: Bool { rule?.origin == .answer || rule?.origin == .clock && context.isSameMoment }
 
     private func isDerivableInReceipt(_ apples: JSONValue?) -> Bool {
         guard rule?.origin == .signedWhereStated else { return true }

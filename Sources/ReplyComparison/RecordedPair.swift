@@ -75,21 +75,19 @@ extension RecordedPair {
 
     /// The body with the three members that the endpoint reads.
     private static func requestBody(receipt: JSONValue?, password: JSONValue?, excludes: JSONValue?) -> [UInt8] {
-        var writer = JSONWriter()
-        writer.beginObject()
         let members: [(StaticString, JSONValue?)] = [
             ("receipt-data", receipt), ("password", password), ("exclude-old-transactions", excludes),
         ]
-        for (name, value) in members {
-            guard let value else { continue }
-            writer.key(name)
-            switch value {
-            // A value of a wrong type. The endpoint rejects all wrong types with the same status.
-            case .array, .object: writer.raw("[]".utf8)
-            default: writer.value(value)
+        return JSONWriter.object { writer in
+            for (name, value) in members {
+                guard let value else { continue }
+                writer.key(name)
+                switch value {
+                // A value of a wrong type. The endpoint rejects all wrong types with the same status.
+                case .array, .object: writer.raw("[]".utf8)
+                default: writer.value(value)
+                }
             }
         }
-        writer.endObject()
-        return writer.finish()
     }
 }

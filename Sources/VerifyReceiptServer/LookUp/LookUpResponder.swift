@@ -3,7 +3,6 @@ import AppStoreServer
 import AppStoreSync
 import AppStoreTrust
 import CoreMetrics
-import Encodings
 import Foundation
 import HTTPTypes
 import HummingbirdCore
@@ -270,10 +269,12 @@ final class LookUpResponder: Sendable {
         var id = ""
         for pair in body.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2, let value = formDecoded(parts[1]) else { continue }
+            guard parts.count == 2 else { continue }
+            let blanks = parts[1].map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
+            guard let value = String(decoding: blanks, as: UTF8.self).removingPercentEncoding else { continue }
             switch String(decoding: parts[0], as: UTF8.self) {
-            case "document": document = value
-            case "id": id = String(decoding: value, as: UTF8.self)
+            case "document": document = Array(value.utf8)
+            case "id": id = value
             default: break
             }
         }
@@ -282,25 +283,6 @@ final class LookUpResponder: Sendable {
             throw Refusal(status: .badRequest, reason: "the id has 1 to \(maximumIdBytes) bytes of UTF-8")
         }
         return id.isEmpty ? .nothing : .customers(id)
-    }
-
-    /// Nil for a percent sign without two hexadecimal digits.
-    private static func formDecoded(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var rest = bytes
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue else {
-                    return nil
-                }
-                decoded.append(high << 4 | low)
-            default: decoded.append(byte)
-            }
-        }
-        return decoded
     }
 
     private static func wrongMethod(_ allowed: String) -> Refusal {
