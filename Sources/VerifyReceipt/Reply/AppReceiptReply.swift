@@ -62,8 +62,7 @@ struct AppReceiptReply {
         writer.member("original_application_version", receipt.originalApplicationVersion)
         writer.member(DateKeys.expiration, receipt.expirationDate)
         writer.member(DateKeys.preorder, receipt.preorderDate)
-        writer.key("in_app")
-        writer.transactions(submitted, EntryStyle(isLatest: false, presumed: context.presumed))
+        writer.transactions("in_app", submitted, EntryStyle(isLatest: false, presumed: context.presumed))
     }
 }
 
@@ -113,24 +112,19 @@ struct ReplyTail {
 
     private func write(to writer: inout JSONWriter, latestReceipt: (inout JSONWriter) -> Void) {
         if isShown {
-            writer.key("latest_receipt_info")
-            writer.transactions(latest.entries, EntryStyle(isLatest: true, presumed: presumed))
+            writer.transactions("latest_receipt_info", latest.entries, EntryStyle(isLatest: true, presumed: presumed))
             latestReceipt(&writer)
         } else if presumed.lists {
-            writer.key("latest_receipt_info")
-            writer.beginArray()
-            writer.endArray()
+            writer.member("latest_receipt_info", [String]())
         }
         guard !renewalInfos.isEmpty || presumed.lists else { return }
-        writer.key("pending_renewal_info")
-        writer.beginArray()
-        for info in renewalInfos { writer.renewalInfo(info) }
-        writer.endArray()
+        writer.objects("pending_renewal_info", renewalInfos) { writer, info in writer.renewalInfo(info) }
     }
 }
 
 extension JSONWriter {
-    mutating func transactions(_ entries: [TransactionEntry], _ style: EntryStyle) {
+    mutating func transactions(_ name: StaticString, _ entries: [TransactionEntry], _ style: EntryStyle) {
+        key(name)
         beginArray()
         for index in entries.indices { transaction(entries[index], style) }
         endArray()

@@ -39,7 +39,6 @@ struct SignedTransactionReply {
         writer.member(DateKeys.originalPurchase, known?.originalPurchaseDate)
         writer.member("original_application_version", known?.originalApplicationVersion)
         writer.member(DateKeys.preorder, known?.preorderDate)
-        writer.key("in_app")
-        writer.transactions([own], EntryStyle(isLatest: false, presumed: context.presumed))
+        writer.transactions("in_app", [own], EntryStyle(isLatest: false, presumed: context.presumed))
     }
 }

@@ -27,8 +27,7 @@ struct TransactionReceiptReply {
         let own = TransactionEntry(receipt)
         var writer = JSONWriter(reservingCapacity: 4_096 + submittedReceipt.estimatedSize)
         writer.beginObject()
-        writer.key("receipt")
-        writer.purchaseInfo(receipt)
+        writer.object("receipt") { $0.purchaseInfoMembers(receipt) }
         guard receipt.isAutoRenewable else {
             writer.member("status", 0)
             writer.endObject()
@@ -40,8 +39,9 @@ struct TransactionReceiptReply {
         let renewal = renewalInfo(own, beside: known.entries)
         let isStatedBySubmitted = entry.transactionId == receipt.transactionId && !differsFromReceipt(entry, receipt)
         let document = isStatedBySubmitted ? nil : storedDocument(of: own)
-        writer.key(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info")
-        if isStatedBySubmitted { writer.purchaseInfo(receipt) } else { write(entry, document, to: &writer) }
+        writer.object(condition == .valid ? "latest_receipt_info" : "latest_expired_receipt_info") { writer in
+            if isStatedBySubmitted { writer.purchaseInfoMembers(receipt) } else { write(entry, document, to: &writer) }
+        }
         if condition == .valid { writer.latestReceipt(newestReceipt(entry, document), submittedReceipt) }
         writer.member("auto_renew_status", renewal?.autoRenewStatus?.rawValue)
         writer.member("auto_renew_product_id", renewal?.autoRenewProductId)
@@ -89,7 +89,7 @@ struct TransactionReceiptReply {
     /// Writes the transaction as its own receipt has it if that receipt is known; otherwise from the known data.
     private func write(_ entry: TransactionEntry, _ document: TransactionReceipt?, to writer: inout JSONWriter) {
         if let document, document.transactionId == entry.transactionId, !differsFromReceipt(entry, document) {
-            writer.purchaseInfo(document)
+            writer.purchaseInfoMembers(document)
         } else {
             writer.transactionInfo(entry, submitted: receipt)
         }
@@ -124,12 +124,6 @@ extension StatusCondition {
 }
 
 extension JSONWriter {
-    fileprivate mutating func purchaseInfo(_ receipt: TransactionReceipt) {
-        beginObject()
-        purchaseInfoMembers(receipt)
-        endObject()
-    }
-
     /// The inner list with `_` for `-`. Of a repeated key, the last value is written.
     mutating func purchaseInfoMembers(_ receipt: TransactionReceipt) {
         var last: [String: Int] = [:]
@@ -145,7 +139,6 @@ extension JSONWriter {
     /// A transaction from another kind of document, with the keys of this format. App data comes from the submitted
     /// receipt. The device and the version at purchase are not known.
     fileprivate mutating func transactionInfo(_ entry: TransactionEntry, submitted: TransactionReceipt) {
-        beginObject()
         member("bid", submitted.bundleId)
         member("app_item_id", submitted.appItemId)
         member("product_id", entry.productId)
@@ -163,6 +156,5 @@ extension JSONWriter {
         if entry.cancellationDate != nil { decimalMember("cancellation_reason", entry.cancellationReason) }
         member("subscription_group_identifier", entry.subscriptionGroupIdentifier)
         member("in_app_ownership_type", entry.ownershipType)
-        endObject()
     }
 }

@@ -48,7 +48,7 @@ struct ValidatedPurchases {
 
     /// Writes `collection` and `ineligible_for_intro_price`.
     func write(to writer: inout JSONWriter) {
-        writer.array("collection", products) { writer, product in
+        writer.objects("collection", products) { writer, product in
             writer.purchase(product, entries[product.transaction.transactionId ?? ""])
         }
         if !ineligibleProducts.isEmpty { writer.member("ineligible_for_intro_price", ineligibleProducts) }
@@ -56,11 +56,10 @@ struct ValidatedPurchases {
 }
 
 extension JSONWriter {
-    /// One element of `collection`.
+    /// The members of one element of `collection`.
     fileprivate mutating func purchase(_ product: ProductStanding, _ entry: TransactionEntry?) {
         let transaction = product.transaction
         let isSubscription = product.type == .autoRenewableSubscription
-        beginObject()
         member("id", product.productId)
         member("platform", ValidateRequest.receiptType)
         member("purchaseId", transaction.originalTransactionId)
@@ -78,7 +77,6 @@ extension JSONWriter {
         member("discountId", entry?.promotionalOfferId ?? entry?.offerCodeRefName ?? transaction.offerIdentifier)
         member("priceConsentStatus", product.priceConsentStatus)
         member("quantity", transaction.quantity)
-        endObject()
     }
 }
 

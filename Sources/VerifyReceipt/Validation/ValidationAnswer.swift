@@ -136,20 +136,19 @@ extension VerifyReceiptEndpoint {
             failure.usesLatestReceipt = usesLatestReceipt
             throw failure
         }
-        var writer = JSONWriter(reservingCapacity: 4_096)
-        writer.beginObject()
-        writer.member("ok", true)
-        writer.object("data") { writer in
-            writer.member("id", request.id)
-            writer.member("latest_receipt", usesLatestReceipt)
-            writer.object("transaction", transaction)
-            purchases.write(to: &writer)
-            writer.key("date")
-            writer.iso8601(exchange.now)
-            writer.member("warning", warning)
+        let body = JSONWriter.object(reservingCapacity: 4_096) { writer in
+            writer.member("ok", true)
+            writer.object("data") { writer in
+                writer.member("id", request.id)
+                writer.member("latest_receipt", usesLatestReceipt)
+                writer.object("transaction", transaction)
+                purchases.write(to: &writer)
+                writer.key("date")
+                writer.iso8601(exchange.now)
+                writer.member("warning", warning)
+            }
         }
-        writer.endObject()
-        return ValidationReply(httpStatus: 200, code: 0, body: writer.finish(), facts: exchange.facts)
+        return ValidationReply(httpStatus: 200, code: 0, body: body, facts: exchange.facts)
     }
 }
 
