@@ -74,8 +74,8 @@ extension VerifyReceiptEndpoint {
     ) async throws -> ValidationReply {
         let context = try await context(of: submission.facts, app, exchange)
         let reply = AppReceiptReply(receipt, submission, context)
-        let purchases = purchases(reply.latest, context, alone: submission.entry.factsWithoutStore, exchange)
-        return try answer(request, bundleId: receipt.bundleId, purchases, exchange) { writer in
+        let alone = submission.entry.factsWithoutStore
+        return try answer(request, receipt.bundleId, reply.latest, context, alone: alone, exchange) { writer in
             writer.member("type", ValidateRequest.receiptType)
             reply.writeReceiptMembers(to: &writer)
         }
@@ -87,8 +87,8 @@ extension VerifyReceiptEndpoint {
     ) async throws -> ValidationReply {
         let context = try await context(of: submission.facts, isTransactionReceipt: true, app, exchange)
         let latest = LatestTransactions([TransactionEntry(receipt)], context)
-        let purchases = purchases(latest, context, alone: submission.entry.factsWithoutStore, exchange)
-        return try answer(request, bundleId: receipt.bundleId, purchases, exchange) { writer in
+        let alone = submission.entry.factsWithoutStore
+        return try answer(request, receipt.bundleId, latest, context, alone: alone, exchange) { writer in
             writer.member("type", ValidateRequest.receiptType)
             writer.purchaseInfoMembers(receipt)
         }
@@ -101,8 +101,7 @@ extension VerifyReceiptEndpoint {
         let facts = Self.facts(fact)
         let context = try await context(of: facts, app, exchange)
         let latest = LatestTransactions([TransactionEntry(StoredTransaction(payload, origin: fact.origin))], context)
-        let purchases = purchases(latest, context, alone: facts, exchange)
-        return try answer(request, bundleId: payload.bundleId, purchases, exchange) { writer in
+        return try answer(request, payload.bundleId, latest, context, alone: facts, exchange) { writer in
             writer.member("type", ValidateRequest.signedTransactionType)
             writer.member("transactionId", payload.transactionId)
             writer.member("originalTransactionId", payload.originalTransactionId)
@@ -112,22 +111,16 @@ extension VerifyReceiptEndpoint {
         }
     }
 
-    /// The purchases that a validation shows: those of the customer, or of the document alone if the store contributes
-    /// nothing.
-    private func purchases(
-        _ latest: LatestTransactions, _ context: ReplyContext, alone: FactSet?, _ exchange: Exchange
-    ) -> ValidatedPurchases {
-        exchange.facts.transactionsFromStore = latest.storeOnlyCount
-        let customer = context.customer == nil ? alone.flatMap { Customer(resolving: [$0]) } : nil
-        return ValidatedPurchases(latest, context, alone: customer)
-    }
-
-    /// The answer with the purchases. The closure writes the members of `transaction`.
+    /// The answer with the purchases: those of the customer, or of the document alone if the store contributes nothing. The
+    /// closure writes the members of `transaction`.
     /// - Throws: ``ValidationFailure``
     private func answer(
-        _ request: ValidateRequest, bundleId: String?, _ purchases: ValidatedPurchases, _ exchange: Exchange,
-        transaction: (inout JSONWriter) -> Void
+        _ request: ValidateRequest, _ bundleId: String?, _ latest: LatestTransactions, _ context: ReplyContext,
+        alone: FactSet?, _ exchange: Exchange, transaction: (inout JSONWriter) -> Void
     ) throws -> ValidationReply {
+        exchange.facts.transactionsFromStore = latest.storeOnlyCount
+        let customer = context.customer == nil ? alone.flatMap { Customer(resolving: [$0]) } : nil
+        let purchases = ValidatedPurchases(latest, context, alone: customer)
         let warning = exchange.fallbackWarning
         let usesLatestReceipt = warning == nil && (exchange.facts.source ?? .receipt) != .receipt
         if request.id != bundleId, var failure = purchases.failure(of: request) {
