@@ -4,10 +4,8 @@ internal import Purchases
 /// The access that one reply grants, by its status and its purchases.
 struct ReplyGrants {
     /// How a client interprets the status. A greater value grants more.
-    enum Verdict: Int, Comparable {
+    enum Verdict: Comparable {
         case refused, expired, accepted
-
-        static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
 
     let status: Int64
