@@ -36,32 +36,13 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
             """)
     }
 
-    private static let lastPosition = Statement("SELECT coalesce(max(position), 0) FROM ledger")
-    /// The greatest position ever taken. It includes erased entries, and positions that a running transaction has taken
-    /// but not committed, which no reader has seen.
-    private static let lastTakenPosition = Statement(
-        "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions")
-    private static let keepPosition = Statement(
-        """
-        INSERT INTO ledger_consumers AS known (name, position) VALUES ($1::bytea, $2::int8)
-        ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE known.position < excluded.position
-        """)
-    private static let findPosition = Statement("SELECT position FROM ledger_consumers WHERE name = $1::bytea")
-
-    private static let findRemoval = Statement("SELECT position FROM ledger_removal")
-
-    private static func removedPosition(_ session: PostgreSQLSession) throws -> Int64 {
-        let rows = try session.run(findRemoval)
-        return rows.count == 0 ? 0 : try rows.integer(0, 0)
-    }
-
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         let limit = Int32(LedgerLimits.entries(limit))
         return try await perform { session in
             let rows = try session.run(Self.readLedger, [.int8(position), .int4(limit)])
             let entries = try Self.entries(rows, session)
             // Checked after the entries are read, because they can be removed during the read.
-            try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(session))
+            try LedgerLimits.check(readFrom: position, removed: session.removedPosition())
             return entries
         }
     }
@@ -75,7 +56,7 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
                 [.text(scope.environment.rawValue), .text(scope.bundleId), .texts(originalTransactionIds)])
             // Of removed entries, the last state of each transaction stays, for the entries after it.
             let entries = try Self.entries(rows, session)
-            let removed = try Self.removedPosition(session)
+            let removed = try session.removedPosition()
             return entries.filter { $0.position > removed }
         }
     }
@@ -122,174 +103,13 @@ extension PostgreSQLTransactionStore: DeliveryLedger {
         return entries
     }
 
-    public func acknowledge(_ position: Int64, by consumer: String) async throws {
-        try LedgerLimits.check(consumer: consumer)
-        try await perform { session in
-            try session.transaction {
-                let last = try session.run(Self.lastTakenPosition).integer(0, 0, as: Int64.self)
-                try LedgerLimits.check(position: position, last: last)
-                _ = try session.run(Self.keepPosition, [.text(consumer), .int8(position)])
-            }
-        }
-    }
-
-    public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
-        try LedgerLimits.check(consumer: consumer)
-        return try await perform { session in
-            let rows = try session.run(Self.findPosition, [.text(consumer)])
-            return rows.count == 0 ? 0 : try rows.integer(0, 0)
-        }
-    }
-
     /// The database server's clock, in milliseconds since 1970.
     static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::int8"
-    private static let takeLease = Statement(
-        """
-        INSERT INTO ledger_consumers AS known (name, position, holder, leased_until)
-        VALUES ($1::bytea, 0, $2::bytea, \(now) + $3::int8)
-        ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
-        WHERE known.holder IS NULL OR known.holder = excluded.holder OR known.leased_until <= \(now)
-            OR known.leased_until > \(now) + $4::int8
-        """)
-    private static let findLease = Statement(
-        """
-        SELECT coalesce(holder, ''::bytea), coalesce(leased_until - \(now), 0) FROM ledger_consumers
-        WHERE name = $1::bytea
-        """)
-    private static let endLease = Statement(
-        """
-        UPDATE ledger_consumers SET holder = NULL, leased_until = NULL
-        WHERE name = $1::bytea AND holder = $2::bytea
-        """)
-
-    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
-        try LedgerLimits.check(consumer: consumer)
-        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
-        return try await perform { session in
-            try session.transaction {
-                let name = Parameter.text(consumer)
-                // The row is locked from here on, so the second statement sees the same lease.
-                let taken = try session.run(
-                    Self.takeLease,
-                    [name, .text(holder), .int8(milliseconds), .int8(LedgerLimits.maximumLeaseMilliseconds)])
-                if taken.affected > 0 {
-                    return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
-                }
-                let rows = try session.run(Self.findLease, [name])
-                guard rows.count > 0 else { throw TransactionStoreError(.engine, "a consumer with a lease is missing") }
-                return ConsumerLease(
-                    isGranted: false, holder: try rows.text(0, 0), remainingMilliseconds: try rows.integer(0, 1))
-            }
-        }
-    }
-
-    public func endLease(of consumer: String, by holder: String) async throws {
-        try LedgerLimits.check(consumer: consumer)
-        try LedgerLimits.check(holder: holder)
-        try await perform { session in
-            _ = try session.run(Self.endLease, [.text(consumer), .text(holder)])
-        }
-    }
-}
-
-extension PostgreSQLTransactionStore {
-    private static let listConsumers = Statement(
-        """
-        SELECT name, position,
-            CASE WHEN leased_until > \(now) AND leased_until <= \(now) + $1::int8 THEN coalesce(holder, ''::bytea)
-                ELSE ''::bytea END
-        FROM ledger_consumers ORDER BY name
-        """)
-    private static let removeConsumer = Statement("DELETE FROM ledger_consumers WHERE name = $1::bytea")
-    private static let findLater = Statement(
-        """
-        SELECT position FROM ledger
-        WHERE position > $1::int8 AND position <= $1::int8 + $3::int8 AND recorded_at >= $2::int8
-        ORDER BY position LIMIT 1
-        """)
-    private static let keepRemoval = Statement(
-        "UPDATE ledger_removal SET position = greatest(position, $1::int8) RETURNING position")
-    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1),
-    /// `upgraded` (3) and `seatUnclaimed` (6). It keeps the first entry of a transaction, because the writer detects by
-    /// number 0 that a transaction has entries, and its last entry. It keeps the last state before the removal, and the
-    /// later events about billing, expiry and price increases (7 to 13, 15): they decide the state before the next
-    /// entry, and none of them is written again.
-    private static let deleteSuperseded = Statement(
-        """
-        DELETE FROM ledger AS l
-        WHERE l.position > $1::int8 AND l.position <= $2::int8 AND l.event NOT IN (1, 3, 6) AND l.number > 0
-            AND EXISTS (
-                SELECT FROM ledger AS k
-                WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number)
-            AND (l.event IN (5, 14) OR EXISTS (
-                SELECT FROM ledger AS k
-                WHERE k.transaction_id = l.transaction_id AND k.scope = l.scope AND k.number > l.number
-                    AND k.position <= $3::int8 AND k.event <= 4))
-        """)
-
-    public func consumers() async throws -> [LedgerConsumer] { try await perform { try Self.consumers($0) } }
-
-    private static func consumers(_ session: PostgreSQLSession) throws -> [LedgerConsumer] {
-        let rows = try session.run(listConsumers, [.int8(LedgerLimits.maximumLeaseMilliseconds)])
-        return try (0..<rows.count).map { row in
-            // NULL reads as an empty text, and no holder has an empty name.
-            let holder = try rows.text(row, 2)
-            return LedgerConsumer(
-                name: try rows.text(row, 0), position: try rows.integer(row, 1), holder: holder.isEmpty ? nil : holder)
-        }
-    }
-
-    public func removeConsumer(_ name: String) async throws -> Bool {
-        try LedgerLimits.check(consumer: name)
-        return try await perform { session in
-            try session.run(Self.removeConsumer, [.text(name)]).affected > 0
-        }
-    }
-
-    public func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
-        let (removed, last) = try await perform { session in
-            (try Self.removedPosition(session), try session.run(Self.lastPosition).integer(0, 0, as: Int64.self))
-        }
-        // Searches a limited range at a time, because a statement has a time limit.
-        var asked = max(removed, last)
-        var start = removed
-        while start < last {
-            let from = start
-            let later = try await perform { session in
-                let rows = try session.run(
-                    Self.findLater, [.int8(from), .int8(date), .int8(LedgerLimits.removedAtOnce)])
-                return rows.count == 0 ? nil : try rows.integer(0, 0, as: Int64.self)
-            }
-            if let later {
-                asked = min(asked, later - 1)
-                break
-            }
-            start += LedgerLimits.removedAtOnce
-        }
-        let end = asked
-        let removal = try await perform { session in
-            let removal = LedgerRemoval(
-                asked: end, removed: removed, consumers: try Self.consumers(session), evenUnread: evenUnread)
-            let rows = try session.run(Self.keepRemoval, [.int8(removal.position)])
-            return LedgerRemoval(position: try rows.integer(0, 0), behind: removal.behind)
-        }
-        start = 0
-        while start < removal.position {
-            let range = (start, min(start + LedgerLimits.removedAtOnce, removal.position))
-            try await perform { session in
-                _ = try session.run(Self.deleteSuperseded, [.int8(range.0), .int8(range.1), .int8(removal.position)])
-            }
-            start = range.1
-        }
-        return removal
-    }
 }
 
 extension PostgreSQLTransactionStore: CustomerDirectory {
     private static let findScope = Statement(
         "SELECT id FROM scopes WHERE environment = $1::bytea AND bundle_id = $2::bytea")
-    private static let listScopes = Statement(
-        "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
     private static let listIdentities = Statement(
         """
         SELECT kind, value, customer FROM identities
@@ -303,13 +123,6 @@ extension PostgreSQLTransactionStore: CustomerDirectory {
         WHERE i.scope = $1::int4
         ORDER BY i.customer, i.kind, i.value
         """)
-
-    public func scopes() async throws -> [StoreScope] {
-        try await perform { session in
-            let rows = try session.run(Self.listScopes)
-            return try (0..<rows.count).map { try rows.scope($0, 0) }
-        }
-    }
 
     public func customers(
         in scope: StoreScope, after identity: CustomerIdentity?, limit: Int

@@ -7,13 +7,6 @@ extension PostgreSQLTransactionStore: MigrationStore {
         return try await writeStep(FactBatch([step.facts]), MigrationBatch(step))
     }
 
-    private static let findCheckpoint = Statement(
-        "SELECT migration, records, digest, state FROM migration_checkpoints WHERE migration = $1::bytea")
-    private static let listCheckpoints = Statement(
-        """
-        SELECT migration, records, digest, state FROM migration_checkpoints
-        WHERE migration > $1::bytea ORDER BY migration LIMIT $2::int4
-        """)
     private static let findVerified = Statement(
         """
         SELECT known.key, s.environment, s.bundle_id, known.form, known.identities
@@ -55,28 +48,6 @@ extension PostgreSQLTransactionStore: MigrationStore {
 
     /// How many keys or identities one statement looks up.
     private static let keysAtOnce = 4_096
-
-    public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
-        try await perform { session in
-            let rows = try session.run(Self.findCheckpoint, [.text(migration)])
-            guard rows.count > 0 else { return nil }
-            return try Self.readCheckpoint(rows, 0)
-        }
-    }
-
-    public func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
-        try await perform { session in
-            let rows = try session.run(
-                Self.listCheckpoints, [.text(migration ?? ""), .int4(Int32(MigrationLimits.records(limit)))])
-            return try (0..<rows.count).map { try Self.readCheckpoint(rows, $0) }
-        }
-    }
-
-    private static func readCheckpoint(_ rows: ResultRows, _ row: Int) throws -> MigrationCheckpoint {
-        MigrationCheckpoint(
-            migration: try rows.text(row, 0), records: try rows.integer(row, 1), digest: try rows.bytes(row, 2),
-            state: try rows.bytes(row, 3))
-    }
 
     public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
         try await perform { session in

@@ -196,34 +196,6 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         return try await lookUps.call(.init(identities: meaningful, scope: scope)).get()
     }
 
-    private static let findNotification = Statement("SELECT FROM notifications WHERE notification_uuid = $1::bytea")
-
-    public func hasProcessed(notificationUUID: String) async throws -> Bool {
-        try await perform { session in
-            try session.run(Self.findNotification, [.text(notificationUUID)]).count > 0
-        }
-    }
-
-    private static let count = Statement(
-        """
-        SELECT (SELECT count(*) FROM (SELECT DISTINCT purchase, transaction_id FROM transactions) AS part),
-            (SELECT count(*) FROM (SELECT DISTINCT purchase FROM renewal_infos) AS part),
-            (SELECT count(*) FROM (SELECT DISTINCT customer FROM app_transactions) AS part),
-            (SELECT count(*) FROM (SELECT DISTINCT customer FROM identities) AS part),
-            (SELECT count(*) FROM receipts), (SELECT count(*) FROM notifications), (SELECT count(*) FROM left_hashes)
-        """)
-
-    public func counts() async throws -> StoreCounts {
-        try await perform { session in
-            let row = try session.run(Self.count)
-            return StoreCounts(
-                transactions: try row.integer(0, 0), renewalInfos: try row.integer(0, 1),
-                appTransactions: try row.integer(0, 2), customers: try row.integer(0, 3),
-                receipts: try row.integer(0, 4), notifications: try row.integer(0, 5), leftHashes: try row.integer(0, 6)
-            )
-        }
-    }
-
     private static let touchReadiness = Statement("UPDATE readiness SET checks = (checks + 1) % 1000000")
 
     /// Writes one row, because only a write proves that the server accepts writes.
@@ -261,5 +233,19 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         case .failure(let error as TransactionStoreError): throw error
         case .failure: throw TransactionStoreError(.engine, "\(address.description): an unexpected error")
         }
+    }
+}
+
+extension PostgreSQLTransactionStore: SQLStore {
+    package func reading<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession) throws -> Value
+    ) async throws -> Value {
+        try await perform { try body($0) }
+    }
+
+    package func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession) throws -> Value
+    ) async throws -> Value {
+        try await perform { session in try session.transaction { try body(session) } }
     }
 }

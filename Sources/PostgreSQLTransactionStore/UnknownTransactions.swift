@@ -13,7 +13,6 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
         DELETE FROM unknown_transactions AS u USING unnest($3::bytea[]) AS given (id)
         WHERE u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
         """)
-    private static let countUnknown = Statement("SELECT count(*) FROM unknown_transactions")
 
     /// How many ids one statement contains.
     private static let idsAtOnce = 4_096
@@ -76,9 +75,5 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
                 .byteStrings(Array(ids[start..<min(start + idsAtOnce, ids.count)])),
             ]
         }
-    }
-
-    public func unknownTransactionCount() async throws -> Int64 {
-        try await perform { try $0.run(Self.countUnknown).integer(0, 0) }
     }
 }

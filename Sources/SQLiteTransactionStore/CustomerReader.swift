@@ -159,21 +159,4 @@ extension SQLiteTransactionStore {
         SELECT kind, source, signed_date, payload, legacy FROM transactions
         WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
         """
-
-    static func counts(_ db: Database) throws -> StoreCounts {
-        func count(_ sql: String) throws -> Int64 { try SQLStatement(db, sql).integer() ?? 0 }
-        return StoreCounts(
-            transactions: try count(
-                """
-                SELECT COUNT(*) FROM
-                    (SELECT DISTINCT scope_id, original_transaction_id, transaction_id FROM transactions)
-                """),
-            renewalInfos: try count(
-                "SELECT COUNT(*) FROM (SELECT DISTINCT scope_id, original_transaction_id FROM renewal_infos)"),
-            appTransactions: try count("SELECT COUNT(DISTINCT customer_id) FROM app_transactions"),
-            customers: try count("SELECT COUNT(DISTINCT customer_id) FROM identities"),
-            receipts: try count("SELECT COUNT(*) FROM receipts"),
-            notifications: try count("SELECT COUNT(*) FROM notifications"),
-            leftHashes: try count("SELECT COUNT(*) FROM left_hashes"))
-    }
 }

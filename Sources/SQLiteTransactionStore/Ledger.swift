@@ -22,7 +22,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
 
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         try await read { db in
-            try LedgerLimits.check(readFrom: position, removed: Self.removedPosition(db))
+            try LedgerLimits.check(readFrom: position, removed: SharedSession(db: db).removedPosition())
             return try Self.entries(
                 db,
                 from: """
@@ -55,7 +55,7 @@ extension SQLiteTransactionStore: DeliveryLedger {
                 }
             }
             // Of removed entries, the last state of each transaction stays, for the entries after it.
-            let removed = try Self.removedPosition(db)
+            let removed = try SharedSession(db: db).removedPosition()
             return entries.filter { $0.position > removed }.sorted { $0.position < $1.position }
         }
     }
@@ -119,147 +119,12 @@ extension SQLiteTransactionStore: DeliveryLedger {
         }
     }
 
-    public func acknowledge(_ position: Int64, by consumer: String) async throws {
-        try LedgerLimits.check(consumer: consumer)
-        try await write { db in
-            let last = try SQLStatement(db, "SELECT COALESCE(MAX(position), 0) FROM ledger").integer() ?? 0
-            try LedgerLimits.check(position: position, last: last)
-            let keep = try SQLStatement(
-                db,
-                """
-                INSERT INTO ledger_consumers (name, position) VALUES (?1, ?2)
-                ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE excluded.position > position
-                """)
-            try keep.run(consumer, position)
-        }
-    }
-
-    public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
-        try LedgerLimits.check(consumer: consumer)
-        return try await read { db in
-            try SQLStatement(db, "SELECT position FROM ledger_consumers WHERE name = ?1").integer(consumer) ?? 0
-        }
-    }
-
-    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
-        try LedgerLimits.check(consumer: consumer)
-        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
-        return try await write { db in
-            let take = try SQLStatement(
-                db,
-                """
-                INSERT INTO ledger_consumers (name, position, holder, leased_until) VALUES (?1, 0, ?2, \(Self.now) + ?3)
-                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
-                WHERE holder IS NULL OR holder = excluded.holder OR leased_until <= \(Self.now)
-                    OR leased_until > \(Self.now) + ?4
-                """)
-            if try take.run(consumer, holder, milliseconds, LedgerLimits.maximumLeaseMilliseconds) > 0 {
-                return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
-            }
-            let find = try SQLStatement(
-                db, "SELECT holder, leased_until - \(Self.now) FROM ledger_consumers WHERE name = ?1")
-            let lease = try find.rows(consumer) {
-                ConsumerLease(isGranted: false, holder: $0.text(0), remainingMilliseconds: $0.integer(1))
-            }.last
-            guard let lease else { throw TransactionStoreError(.engine, "A consumer with a lease is missing.") }
-            return lease
-        }
-    }
-
-    public func endLease(of consumer: String, by holder: String) async throws {
-        try LedgerLimits.check(consumer: consumer)
-        try LedgerLimits.check(holder: holder)
-        try await write { db in
-            let end = try SQLStatement(
-                db,
-                "UPDATE ledger_consumers SET holder = NULL, leased_until = NULL WHERE name = ?1 AND holder = ?2")
-            try end.run(consumer, holder)
-        }
-    }
-
-    public func consumers() async throws -> [LedgerConsumer] { try await read { try Self.consumers($0) } }
-
-    private static func consumers(_ db: Database) throws -> [LedgerConsumer] {
-        let find = try SQLStatement(
-            db,
-            """
-            SELECT name, position, CASE WHEN leased_until > \(now) AND leased_until <= \(now) + ?1 THEN holder END
-            FROM ledger_consumers ORDER BY name
-            """)
-        return try find.rows(LedgerLimits.maximumLeaseMilliseconds) {
-            // NULL reads as an empty text, and no holder has an empty name.
-            let holder = $0.text(2)
-            return LedgerConsumer(name: $0.text(0), position: $0.integer(1), holder: holder.isEmpty ? nil : holder)
-        }
-    }
-
-    public func removeConsumer(_ name: String) async throws -> Bool {
-        try LedgerLimits.check(consumer: name)
-        return try await write { db in
-            try SQLStatement(db, "DELETE FROM ledger_consumers WHERE name = ?1").run(name) > 0
-        }
-    }
-
-    private static func removedPosition(_ db: Database) throws -> Int64 {
-        try SQLStatement(db, "SELECT position FROM ledger_removal").integer() ?? 0
-    }
-
-    public func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
-        let removal = try await write { db in
-            let removed = try Self.removedPosition(db)
-            let asked = try Self.lastPosition(recordedBefore: date, from: removed, db)
-            let removal = LedgerRemoval(
-                asked: asked, removed: removed, consumers: try Self.consumers(db), evenUnread: evenUnread)
-            let keep = try SQLStatement(db, "UPDATE ledger_removal SET position = ?1")
-            try keep.run(removal.position)
-            return removal
-        }
-        _ = try await writeInBatches(of: LedgerLimits.removedAtOnce, upTo: removal.position) { db, start, end in
-            try SQLStatement(db, Self.deleteSuperseded).run(start, end, removal.position)
-        }
-        return removal
-    }
-
-    /// The position up to which all entries were recorded before a date; `removed` if there is none after it.
-    private static func lastPosition(recordedBefore date: Int64, from removed: Int64, _ db: Database) throws -> Int64 {
-        let later = try SQLStatement(
-            db, "SELECT position FROM ledger WHERE position > ?1 AND recorded_at >= ?2 ORDER BY position LIMIT 1")
-        if let later = try later.integer(removed, date) { return later - 1 }
-        return max(removed, try SQLStatement(db, "SELECT MAX(position) FROM ledger").integer() ?? 0)
-    }
-
-    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1),
-    /// `upgraded` (3) and `seatUnclaimed` (6). It keeps the first entry of a transaction, because the writer detects by
-    /// number 0 that a transaction has entries, and its last entry. It keeps the last state before the removal, and the
-    /// later events about billing, expiry and price increases (7 to 13, 15): they decide the state before the next
-    /// entry, and none of them is written again. The last entry of the whole ledger is kept too, so that SQLite does
-    /// not use its position again.
-    private static let deleteSuperseded = """
-        DELETE FROM ledger
-        WHERE position > ?1 AND position <= ?2 AND event NOT IN (1, 3, 6) AND number > 0
-            AND number < (
-                SELECT MAX(k.number) FROM ledger k
-                WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id)
-            AND (event IN (5, 14) OR EXISTS (
-                SELECT 1 FROM ledger k
-                WHERE k.scope_id = ledger.scope_id AND k.transaction_id = ledger.transaction_id
-                    AND k.number > ledger.number AND k.position <= ?3 AND k.event <= 4))
-        """
-
     /// The time in milliseconds since 1970. It stays the same during one step of a statement (SQLite, "Date And Time
     /// Functions").
     static let now = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
 extension SQLiteTransactionStore: CustomerDirectory {
-    public func scopes() async throws -> [StoreScope] {
-        try await read { db in
-            // SQLite compares these columns by their bytes.
-            let find = try SQLStatement(db, "SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id")
-            return try find.rows { $0.scope(0) }
-        }
-    }
-
     /// Names the index, because SQLite would otherwise read all identities of the app to avoid sorting a few.
     /// The order is the whole index: with a scope that SQLite knows to be constant, it would sort all identities of the
     /// customer, each time.

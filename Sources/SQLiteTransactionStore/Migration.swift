@@ -20,31 +20,6 @@ extension SQLiteTransactionStore: MigrationStore {
         }
     }
 
-    public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
-        try await read { db in
-            let find = try SQLStatement(
-                db, "SELECT migration, records, digest, state FROM migration_checkpoints WHERE migration = ?1")
-            return try find.rows(migration, as: Self.readCheckpoint).last
-        }
-    }
-
-    public func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
-        try await read { db in
-            let list = try SQLStatement(
-                db,
-                """
-                SELECT migration, records, digest, state FROM migration_checkpoints
-                WHERE migration > ?1 ORDER BY migration LIMIT ?2
-                """)
-            return try list.rows(migration ?? "", Int64(MigrationLimits.records(limit)), as: Self.readCheckpoint)
-        }
-    }
-
-    private static func readCheckpoint(_ row: SQLRow) -> MigrationCheckpoint {
-        MigrationCheckpoint(
-            migration: row.text(0), records: row.integer(1), digest: Array(row.bytes(2)), state: Array(row.bytes(3)))
-    }
-
     public func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
         try await read { db in
             let find = try SQLStatement(

@@ -203,6 +203,17 @@ struct SQLRow {
 
     func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
 
+    /// The values of all columns; nil for NULL.
+    var values: [SQLText.Value?] {
+        (0..<sqlite3_column_count(handle)).map { column -> SQLText.Value? in
+            switch sqlite3_column_type(handle, column) {
+            case SQLITE_NULL: return nil
+            case SQLITE_INTEGER: return .integer(integer(column))
+            default: return .bytes(Array(bytes(column)))
+            }
+        }
+    }
+
     /// The environment and the bundle id in two columns.
     func scope(_ column: Int32) -> StoreScope {
         StoreScope(environment: .init(rawValue: text(column)), bundleId: text(column + 1))

@@ -142,17 +142,6 @@ public final class SQLiteTransactionStore: TransactionStore {
         }
     }
 
-    public func hasProcessed(notificationUUID: String) async throws -> Bool {
-        try await read { db in
-            let find = try SQLStatement(db, "SELECT 1 FROM notifications WHERE notification_uuid = ?1")
-            return try find.integer(notificationUUID) != nil
-        }
-    }
-
-    public func counts() async throws -> StoreCounts { try await read { db in try Self.counts(db) } }
-
-    /// Writes one row, because only a write proves that the disk accepts writes. One row may still fit into a file on a
-    /// full disk, so the disk must have free space too.
     public func checkReadiness() async throws {
         try file.checkSpace()
         try await write { db in

@@ -48,8 +48,4 @@ extension SQLiteTransactionStore: UnknownTransactions {
             count + Int64(try delete.run(scope.environment.rawValue, scope.bundleId, id))
         }
     }
-
-    public func unknownTransactionCount() async throws -> Int64 {
-        try await read { try SQLStatement($0, "SELECT count(*) FROM unknown_transactions").integer() ?? 0 }
-    }
 }

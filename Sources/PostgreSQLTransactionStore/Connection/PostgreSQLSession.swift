@@ -29,12 +29,14 @@ struct Statement: Sendable {
 ///
 /// libpq runs in non-blocking mode with our own deadline. Otherwise a server that stops, or is cut off without closing
 /// the connection, would block a call forever.
-final class PostgreSQLSession {
+final class PostgreSQLSession: SQLSession {
     private let connection: OpaquePointer
     private let address: PostgreSQLAddress
     /// How long to wait for any answer, in milliseconds. A connection that exceeds it is closed and not used again.
     private var answerTimeout: Int
     private var prepared: Set<String> = []
+    /// The statements that all SQL engines share, by their SQL.
+    private var shared: [String: Statement] = [:]
     private var parameters = BinaryBuffer()
     /// Whether the connection failed. A failed connection cannot be used again.
     private(set) var isLost = false
@@ -112,6 +114,30 @@ final class PostgreSQLSession {
             }
         }
         return try finish()
+    }
+
+    let dialect = SQLDialect(
+        now: PostgreSQLTransactionStore.now,
+        // Includes positions that a running transaction has taken but not committed, which no reader has seen.
+        lastPosition: "CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions", scope: "scope",
+        purchase: "purchase", customer: "customer", join: "JOIN", locking: "FOR UPDATE")
+
+    func run(_ text: SQLText) throws -> SQLResult {
+        let (sql, values) = text.written { number, value in
+            if case .integer = value { "$\(number)::int8" } else { "$\(number)::bytea" }
+        }
+        let statement = shared[sql] ?? Statement(sql)
+        shared[sql] = statement
+        let found = try run(
+            statement,
+            values.map { value -> Parameter in
+                switch value {
+                case .integer(let number): return .int8(number)
+                case .text(let text): return .text(text)
+                case .bytes(let bytes): return .bytes(bytes)
+                }
+            })
+        return SQLResult(rows: try (0..<found.count).map { try found.row($0) }, changed: found.affected)
     }
 
     /// Runs one statement without preparing it. Parameters and rows are in text format.

@@ -29,8 +29,7 @@ final class ResultRows {
 
     func name(_ column: Int) -> String { PQfname(result, Int32(column)).map { String(cString: $0) } ?? "" }
 
-    /// Whether the values of a column are of the type `bytea` (17 in pg_type.dat).
-    func isByteArray(_ column: Int) -> Bool { PQftype(result, Int32(column)) == 17 }
+    func isByteArray(_ column: Int) -> Bool { PQftype(result, Int32(column)) == TypeID.bytea }
 
     /// The bytes of all values.
     var byteCount: Int {
@@ -74,6 +73,20 @@ final class ResultRows {
     /// The environment and the bundle id in two columns.
     func scope(_ row: Int, _ column: Int) throws -> StoreScope {
         StoreScope(environment: .init(rawValue: try text(row, column)), bundleId: try text(row, column + 1))
+    }
+
+    /// The values of all columns: whole numbers and bytes.
+    func row(_ row: Int) throws -> ResultRow {
+        ResultRow(
+            try (0..<columnCount).map { column -> SQLText.Value? in
+                if isNull(row, column) { return nil }
+                switch PQftype(result, Int32(column)) {
+                case TypeID.int8: return .integer(try integer(row, column))
+                case TypeID.int4: return .integer(Int64(try integer(row, column, as: Int32.self)))
+                case TypeID.int2: return .integer(Int64(try integer(row, column, as: Int16.self)))
+                default: return .bytes(try bytes(row, column))
+                }
+            })
     }
 
     /// Kind, source and signing date in three columns, and the hash of the document if it has a column.

@@ -1,0 +1,156 @@
+extension SQLStore {
+    public func acknowledge(_ position: Int64, by consumer: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try await writing { session in
+            let last = try session.integer("SELECT \(sql: session.dialect.lastPosition)") ?? 0
+            try LedgerLimits.check(position: position, last: last)
+            try session.run(
+                """
+                INSERT INTO ledger_consumers AS known (name, position) VALUES (\(consumer), \(position))
+                ON CONFLICT (name) DO UPDATE SET position = excluded.position WHERE known.position < excluded.position
+                """)
+        }
+    }
+
+    public func acknowledgedPosition(of consumer: String) async throws -> Int64 {
+        try LedgerLimits.check(consumer: consumer)
+        return try await reading {
+            try $0.integer("SELECT position FROM ledger_consumers WHERE name = \(consumer)") ?? 0
+        }
+    }
+
+    public func lease(_ consumer: String, to holder: String, for milliseconds: Int64) async throws -> ConsumerLease {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder, milliseconds: milliseconds)
+        return try await writing { session in
+            let now = session.dialect.now
+            // The row is locked from here on, so the second statement sees the same lease.
+            let taken = try session.run(
+                """
+                INSERT INTO ledger_consumers AS known (name, position, holder, leased_until)
+                VALUES (\(consumer), 0, \(holder), \(sql: now) + \(milliseconds))
+                ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, leased_until = excluded.leased_until
+                WHERE known.holder IS NULL OR known.holder = excluded.holder OR known.leased_until <= \(sql: now)
+                    OR known.leased_until > \(sql: now) + \(LedgerLimits.maximumLeaseMilliseconds)
+                """)
+            if taken.changed > 0 {
+                return ConsumerLease(isGranted: true, holder: holder, remainingMilliseconds: milliseconds)
+            }
+            let found = try session.rows(
+                "SELECT holder, leased_until - \(sql: now) FROM ledger_consumers WHERE name = \(consumer)"
+            ) {
+                ConsumerLease(isGranted: false, holder: try $0.text(0), remainingMilliseconds: try $0.integer(1))
+            }
+            guard let lease = found.first else {
+                throw TransactionStoreError(.engine, "A consumer with a lease is missing.")
+            }
+            return lease
+        }
+    }
+
+    public func endLease(of consumer: String, by holder: String) async throws {
+        try LedgerLimits.check(consumer: consumer)
+        try LedgerLimits.check(holder: holder)
+        try await writing {
+            _ = try $0.run(
+                """
+                UPDATE ledger_consumers SET holder = NULL, leased_until = NULL
+                WHERE name = \(consumer) AND holder = \(holder)
+                """)
+        }
+    }
+
+    public func consumers() async throws -> [LedgerConsumer] { try await reading { try $0.consumers() } }
+
+    public func removeConsumer(_ name: String) async throws -> Bool {
+        try LedgerLimits.check(consumer: name)
+        return try await writing { try $0.run("DELETE FROM ledger_consumers WHERE name = \(name)").changed > 0 }
+    }
+
+    public func removeEntries(before date: Int64, evenUnread: Bool) async throws -> LedgerRemoval {
+        let (removed, last) = try await reading { session in
+            (try session.removedPosition(), try session.integer("SELECT max(position) FROM ledger") ?? 0)
+        }
+        let asked = try await lastPosition(recordedBefore: date, after: removed, upTo: max(removed, last))
+        let removal = try await writing { session in
+            let removal = LedgerRemoval(
+                asked: asked, removed: removed, consumers: try session.consumers(), evenUnread: evenUnread)
+            // Another program may have removed more meanwhile.
+            let position = try session.integer(
+                """
+                UPDATE ledger_removal
+                SET position = CASE WHEN position < \(removal.position) THEN \(removal.position) ELSE position END
+                RETURNING position
+                """)
+            return LedgerRemoval(position: position ?? removal.position, behind: removal.behind)
+        }
+        var start: Int64 = 0
+        try await WriteBatches.run {
+            let (from, end) = (start, min(start + LedgerLimits.removedAtOnce, removal.position))
+            guard from < end else { return false }
+            try await writing { try $0.deleteSuperseded(after: from, upTo: end, removed: removal.position) }
+            start = end
+            return end < removal.position
+        }
+        return removal
+    }
+
+    /// The position up to which all entries were recorded before a date. In steps, because a statement has a time limit.
+    private func lastPosition(
+        recordedBefore date: Int64, after removed: Int64, upTo last: Int64
+    ) async throws -> Int64 {
+        var start = removed
+        while start < last {
+            let (from, end) = (start, start + LedgerLimits.removedAtOnce)
+            let later = try await reading {
+                try $0.integer(
+                    """
+                    SELECT position FROM ledger
+                    WHERE position > \(from) AND position <= \(end) AND recorded_at >= \(date) ORDER BY position LIMIT 1
+                    """)
+            }
+            if let later { return min(last, later - 1) }
+            start = end
+        }
+        return last
+    }
+}
+
+extension SQLSession {
+    /// Readers no longer get entries up to this position.
+    package func removedPosition() throws -> Int64 { try integer("SELECT position FROM ledger_removal") ?? 0 }
+
+    fileprivate func consumers() throws -> [LedgerConsumer] {
+        let now = dialect.now
+        return try rows(
+            """
+            SELECT name, position, CASE WHEN leased_until > \(sql: now)
+                AND leased_until <= \(sql: now) + \(LedgerLimits.maximumLeaseMilliseconds) THEN holder END
+            FROM ledger_consumers ORDER BY name
+            """
+        ) {
+            LedgerConsumer(
+                name: try $0.text(0), position: try $0.integer(1), holder: $0.isNull(2) ? nil : try $0.text(2))
+        }
+    }
+
+    /// Keeps the entries that `LedgerHistory`, `RenewalEntries` and the reader need: `purchased` (1),
+    /// `upgraded` (3) and `seatUnclaimed` (6). It keeps the first entry of a transaction, because the writer detects by
+    /// number 0 that a transaction has entries, and its last entry. It keeps the last state before the removal, and the
+    /// later events about billing, expiry and price increases (7 to 13, 15): they decide the state before the next
+    /// entry, and none of them is written again. The last entry of the whole ledger is kept too, so that SQLite does
+    /// not use its position again.
+    fileprivate func deleteSuperseded(after start: Int64, upTo end: Int64, removed: Int64) throws {
+        let later = """
+            SELECT 1 FROM ledger AS k
+            WHERE k.\(dialect.scope) = l.\(dialect.scope) AND k.transaction_id = l.transaction_id AND k.number > l.number
+            """
+        try run(
+            """
+            DELETE FROM ledger AS l
+            WHERE l.position > \(start) AND l.position <= \(end) AND l.event NOT IN (1, 3, 6) AND l.number > 0
+                AND EXISTS (\(sql: later))
+                AND (l.event IN (5, 14) OR EXISTS (\(sql: later) AND k.position <= \(removed) AND k.event <= 4))
+            """)
+    }
+}

@@ -1,0 +1,234 @@
+package import Purchases
+
+/// An engine whose database speaks SQL. The extensions of this protocol contain the methods that need the same statements
+/// in each of these databases. An engine adds a session, the methods on the way of each document, and its schema.
+package protocol SQLStore: CompleteTransactionStore {
+    /// Runs `body`, which only reads.
+    func reading<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession) throws -> Value
+    ) async throws -> Value
+
+    /// Runs `body` in one database transaction.
+    func writing<Value: Sendable>(
+        _ body: @escaping @Sendable (any SQLSession) throws -> Value
+    ) async throws -> Value
+}
+
+/// A connection to the database of a ``SQLStore``.
+package protocol SQLSession {
+    /// How this database writes what is not the same in all of them.
+    var dialect: SQLDialect { get }
+
+    /// Runs one statement.
+    @discardableResult
+    func run(_ statement: SQLText) throws -> SQLResult
+}
+
+/// The SQL that is not the same in all engines.
+package struct SQLDialect: Sendable {
+    /// The time in milliseconds since 1970, by the clock of the database.
+    package let now: String
+    /// The last position that the ledger has used, also if its entry was erased since.
+    package let lastPosition: String
+    /// The column with the id of an app and environment.
+    package let scope: String
+    /// The columns with the purchase that a transaction is stored under.
+    package let purchase: String
+    /// The column with the id of a customer.
+    package let customer: String
+    /// The join that reads its left table row by row.
+    package let join: String
+    /// The end of a statement that keeps the rows that it found from other writers, until the end of the transaction.
+    package let locking: String
+
+    package init(
+        now: String, lastPosition: String, scope: String, purchase: String, customer: String, join: String,
+        locking: String
+    ) {
+        self.now = now
+        self.lastPosition = lastPosition
+        self.scope = scope
+        self.purchase = purchase
+        self.customer = customer
+        self.join = join
+        self.locking = locking
+    }
+}
+
+/// A statement. An interpolated number, text or byte array is a parameter, so it can contain any value. `\(sql:)` inserts SQL.
+package struct SQLText: Sendable, ExpressibleByStringInterpolation {
+    package enum Value: Sendable {
+        case integer(Int64)
+        case text(String)
+        case bytes([UInt8])
+    }
+
+    fileprivate enum Part: Sendable {
+        case sql(String)
+        case value(Value)
+    }
+
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var parts: [Part] = []
+
+        package init(literalCapacity: Int, interpolationCount: Int) {}
+
+        package mutating func appendLiteral(_ literal: String) { parts.append(.sql(literal)) }
+
+        package mutating func appendInterpolation(_ value: Int64) { parts.append(.value(.integer(value))) }
+
+        package mutating func appendInterpolation(_ value: String) { parts.append(.value(.text(value))) }
+
+        package mutating func appendInterpolation(_ value: [UInt8]) { parts.append(.value(.bytes(value))) }
+
+        package mutating func appendInterpolation(_ text: SQLText) { parts += text.parts }
+
+        package mutating func appendInterpolation(sql: String) { parts.append(.sql(sql)) }
+    }
+
+    fileprivate let parts: [Part]
+
+    package init(stringLiteral value: String) { parts = [.sql(value)] }
+
+    package init(stringInterpolation: StringInterpolation) { parts = stringInterpolation.parts }
+
+    /// The text for a database, and the values of its parameters.
+    /// - Parameter parameter: the text for a parameter, by its number from 1 and its value.
+    package func written(_ parameter: (Int, Value) -> String) -> (sql: String, values: [Value]) {
+        var (sql, values) = ("", [Value]())
+        for part in parts {
+            switch part {
+            case .sql(let text): sql += text
+            case .value(let value):
+                values.append(value)
+                sql += parameter(values.count, value)
+            }
+        }
+        return (sql, values)
+    }
+}
+
+/// The rows of a statement, and the number of rows that it changed.
+package struct SQLResult: Sendable {
+    package let rows: [ResultRow]
+    package let changed: Int
+
+    package init(rows: [ResultRow], changed: Int) {
+        self.rows = rows
+        self.changed = changed
+    }
+}
+
+/// A row of a ``SQLResult``: numbers, and the bytes of texts.
+package struct ResultRow: Sendable {
+    private let values: [SQLText.Value?]
+
+    /// - Parameter values: nil for NULL.
+    package init(_ values: [SQLText.Value?]) { self.values = values }
+
+    private static let unreadable = TransactionStoreError(.corrupt, "A stored value cannot be read.")
+
+    func isNull(_ column: Int) -> Bool { values[column] == nil }
+
+    func integer(_ column: Int) throws -> Int64 {
+        guard case .integer(let number) = values[column] else { throw Self.unreadable }
+        return number
+    }
+
+    func bytes(_ column: Int) throws -> [UInt8] {
+        guard case .bytes(let bytes) = values[column] else { throw Self.unreadable }
+        return bytes
+    }
+
+    func text(_ column: Int) throws -> String {
+        guard let text = String(validating: try bytes(column), as: UTF8.self) else { throw Self.unreadable }
+        return text
+    }
+
+    /// The environment and the bundle id in two columns.
+    func scope(_ column: Int) throws -> StoreScope {
+        StoreScope(environment: .init(rawValue: try text(column)), bundleId: try text(column + 1))
+    }
+}
+
+extension SQLSession {
+    func rows<Row>(_ statement: SQLText, as read: (ResultRow) throws -> Row) throws -> [Row] {
+        try run(statement).rows.map(read)
+    }
+
+    /// The number in the first column of the first row; nil if there is no row, or no number.
+    func integer(_ statement: SQLText) throws -> Int64? {
+        guard let row = try run(statement).rows.first, !row.isNull(0) else { return nil }
+        return try row.integer(0)
+    }
+}
+
+extension SQLStore {
+    public func hasProcessed(notificationUUID: String) async throws -> Bool {
+        try await reading {
+            try $0.integer("SELECT 1 FROM notifications WHERE notification_uuid = \(notificationUUID)") != nil
+        }
+    }
+
+    public func counts() async throws -> StoreCounts {
+        try await reading { session in
+            let (purchase, customer) = (session.dialect.purchase, session.dialect.customer)
+            func distinct(_ columns: String, _ table: String) -> String {
+                "(SELECT DISTINCT \(columns) FROM \(table)) AS part"
+            }
+            let tables = [
+                distinct("\(purchase), transaction_id", "transactions"), distinct(purchase, "renewal_infos"),
+                distinct(customer, "app_transactions"), distinct(customer, "identities"), "receipts", "notifications",
+                "left_hashes",
+            ]
+            // One statement, so that all numbers are of one moment.
+            let numbers = tables.map { "(SELECT count(*) FROM \($0))" }.joined(separator: ", ")
+            guard let row = try session.run("SELECT \(sql: numbers)").rows.first else {
+                throw TransactionStoreError(.engine, "The database counted nothing.")
+            }
+            return StoreCounts(
+                transactions: try row.integer(0), renewalInfos: try row.integer(1),
+                appTransactions: try row.integer(2), customers: try row.integer(3), receipts: try row.integer(4),
+                notifications: try row.integer(5), leftHashes: try row.integer(6))
+        }
+    }
+
+    public func unknownTransactionCount() async throws -> Int64 {
+        try await reading { try $0.integer("SELECT count(*) FROM unknown_transactions") ?? 0 }
+    }
+
+    public func scopes() async throws -> [StoreScope] {
+        try await reading { session in
+            // The databases compare these columns by their bytes.
+            try session.rows("SELECT environment, bundle_id FROM scopes ORDER BY environment, bundle_id") {
+                try $0.scope(0)
+            }
+        }
+    }
+
+    public func checkpoint(of migration: String) async throws -> MigrationCheckpoint? {
+        try await reading { session in
+            try session.rows(
+                "SELECT migration, records, digest, state FROM migration_checkpoints WHERE migration = \(migration)"
+            ) { try MigrationCheckpoint($0) }.first
+        }
+    }
+
+    public func checkpoints(after migration: String?, limit: Int) async throws -> [MigrationCheckpoint] {
+        try await reading { session in
+            try session.rows(
+                """
+                SELECT migration, records, digest, state FROM migration_checkpoints
+                WHERE migration > \(migration ?? "") ORDER BY migration LIMIT \(Int64(MigrationLimits.records(limit)))
+                """
+            ) { try MigrationCheckpoint($0) }
+        }
+    }
+}
+
+extension MigrationCheckpoint {
+    fileprivate init(_ row: ResultRow) throws {
+        self.init(
+            migration: try row.text(0), records: try row.integer(1), digest: try row.bytes(2), state: try row.bytes(3))
+    }
+}
