@@ -1,9 +1,8 @@
 import GRDB
-import Purchases
-import TransactionStore
+package import TransactionStore
 
 /// The hashes that erasures left (`LeftHash`), within a transaction.
-package struct LeftHashTable {
+package struct LeftHashTable: LeftHashRows {
     let db: Database
 
     package static let listSecrets = """
@@ -17,7 +16,7 @@ package struct LeftHashTable {
         """
 
     /// The secrets of all hashes, each once; empty if there are no hashes. Takes one look at the index per secret.
-    func secrets() throws -> [[UInt8]] {
+    package func secrets() throws -> [[UInt8]] {
         return try SQLStatement(db, Self.listSecrets).rows { Array($0.bytes(0)) }
     }
 
@@ -28,7 +27,7 @@ package struct LeftHashTable {
     }
 
     /// Adds hashes and returns those that were missing.
-    func add(_ hashes: [LeftHash], _ scopeId: Int64) throws -> [LeftHash] {
+    package func add(_ hashes: [LeftHash], _ scopeId: Int64) throws -> [LeftHash] {
         let insert = try SQLStatement(
             db,
             """
@@ -38,27 +37,8 @@ package struct LeftHashTable {
     }
 
     /// Removes hashes and returns the number of those that the table had.
-    func remove(_ hashes: [LeftHash]) throws -> Int64 {
+    package func remove(_ hashes: [LeftHash]) throws -> Int64 {
         let delete = try SQLStatement(db, "DELETE FROM left_hashes WHERE secret = ?1 AND hash = ?2")
         return try hashes.reduce(0) { $0 + Int64(try delete.run($1.secret, $1.hash)) }
-    }
-
-    /// Adds hashes of another store, and removes what this store has about their identities.
-    func take(_ hashes: [LeftHash], scopeId: (StoreScope) throws -> Int64) throws {
-        for (scope, hashes) in Dictionary(grouping: hashes, by: \.scope) {
-            let id = try scopeId(scope)
-            let new = Set(try add(hashes, id))
-            let secrets = Set(new.map(\.secret))
-            let list = try SQLStatement(db, "SELECT kind, value FROM identities WHERE scope_id = ?1")
-            var erased: Set<CustomerIdentity> = []
-            // Nothing to look for if the store had all hashes.
-            if !new.isEmpty {
-                try list.forEachRow(id) {
-                    let identity = try CustomerIdentity(storedKind: $0.integer(0), $0.text(1))
-                    if new.contains(hashOf: identity, in: scope, secrets: secrets) { erased.insert(identity) }
-                }
-            }
-            if !erased.isEmpty { try Erasure(db: db, scope: scope, scopeId: id).remove(erased) }
-        }
     }
 }

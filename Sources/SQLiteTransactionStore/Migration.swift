@@ -11,7 +11,9 @@ extension SQLiteTransactionStore: MigrationStore {
             if !step.leftHashes.isEmpty {
                 try db.execute(sql: "PRAGMA secure_delete = ON")
                 defer { try? db.execute(sql: "PRAGMA secure_delete = OFF") }
-                try LeftHashTable(db: db).take(step.leftHashes, scopeId: writer.scopeId)
+                try Self.keepingLastPosition(db) {
+                    try LeftHashTable(db: db).take(step.leftHashes, SharedSession(db: db), scopeId: writer.scopeId)
+                }
             }
             let rest = try writer.erased(in: step).remaining(of: step, &result)
             for set in rest.facts { try writer.store(set, &result) }

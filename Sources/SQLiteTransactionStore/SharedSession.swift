@@ -10,7 +10,8 @@ struct SharedSession: SQLSession {
         now: SQLiteTransactionStore.now, lastPosition: "max(position) FROM ledger", scope: "scope_id",
         purchase: "scope_id, original_transaction_id", customer: "customer_id", join: "CROSS JOIN",
         // A transaction that writes has the whole file.
-        locking: "")
+        locking: "", rowNumber: "rowid",
+        isOfPurchase: { "scope_id = \($0) AND original_transaction_id = \($1)" })
 
     func run(_ text: SQLText) throws -> SQLResult {
         let (sql, values) = text.written { number, _ in "?\(number)" }

@@ -38,14 +38,9 @@ extension SQLiteTransactionStore: UnknownTransactions {
     }
 
     public func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
-        try await write { _ = try Self.forget(ids, in: scope, $0) }
-    }
-
-    /// The number of answers that are removed.
-    static func forget(_ ids: [String], in scope: StoreScope, _ db: Database) throws -> Int64 {
-        let delete = try SQLStatement(db, "DELETE FROM unknown_transactions \(ofTransaction)")
-        return try ids.reduce(0) { count, id in
-            count + Int64(try delete.run(scope.environment.rawValue, scope.bundleId, id))
+        try await write { db in
+            let delete = try SQLStatement(db, "DELETE FROM unknown_transactions \(Self.ofTransaction)")
+            for id in ids { try delete.run(scope.environment.rawValue, scope.bundleId, id) }
         }
     }
 }

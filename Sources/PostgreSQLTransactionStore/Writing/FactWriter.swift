@@ -54,7 +54,7 @@ struct FactWriter {
             try lock(scopeIds + migrationIds, alone: exclusive.union(erasing.map(\.1)))
             let hashes = LeftHashTable(session: session)
             if let migration, !erasing.isEmpty {
-                try hashes.take(migration.step.leftHashes) { try ScopeIds(session).find([$0])[0] }
+                try hashes.take(migration.step.leftHashes, session) { Int64(try ScopeIds(session).find([$0])[0]) }
             }
             // After the lock, so that the result contains what an erasure that held it has left.
             let erased = try hashes.erased {

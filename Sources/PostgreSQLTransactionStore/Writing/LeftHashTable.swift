@@ -2,7 +2,7 @@ import Purchases
 import TransactionStore
 
 /// The hashes that erasures left (`LeftHash`), within a transaction that holds the locks of the scopes.
-struct LeftHashTable {
+struct LeftHashTable: LeftHashRows {
     let session: PostgreSQLSession
 
     private static let listSecrets = Statement(
@@ -26,14 +26,6 @@ struct LeftHashTable {
         DELETE FROM left_hashes AS l USING unnest($1::bytea[], $2::bytea[]) AS given (secret, hash)
         WHERE l.secret = given.secret AND l.hash = given.hash
         """)
-    private static let listIdentities = Statement(
-        """
-        SELECT kind, value FROM identities
-        WHERE scope = $1::int4 AND (kind, value) > ($2::int4::int2, $3::bytea) ORDER BY kind, value LIMIT $4::int4
-        """)
-
-    /// How many identities are read at a time.
-    private static let pageSize: Int32 = 10_000
 
     /// The secrets of all hashes, each once; empty if there are no hashes. Takes one look at the index per secret.
     func secrets() throws -> [[UInt8]] {
@@ -60,7 +52,7 @@ struct LeftHashTable {
     }
 
     /// Adds hashes and returns those that were missing.
-    func add(_ hashes: [LeftHash], _ scopeId: Int32) throws -> [LeftHash] {
+    func add(_ hashes: [LeftHash], _ scopeId: Int64) throws -> [LeftHash] {
         guard !hashes.isEmpty else { return [] }
         var rows = RowBuffer(.leftHashes, .columns)
         // In the order of the key, so that two writers wait for each other in one direction only.
@@ -68,7 +60,7 @@ struct LeftHashTable {
             rows.beginRow()
             rows.bytes(hash.secret)
             rows.bytes(hash.hash)
-            rows.integer(scopeId)
+            rows.integer(Int32(truncatingIfNeeded: scopeId))
         }
         let inserted = try rows.insert(session)
         let scopes = Dictionary(hashes.map { ($0.secret + $0.hash, $0) }, uniquingKeysWith: { first, _ in first })
@@ -78,30 +70,6 @@ struct LeftHashTable {
     /// Removes hashes and returns the number of those that the table had.
     func remove(_ hashes: [LeftHash]) throws -> Int64 {
         Int64(try session.run(Self.delete, Self.parameters(hashes)).affected)
-    }
-
-    /// Adds hashes of another store, and removes what this store has about their identities. The caller holds the locks
-    /// of the scopes exclusively.
-    func take(_ hashes: [LeftHash], scopeId: (StoreScope) throws -> Int32) throws {
-        for (scope, hashes) in Dictionary(grouping: hashes, by: \.scope) {
-            let id = try scopeId(scope)
-            let new = Set(try add(hashes, id))
-            guard !new.isEmpty else { continue }
-            let secrets = Set(new.map(\.secret))
-            var erased: Set<CustomerIdentity> = []
-            var last: (kind: Int16, value: [UInt8]) = (0, [])
-            while true {
-                let rows = try session.run(
-                    Self.listIdentities, [.int4(id), .int4(Int32(last.kind)), .bytes(last.value), .int4(Self.pageSize)])
-                guard rows.count > 0 else { break }
-                for row in 0..<rows.count {
-                    last = (try rows.integer(row, 0), try rows.bytes(row, 1))
-                    let identity = try CustomerIdentity(storedKind: Int64(last.kind), rows.text(row, 1))
-                    if new.contains(hashOf: identity, in: scope, secrets: secrets) { erased.insert(identity) }
-                }
-            }
-            if !erased.isEmpty { try Erasure(session: session, scope: scope, scopeId: id).remove(erased) }
-        }
     }
 
     private static func parameters(_ hashes: [LeftHash]) -> [Parameter] {

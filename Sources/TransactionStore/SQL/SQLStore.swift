@@ -41,9 +41,14 @@ package struct SQLDialect: Sendable {
     /// The end of a statement that keeps the rows that it found from other writers, until the end of the transaction.
     package let locking: String
 
+    /// The column with the number of a row, in the order in which the rows are stored; nil if there is none.
+    package let rowNumber: String?
+    /// The condition for the rows of a purchase: by the id of its app and environment, and its original transaction id.
+    package let isOfPurchase: @Sendable (Int64, String) -> SQLText
+
     package init(
         now: String, lastPosition: String, scope: String, purchase: String, customer: String, join: String,
-        locking: String
+        locking: String, rowNumber: String?, isOfPurchase: @escaping @Sendable (Int64, String) -> SQLText
     ) {
         self.now = now
         self.lastPosition = lastPosition
@@ -52,6 +57,8 @@ package struct SQLDialect: Sendable {
         self.customer = customer
         self.join = join
         self.locking = locking
+        self.rowNumber = rowNumber
+        self.isOfPurchase = isOfPurchase
     }
 }
 
@@ -80,6 +87,8 @@ package struct SQLText: Sendable, ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ value: String) { parts.append(.value(.text(value))) }
 
         package mutating func appendInterpolation(_ value: [UInt8]) { parts.append(.value(.bytes(value))) }
+
+        package mutating func appendInterpolation(_ value: Value) { parts.append(.value(value)) }
 
         package mutating func appendInterpolation(_ text: SQLText) { parts += text.parts }
 
@@ -130,19 +139,29 @@ package struct ResultRow: Sendable {
 
     func isNull(_ column: Int) -> Bool { values[column] == nil }
 
+    func value(_ column: Int) throws -> SQLText.Value {
+        guard let value = values[column] else { throw Self.unreadable }
+        return value
+    }
+
     func integer(_ column: Int) throws -> Int64 {
-        guard case .integer(let number) = values[column] else { throw Self.unreadable }
+        guard case .integer(let number)? = values[column] else { throw Self.unreadable }
         return number
     }
 
     func bytes(_ column: Int) throws -> [UInt8] {
-        guard case .bytes(let bytes) = values[column] else { throw Self.unreadable }
+        guard case .bytes(let bytes)? = values[column] else { throw Self.unreadable }
         return bytes
     }
 
     func text(_ column: Int) throws -> String {
         guard let text = String(validating: try bytes(column), as: UTF8.self) else { throw Self.unreadable }
         return text
+    }
+
+    /// The kind and the value in two columns.
+    func identity(_ column: Int) throws -> CustomerIdentity {
+        try CustomerIdentity(storedKind: integer(column), text(column + 1))
     }
 
     /// The environment and the bundle id in two columns.
