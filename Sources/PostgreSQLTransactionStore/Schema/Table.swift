@@ -142,13 +142,19 @@ struct RowBuffer {
     private var column = 0
     private(set) var count = 0
 
-    /// The number of bytes of the rows.
-    var size: Int { buffers.reduce(0) { $0 + $1.count } }
+    /// Whether the rows should be sent before more are added. While they are sent, libpq and the session have copies of them.
+    var isFull: Bool { buffers.reduce(0) { $0 + $1.count } >= 1 << 20 }
 
     init(_ table: Table, _ layout: Layout) {
         self.table = table
         self.layout = layout
         buffers = Array(repeating: BinaryBuffer(), count: layout == .rows ? 1 : table.columns.count)
+        removeAll()
+    }
+
+    mutating func removeAll() {
+        count = 0
+        for place in buffers.indices { buffers[place].removeAll() }
         if layout == .rows { buffers[0].copyHeader() }
     }
 
@@ -175,10 +181,11 @@ struct RowBuffer {
         column += 1
     }
 
-    /// Writes the rows and returns how many were inserted or replaced an older row.
+    /// Writes the rows and returns how many were inserted or replaced an older row. Afterwards it has no rows.
     @discardableResult
     mutating func send(to session: PostgreSQLSession) throws -> Int {
         guard count > 0 else { return 0 }
+        defer { removeAll() }
         switch layout {
         case .rows:
             buffers[0].integer(Int16(-1))

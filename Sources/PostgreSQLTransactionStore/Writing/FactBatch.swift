@@ -109,7 +109,9 @@ final class FactBatch: Sendable {
     }
 
     private convenience init(_ sets: [Given], _ unchanged: [AppliedFacts]) {
-        var builder = FactBatchBuilder()
+        // Without it, the bytes are copied whenever they have doubled.
+        var builder = FactBatchBuilder(
+            capacity: sets.reduce(0) { $0 + 1_024 * $1.set.transactions.count + ($1.set.receipt?.bytes.count ?? 0) })
         var unchanged = unchanged
         for given in sets { unchanged[given.call].unchanged += builder.add(given.set, call: given.call) }
         self.init(builder, sets, unchanged)

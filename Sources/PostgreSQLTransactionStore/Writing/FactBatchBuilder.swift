@@ -37,6 +37,9 @@ struct FactBatchBuilder {
     /// Disjoint sets of identities: each identity refers to another of its set, and the root refers to itself.
     private var parents: [Int] = []
 
+    /// - Parameter capacity: about how many bytes the facts have.
+    init(capacity: Int) { bytes.reserveCapacity(capacity) }
+
     /// Adds the facts of a set and returns their number.
     mutating func add(_ set: FactSet, call: Int) -> Int {
         let scope = scopes.place(set.scope)

@@ -294,33 +294,41 @@ struct FactWriter {
             if copies, isNew[row.owner] {
                 add(row, to: &new)
                 changed[row.call] += 1
+                if new.isFull { try new.send(to: session) }
             } else {
                 add(row, to: &other)
                 others.append(row)
+                if other.isFull { try insertOthers() }
             }
         }
         try new.send(to: session)
-        guard !others.isEmpty else { return }
-        let inserted = try other.insert(session)
-        if inserted.count == others.count {
-            for row in others { changed[row.call] += 1 }
-        } else if changed.count == 1 {
-            changed[0] += inserted.count
-        } else if inserted.count > 0 {
-            var calls: [RowKey: Int] = [:]
-            for row in others {
-                let id = hasId ? Array(batch.bytes[row.id]) : []
-                calls[RowKey(number: numbers[row.owner], kind: row.kind, id: id)] = row.call
-            }
-            for row in 0..<inserted.count {
-                let key = RowKey(
-                    number: try inserted.integer(row, 0), kind: try inserted.integer(row, 1),
-                    id: hasId ? try inserted.bytes(row, 2) : [])
-                guard let call = calls[key] else {
-                    throw TransactionStoreError(.engine, "the server returned a row that was not in the batch")
+        try insertOthers()
+
+        func insertOthers() throws {
+            guard !others.isEmpty else { return }
+            let inserted = try other.insert(session)
+            if inserted.count == others.count {
+                for row in others { changed[row.call] += 1 }
+            } else if changed.count == 1 {
+                changed[0] += inserted.count
+            } else if inserted.count > 0 {
+                var calls: [RowKey: Int] = [:]
+                for row in others {
+                    let id = hasId ? Array(batch.bytes[row.id]) : []
+                    calls[RowKey(number: numbers[row.owner], kind: row.kind, id: id)] = row.call
                 }
-                changed[call] += 1
+                for row in 0..<inserted.count {
+                    let key = RowKey(
+                        number: try inserted.integer(row, 0), kind: try inserted.integer(row, 1),
+                        id: hasId ? try inserted.bytes(row, 2) : [])
+                    guard let call = calls[key] else {
+                        throw TransactionStoreError(.engine, "the server returned a row that was not in the batch")
+                    }
+                    changed[call] += 1
+                }
             }
+            other.removeAll()
+            others = []
         }
     }
 }

@@ -31,9 +31,6 @@ final class MigrationBatch: Sendable {
     private let quarantined: [QuarantinedRecord]
     private let checkpoint: MigrationCheckpoint?
 
-    /// The approximate maximum size of the rows of one statement, in bytes.
-    private static let statementBytes = 8 << 20
-
     init(_ step: MigrationStep) {
         var other = step
         other.facts = []
@@ -113,9 +110,7 @@ final class MigrationBatch: Sendable {
         for element in elements {
             rows.beginRow()
             add(element, &rows)
-            guard rows.size >= statementBytes else { continue }
-            try rows.send(to: session)
-            rows = RowBuffer(table, .columns)
+            if rows.isFull { try rows.send(to: session) }
         }
         try rows.send(to: session)
     }
