@@ -86,9 +86,8 @@ extension StoreConformance {
                 group.addTask {
                     for date in Int64(1)...60 {
                         try await writer.add(
-                            Samples.set(
-                                Samples.fact("1", at: date), Samples.fact("2", original: "1", at: date),
-                                receipt: Samples.receipt("r", at: date)))
+                            Samples.fact("1", at: date), Samples.fact("2", original: "1", at: date),
+                            receipt: Samples.receipt("r", at: date))
                     }
                 }
                 group.addTask {

@@ -140,7 +140,7 @@ extension StoreConformance {
         {
             place in
             let first = try await place.open()
-            _ = try await first.apply([Samples.consumptionRequest("a", of: "1")])
+            try await first.add(Samples.consumptionRequest("a", of: "1"))
             let claim = try await first.claimConsumptionTasks(["a"], for: 300, renewing: nil)
             try expect(claim?.notificationUUIDs, equals: ["a"])
             try await first.close()
@@ -161,7 +161,7 @@ extension StoreConformance {
             try await second.close()
         },
         StoreRule(openedTwice: "of concurrent programs, one claims a consumption request") { stores in
-            _ = try await stores[0].apply([Samples.consumptionRequest("a", of: "1")])
+            try await stores[0].add(Samples.consumptionRequest("a", of: "1"))
             let claims = try await concurrently(0..<12) { number in
                 try await stores[number % 2].claimConsumptionTasks(["a"], for: minute, renewing: nil)
             }

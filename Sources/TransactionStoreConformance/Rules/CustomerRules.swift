@@ -63,10 +63,9 @@ extension StoreConformance {
             store in
             for id in ["1", "2"] {
                 try await store.add(
-                    Samples.set(
-                        Samples.fact(id), Samples.fact(id + "9", original: id), renewals: [Samples.renewal(id)],
-                        app: Samples.app(id, at: Samples.june + Int64(id.utf8.count)),
-                        receipt: Samples.receipt(id, at: id == "1" ? 2 : 1)))
+                    Samples.fact(id), Samples.fact(id + "9", original: id), renewals: [Samples.renewal(id)],
+                    app: Samples.app(id, at: Samples.june + Int64(id.utf8.count)),
+                    receipt: Samples.receipt(id, at: id == "1" ? 2 : 1))
             }
             let stranger = Samples.original("77")
             let (one, two) = (Samples.original("1"), Samples.original("2"))

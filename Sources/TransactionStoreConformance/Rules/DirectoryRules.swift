@@ -160,7 +160,7 @@ extension StoreConformance {
         },
         StoreRule(opened: "a scope without purchases has no customers") { store in
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 10).isEmpty)
-            try await store.add(Samples.set(notification: Samples.notification("test")))
+            try await store.add(notification: Samples.notification("test"))
             try await expect(store.customers(in: Samples.scope, after: nil, limit: 0).isEmpty)
         },
     ]

@@ -36,7 +36,7 @@ extension StoreConformance {
     private static func changes(
         _ store: any CompleteTransactionStore, after day: Int64, _ sets: FactSet...
     ) async throws -> String {
-        for set in sets { _ = try await store.apply([set]) }
+        for set in sets { try await store.add(set) }
         _ = try await store.recordAllEndings(by: date(day))
         return LedgerAudit.changes(try await LedgerAudit.check(store))
     }
@@ -108,7 +108,7 @@ extension StoreConformance {
             let entries = "1 started - active, 2 renewed - active"
             try await expect(
                 changes(store, after: 31, Samples.set(period("1"), period("2", from: 30))), equals: entries)
-            _ = try await store.apply([Samples.set(period("1", signed: 32), period("2", from: 30, signed: 32))])
+            try await store.add(period("1", signed: 32), period("2", from: 30, signed: 32))
             try await expect(store.recordEndings(by: date(33), limit: 10).purchases, equals: 0)
             try await expect(changes(store, after: 60), equals: entries + ", 2 expired active expired")
         },
@@ -150,7 +150,7 @@ extension StoreConformance {
             store in
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 30, document(signed: 1)), equals: ended)
-            _ = try await store.apply([document(signed: 29)])
+            try await store.add(document(signed: 29))
             // It may also wait a day longer for documents.
             _ = try await store.recordAllEndings(by: date(29) - 60_000)
             try await expect(changes(store, after: 31), equals: ended)
@@ -173,7 +173,7 @@ extension StoreConformance {
                     $0.expiresDate = now + day * Samples.day
                 }
             }
-            _ = try await store.apply([Samples.set(subscription("1", until: -1), subscription("2", until: 1))])
+            try await store.add(subscription("1", until: -1), subscription("2", until: 1))
             try await expect(store.recordAllEndings(by: now).entries, equals: 0)
             try await expect(store.recordAllEndings(by: now + 2 * Samples.day).entries, equals: 1)
             try await expect(store.text, equals: "1 purchased, 2 purchased, 2 endedByTime")
@@ -196,7 +196,7 @@ extension StoreConformance {
         StoreRule(opened: "one call looks at no more purchases than asked for, and at none twice") { store in
             _ = try await store.recordEndings(by: date(0), limit: 1)
             // All end at the same time.
-            for id in 1...7 { _ = try await store.apply([Samples.set(period("\(id)", of: "\(id)"))]) }
+            for id in 1...7 { try await store.add(period("\(id)", of: "\(id)")) }
             var found: [Int] = []
             for _ in 0..<4 { found.append(try await store.recordEndings(by: date(30), limit: 3).purchases) }
             try expect(found, equals: [3, 3, 1, 0])
@@ -210,7 +210,7 @@ extension StoreConformance {
                     let store = stores[number % 3]
                     group.addTask {
                         for id in stride(from: number, to: 60, by: 6) {
-                            _ = try await store.apply([Samples.set(period("\(id + 1)", of: "\(id + 1)"))])
+                            try await store.add(period("\(id + 1)", of: "\(id + 1)"))
                         }
                     }
                     group.addTask {
@@ -228,20 +228,19 @@ extension StoreConformance {
         afterFirstLook("an end by time does not come again after the removal of its entry") { store in
             _ = try await changes(store, after: 31, document(signed: 1))
             let last = try await store.changes(after: 0, limit: 10).last?.position ?? 0
-            _ = try await store.apply([
+            try await store.add(
                 notified("c", "CONSUMPTION_REQUEST", nil, "1", at: 40 * Samples.day) {
                     $0.expiresDate = date(30)
                     $0.type = .autoRenewableSubscription
-                }
-            ])
+                })
             let removed = try await store.removeEntries(before: .max, evenUnread: true).position
             try expect(removed > last)
-            _ = try await store.apply([document(signed: 41, lapsed)])
+            try await store.add(document(signed: 41, lapsed))
             _ = try await store.recordAllEndings(by: date(90))
             try await expect(store.changes(after: removed, limit: 10).count, equals: 0)
         },
         afterFirstLook("an erased purchase does not end, and one that is learned again does") { store in
-            _ = try await store.apply([Samples.set(period("1"))])
+            try await store.add(period("1"))
             _ = try await store.erase(
                 [Samples.original("1")], in: Samples.scope, quarantined: [], leavingHashes: false)
             try await expect(store.recordEndings(by: date(31), limit: 10).purchases, equals: 0)

@@ -35,7 +35,7 @@ extension StoreConformance {
     static let erasure: [StoreRule] = [
         StoreRule(opened: "an erased customer leaves nothing, and others keep everything") { store in
             for scope in [Samples.scope, Samples.sandbox] { _ = try await store.apply(everything(in: scope)) }
-            try await store.add(Samples.set(Samples.fact("10"), receipt: Samples.receipt("other", at: 1)))
+            try await store.add(Samples.fact("10"), receipt: Samples.receipt("other", at: 1))
             for (original, number) in [("1", UInt8(1)), ("10", 10)] {
                 _ = try await store.apply(step(original, number))
             }

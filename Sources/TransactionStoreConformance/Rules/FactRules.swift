@@ -81,7 +81,7 @@ extension StoreConformance {
         },
         StoreRule("applied facts remain after closing and opening") { place in
             let first = try await place.open()
-            try await first.add(Samples.set(Samples.fact("1"), receipt: Samples.receipt("x")))
+            try await first.add(Samples.fact("1"), receipt: Samples.receipt("x"))
             let before = ComparableCustomer(try await first.customer(original: "1"))
             try await first.close()
             let second = try await place.open()

@@ -30,7 +30,7 @@ extension StoreConformance {
             for text in strings {
                 let scope = StoreScope(environment: Environment(rawValue: text), bundleId: text)
                 let notification = Samples.notification(text, text, text, at: 1)
-                try await store.add(Samples.set(Samples.fact("1"), scope: scope, notification: notification))
+                try await store.add(Samples.fact("1"), scope: scope, notification: notification)
                 try await expect(store.customer(original: "1", in: scope)?.transactions.count, equals: 1)
                 try await expect(store.hasProcessed(notificationUUID: text))
             }
@@ -41,9 +41,8 @@ extension StoreConformance {
             let longer = long + "1"
             let text = String(repeating: "x\u{0}é", count: 100_000)
             try await store.add(
-                Samples.set(
-                    Samples.fact(long, product: text), Samples.fact(longer), Samples.fact("5", original: longer),
-                    identities: [Samples.original(longer)]))
+                Samples.fact(long, product: text), Samples.fact(longer), Samples.fact("5", original: longer),
+                identities: [Samples.original(longer)])
             let customer = try require(try await store.customer(original: long))
             try expect(customer.transactions.count, equals: 2)
             try expect(customer.transactions.contains { $0.payload.productId == text })
@@ -79,7 +78,7 @@ extension StoreConformance {
         StoreRule(opened: "a receipt of 3 MiB is returned unchanged") { store in
             let bytes = Samples.bytes(3 << 20, repeating: (0..<256).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             let receipt = KnownReceipt(form: .app, bytes: bytes, signedDate: 1)
-            try await store.add(Samples.set(Samples.fact("1"), receipt: receipt))
+            try await store.add(Samples.fact("1"), receipt: receipt)
             try await expect(store.customer(original: "1")?.newestAppReceipt, equals: receipt)
         },
     ]

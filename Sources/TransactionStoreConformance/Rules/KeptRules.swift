@@ -20,7 +20,7 @@ extension StoreConformance {
             for (number, order) in [receipts, receipts.reversed()].enumerated() {
                 let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
                 for receipt in order {
-                    try await store.add(Samples.set(Samples.fact("1"), scope: scope, receipt: receipt))
+                    try await store.add(Samples.fact("1"), scope: scope, receipt: receipt)
                 }
                 let customer = try require(try await store.customer(original: "1", in: scope))
                 try expect(customer.newestAppReceipt?.bytes, equals: Array("a3x".utf8))
@@ -54,18 +54,11 @@ extension StoreConformance {
         { store in
             let (less, greater) = hashes
             let documents = [nil, less, greater].map { FactSupport.answer($0, signedAt: 1) }
-            for (number, order) in permutations(documents).enumerated() {
-                for together in [true, false] {
-                    let scope = StoreScope(environment: .production, bundleId: "app\(number)\(together)")
-                    let sets = order.map { moved($0, to: scope) }
-                    if together { _ = try await store.apply(sets) }
-                    for set in sets where !together { try await store.add(set) }
-                    let customer = try require(try await store.customer(original: "1", in: scope))
-                    let origins =
-                        customer.transactions.map(\.origins) + customer.renewalInfos.map(\.origins)
-                        + [customer.appTransaction?.origins ?? []]
-                    try expect(origins.map { $0.map(\.document) }, equals: Array(repeating: [greater], count: 3))
-                }
+            for customer in try await outcomes(inEveryOrderOf: documents, store) {
+                let origins =
+                    customer.transactions.map(\.origins) + customer.renewalInfos.map(\.origins)
+                    + [customer.appTransaction?.origins ?? []]
+                try expect(origins.map { $0.map(\.document) }, equals: Array(repeating: [greater], count: 3))
             }
         },
         StoreRule(opened: "two merged customers have the app transaction of the same document, in any order") {
@@ -76,10 +69,9 @@ extension StoreConformance {
                 for (place, hash) in order.enumerated() {
                     let origin = FactOrigin(source: .receipt, signedDate: 1, document: hash)
                     let app = AppTransactionFact(payload: Samples.app("1").payload, origin: origin)
-                    try await store.add(
-                        Samples.set(scope: scope, identities: [Samples.original("\(place + 1)")], app: app))
+                    try await store.add(scope: scope, identities: [Samples.original("\(place + 1)")], app: app)
                 }
-                try await store.add(Samples.set(Samples.fact("1"), Samples.fact("2"), scope: scope))
+                try await store.add(Samples.fact("1"), Samples.fact("2"), scope: scope)
                 let app = try require(try await store.customer(original: "1", in: scope)?.appTransaction)
                 try expect(app.origins.map(\.document), equals: [greater])
             }
@@ -92,17 +84,12 @@ extension StoreConformance {
                     origin: FactOrigin(source: .receipt, signedDate: 1, document: hash))
             }
             var kept: Set<Bool?> = []
-            var number = 0
-            for hashes in [(less, greater), (greater, less)] {
-                for order in permutations([(hashes.0, true), (hashes.1, false)]) {
-                    number += 1
-                    let scope = StoreScope(environment: .production, bundleId: "app\(number)")
-                    for (hash, isTrial) in order {
-                        try await store.add(fact(hash, isTrialPeriod: isTrial), scope: scope)
-                    }
-                    let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
-                    kept.insert(transaction?.legacy.isTrialPeriod)
+            for (number, hashes) in [(less, greater), (greater, less)].enumerated() {
+                let sets = [fact(hashes.0, isTrialPeriod: true), fact(hashes.1, isTrialPeriod: false)].map {
+                    Samples.set($0)
                 }
+                let customers = try await outcomes(inEveryOrderOf: sets, store, apps: "hashes\(number)")
+                kept.formUnion(customers.map { $0.transactions.first?.legacy.isTrialPeriod })
             }
             try expect(kept.count == 1 && !kept.contains(nil))
         },
@@ -133,9 +120,8 @@ extension StoreConformance {
                 try expect(app.legacy, equals: step.kept, "step \(place)")
             }
             // Merged customers have the newest too.
-            try await store.add(
-                Samples.set(identities: [Samples.original("2")], app: Samples.app("0", at: 4, legacy: volume)))
-            try await store.add(Samples.set(Samples.fact("1"), Samples.fact("2")))
+            try await store.add(identities: [Samples.original("2")], app: Samples.app("0", at: 4, legacy: volume))
+            try await store.add(Samples.fact("1"), Samples.fact("2"))
             for id in ["1", "2"] {
                 try await expect(store.customer(original: id)?.appTransaction?.legacy, equals: volume)
             }
@@ -224,7 +210,7 @@ extension StoreConformance {
                 app: AppTransactionFact(payload: app, origin: signed))
             try await expect(store.apply([set]).changed > 0)
             try await expect(store.apply([set]).changed, equals: 0)
-            try await store.add(Samples.set(Samples.fact("1", at: 3), app: Samples.app("1.1", at: 3)))
+            try await store.add(Samples.fact("1", at: 3), app: Samples.app("1.1", at: 3))
             let customer = try require(try await store.customer(original: "1"))
             try expect(transaction.unknownMembers.names, equals: ["future", "since", "zero"])
             try expect(customer.transactions.first?.payload.unknownMembers, equals: transaction.unknownMembers)
@@ -242,10 +228,9 @@ extension StoreConformance {
         StoreRule(opened: "counts are numbers of stored items, not of documents") { store in
             for source in FactSource.allCases {
                 try await store.add(
-                    Samples.set(
-                        Samples.fact("1", source: source), Samples.fact("2", original: "1", source: source),
-                        renewals: [Samples.renewal("1", source: source)], app: Samples.app("1", source: source),
-                        receipt: Samples.receipt(source.rawValue)))
+                    Samples.fact("1", source: source), Samples.fact("2", original: "1", source: source),
+                    renewals: [Samples.renewal("1", source: source)], app: Samples.app("1", source: source),
+                    receipt: Samples.receipt(source.rawValue))
             }
             let expected = StoreCounts(
                 transactions: 2, renewalInfos: 1, appTransactions: 1, customers: 1, receipts: 1, notifications: 0)

@@ -146,7 +146,7 @@ extension StoreConformance {
             for (id, isFirst) in [("1", true), ("2", false)] {
                 let signed = Samples.fact(id, source: .receipt, at: 1)
                 let notified = Samples.fact(id, source: .notificationV1, at: 2, legacy: cancelled)
-                _ = try await store.apply([Samples.set(isFirst ? [signed, notified] : [notified, signed])])
+                try await store.add(Samples.set(isFirst ? [signed, notified] : [notified, signed]))
             }
             try await expect(store.text, equals: "1 revoked, 2 revoked")
         },
@@ -292,20 +292,11 @@ extension StoreConformance {
         StoreRule(opened: "an upgrade has the same result whichever transaction is stored first, or both at once") {
             store in
             let facts = [period("1", "yearly", days: 0...365), period("2", "monthly", days: 100...130)]
-            for (number, order) in [facts, facts.reversed()].enumerated() {
-                for together in [true, false] {
-                    let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(together)")
-                    if together {
-                        try await store.add(order[0], order[1], scope: scope)
-                    } else {
-                        for fact in order { try await store.add(fact, scope: scope) }
-                    }
-                    let old = try await store.customer(original: "1", in: scope)?.transactions
-                        .first { $0.payload.transactionId == "1" }
-                    try expect(old?.payload.isUpgraded, equals: true)
-                    try expect(old?.legacy.cancellationDate, equals: Samples.june + 100 * Samples.day)
-                    try expect(old?.legacy.cancellationReason, equals: 0)
-                }
+            for customer in try await outcomes(inEveryOrderOf: facts.map { Samples.set($0) }, store) {
+                let old = customer.transactions.first { $0.payload.transactionId == "1" }
+                try expect(old?.payload.isUpgraded, equals: true)
+                try expect(old?.legacy.cancellationDate, equals: Samples.june + 100 * Samples.day)
+                try expect(old?.legacy.cancellationReason, equals: 0)
             }
             let entries = try await LedgerAudit.check(store)
             let last = Dictionary(grouping: entries.filter { $0.transactionId == "1" }, by: \.scope)

@@ -74,7 +74,7 @@ extension StoreConformance {
             }
             try await store.add(notified("v1", "EXPIRED", nil, "1", source: .notificationV1))
             try await store.add(notified("alone", "EXPIRED", nil, "2", source: .notificationV1))
-            try await store.add(Samples.set(notification: Samples.notification("empty", "EXPIRED", at: 1, body: "")))
+            try await store.add(notification: Samples.notification("empty", "EXPIRED", at: 1, body: ""))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased")
         },
         StoreRule(opened: "a notified event changes the state of its transaction, unless it is revoked") { store in

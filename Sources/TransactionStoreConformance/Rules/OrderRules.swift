@@ -55,13 +55,11 @@ extension StoreConformance {
                 Samples.fact("1", product: "a"), Samples.fact("1", product: "b"),
                 Samples.fact("1", product: "b", legacy: trial),
             ]
-            var found: Set<String> = []
-            for (number, order) in permutations(facts).enumerated() {
-                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                for fact in order { try await store.add(fact, scope: scope) }
-                let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
-                found.insert("\(transaction?.payload.productId ?? "") \(transaction?.legacy.isTrialPeriod == true)")
-            }
+            let customers = try await outcomes(inEveryOrderOf: facts.map { Samples.set($0) }, store)
+            let found = Set(
+                customers.flatMap(\.transactions).map {
+                    "\($0.payload.productId ?? "") \($0.legacy.isTrialPeriod == true)"
+                })
             try expect(found, equals: ["b true"])
         },
         StoreRule(opened: "of two facts with the same kind and date, the one that revokes wins") { store in
@@ -73,15 +71,9 @@ extension StoreConformance {
                 [Samples.fact("1", product: "z", legacy: trial), Samples.fact("1", product: "a", legacy: cancelled)],
             ]
             for (number, facts) in pairs.enumerated() {
-                for (order, sets) in [facts, facts.reversed()].enumerated() {
-                    for together in [true, false] {
-                        let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(order)\(together)")
-                        let sets = sets.map { Samples.set($0, scope: scope) }
-                        if together { _ = try await store.apply(sets) }
-                        for set in sets where !together { try await store.add(set) }
-                        let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
-                        try expect(transaction?.payload.productId, equals: "a", "\(number) \(order) \(together)")
-                    }
+                let sets = facts.map { Samples.set($0) }
+                for customer in try await outcomes(inEveryOrderOf: sets, store, apps: "pair\(number)") {
+                    try expect(customer.transactions.first?.payload.productId, equals: "a", "\(number)")
                 }
             }
         },
@@ -93,15 +85,8 @@ extension StoreConformance {
                 Samples.fact("1", source: .notificationV1, at: 4),
                 Samples.fact("1", source: .receipt, at: 1),
             ]
-            for (number, order) in permutations(documents).enumerated() {
-                for together in [true, false] {
-                    let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(together)")
-                    let sets = order.map { Samples.set([$0], scope: scope) }
-                    if together { _ = try await store.apply(sets) }
-                    for set in sets where !together { try await store.add(set) }
-                    let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
-                    try expect(transaction?.payload.revocationDate != nil, equals: true, "\(number) \(together)")
-                }
+            for customer in try await outcomes(inEveryOrderOf: documents.map { Samples.set($0) }, store) {
+                try expect(customer.transactions.first?.payload.revocationDate != nil, customer.scope.bundleId)
             }
         },
         StoreRule(opened: "a received cancellation of a notification of version 1 keeps no recorded document out") {
@@ -112,20 +97,14 @@ extension StoreConformance {
                     $0.subscriptionGroupIdentifier = "g"
                     $0.isUpgraded = isUpgraded
                 }
-                let documents = [notified, row, Samples.fact("1", source: .receipt, at: 1)]
-                for (place, order) in permutations(documents).enumerated() {
-                    for together in [true, false] {
-                        let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)\(place)\(together)")
-                        let sets = order.map { Samples.set([$0], scope: scope) }
-                        if together { _ = try await store.apply(sets) }
-                        for set in sets where !together { try await store.add(set) }
-                        let found = try require(try await store.customer(original: "1", in: scope)?.transactions.first)
-                        try expect(found.origins.map(\.source), equals: [.receipt, .recordedReply, .notificationV1])
-                        try expect(found.payload.subscriptionGroupIdentifier, equals: "g")
-                        try expect(found.payload.isUpgraded, equals: isUpgraded)
-                        try expect(found.payload.revocationDate == nil, equals: isUpgraded == true)
-                        try expect(found.legacy.cancellationDate, equals: cancelled.cancellationDate)
-                    }
+                let sets = [notified, row, Samples.fact("1", source: .receipt, at: 1)].map { Samples.set($0) }
+                for customer in try await outcomes(inEveryOrderOf: sets, store, apps: "case\(number)") {
+                    let found = try require(customer.transactions.first)
+                    try expect(found.origins.map(\.source), equals: [.receipt, .recordedReply, .notificationV1])
+                    try expect(found.payload.subscriptionGroupIdentifier, equals: "g")
+                    try expect(found.payload.isUpgraded, equals: isUpgraded)
+                    try expect(found.payload.revocationDate == nil, equals: isUpgraded == true)
+                    try expect(found.legacy.cancellationDate, equals: cancelled.cancellationDate)
                 }
             }
         },
@@ -137,25 +116,17 @@ extension StoreConformance {
                 Samples.fact("1", source: .signedTransaction, at: 3),
                 Samples.fact("1", source: .recordedReply, at: 4, legacy: second),
             ]
-            for (number, order) in permutations(documents).enumerated() {
-                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                for fact in order { try await store.add(fact, scope: scope) }
-                let found = try require(try await store.customer(original: "1", in: scope)?.transactions.first)
+            for customer in try await outcomes(inEveryOrderOf: documents.map { Samples.set($0) }, store) {
+                let found = try require(customer.transactions.first)
                 try expect(found.payload.revocationDate, equals: nil)
                 try expect(found.recordedCancellation?.date, equals: second.cancellationDate)
             }
         },
         StoreRule(opened: "of two sources with the same kind and date, the same one wins in any order") { store in
-            var found: Set<FactSource> = []
             let sources: [FactSource] = [.signedTransaction, .appStoreServerAPI, .notificationV2]
-            for (number, order) in permutations(sources).enumerated() {
-                let scope = StoreScope(environment: .sandbox, bundleId: "app\(number)")
-                for source in order {
-                    try await store.add(Samples.fact("1", source: source), scope: scope)
-                }
-                let transaction = try await store.customer(original: "1", in: scope)?.transactions.first
-                found.formUnion(transaction?.origins.map(\.source) ?? [])
-            }
+            let sets = sources.map { Samples.set(Samples.fact("1", source: $0)) }
+            let customers = try await outcomes(inEveryOrderOf: sets, store)
+            let found = Set(customers.flatMap(\.transactions).flatMap(\.origins).map(\.source))
             try expect(found.count, equals: 1)
         },
         StoreRule(opened: "one call with all documents gives the same result as one call per document") { store in
@@ -168,6 +139,24 @@ extension StoreConformance {
             try expect(ComparableCustomer(apart), equals: together)
         },
     ]
+
+    /// Applies the sets in every order, in one call and one by one, each time in an app of its own.
+    /// - Returns: the customers that they lead to.
+    static func outcomes(
+        inEveryOrderOf sets: [FactSet], _ store: any CompleteTransactionStore, original: String = "1",
+        apps name: String = "app"
+    ) async throws -> [Customer] {
+        var customers: [Customer] = []
+        for (number, order) in permutations(sets).enumerated() {
+            for isTogether in [true, false] {
+                let scope = StoreScope(environment: .production, bundleId: "\(name) \(number) \(isTogether)")
+                let sets = order.map { moved($0, to: scope) }
+                if isTogether { _ = try await store.apply(sets) } else { try await store.add(sets) }
+                customers.append(try require(try await store.customer(original: original, in: scope)))
+            }
+        }
+        return customers
+    }
 
     package static func permutations<Element>(_ elements: [Element]) -> [[Element]] {
         guard elements.count > 1 else { return [elements] }

@@ -146,11 +146,11 @@ extension StoreConformance {
             try expect(Set(entries.map(\.scope)).count, equals: 24)
         },
         StoreRule(opened: "renewal information that comes before its transaction, or alone, adds its entry") { store in
-            try await store.add(Samples.set(renewals: [info(signed: 31, lapsed)]))
+            try await store.add(renewals: [info(signed: 31, lapsed)])
             try await expect(store.text, equals: "")
             try await store.add(period("1", from: 0, signed: 1, source: .receipt))
             try await expect(store.text, equals: "1 purchased, 1 expired")
-            try await store.add(Samples.set(renewals: [info(signed: 32, lapsed)]))
+            try await store.add(renewals: [info(signed: 32, lapsed)])
             try await expect(store.text, equals: "1 purchased, 1 expired")
             _ = try await LedgerAudit.check(store)
         },
@@ -166,14 +166,13 @@ extension StoreConformance {
                 }
             }
             try await store.add(
-                Samples.set(
-                    period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)]))
+                period("1", from: 0, signed: 31), added(.appStoreServerAPI), renewals: [info(signed: 31, lapsed)])
             try await store.add(notified("a", "EXPIRED", "VOLUNTARY", added(.notificationV2), lapsed))
             try await expect(LedgerAudit.text(LedgerAudit.check(store)), equals: "1 purchased, 2 purchased, 1 expired")
         },
         StoreRule(opened: "a late notification about the period before a renewal recovers it") { store in
             try await store.add(answer(signed: 1))
-            try await store.add(Samples.set(period("2", from: 32, signed: 40), renewals: [info(signed: 40)]))
+            try await store.add(period("2", from: 32, signed: 40), renewals: [info(signed: 40)])
             let late = period("1", from: 0, signed: 30, source: .notificationV2)
             try await store.add(notified("a", "DID_FAIL_TO_RENEW", "GRACE_PERIOD", late, inGrace))
             try await expect(

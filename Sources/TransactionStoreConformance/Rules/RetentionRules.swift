@@ -20,12 +20,11 @@ extension StoreConformance {
         StoreRule(opened: "receipts that were created before a date are removed, and their statements stay") { store in
             for number in 1...4 {
                 try await store.add(
-                    Samples.set(
-                        Samples.fact("\(number)"),
-                        receipt: Samples.receipt("app\(number)", at: Samples.june + Int64(number))))
+                    Samples.fact("\(number)"),
+                    receipt: Samples.receipt("app\(number)", at: Samples.june + Int64(number)))
             }
             let other = Samples.receipt("transaction", form: .transaction, at: Samples.june + 9)
-            try await store.add(Samples.set(Samples.fact("1"), receipt: other))
+            try await store.add(Samples.fact("1"), receipt: other)
             try await expect(store.removeReceipts(signedBefore: Samples.june + 3), equals: 2)
             let left = try await store.customer(original: "1")
             try expect(left?.newestAppReceipt == nil && left?.newestTransactionReceipt != nil)
@@ -37,10 +36,8 @@ extension StoreConformance {
         StoreRule(opened: "the newest signed date is that of the newest notification or receipt") { store in
             try await expect(store.newestSignedDate(orFrom: .max), equals: nil)
             try await store.add(
-                Samples.set(
-                    Samples.fact("1"),
-                    receipt: Samples.receipt("transaction", form: .transaction, at: Samples.june + 5)))
-            try await store.add(Samples.set(Samples.fact("1"), receipt: Samples.receipt("app", at: Samples.june + 4)))
+                Samples.fact("1"), receipt: Samples.receipt("transaction", form: .transaction, at: Samples.june + 5))
+            try await store.add(Samples.fact("1"), receipt: Samples.receipt("app", at: Samples.june + 4))
             try await expect(store.newestSignedDate(orFrom: .max), equals: Samples.june + 5)
             _ = try await store.apply(
                 [7, 9, 8].map { notification("uuid-\($0)", at: Samples.june + Int64($0)) })

@@ -33,7 +33,7 @@ extension StoreConformance {
 
     /// The first look needs an app.
     private static func begin(_ store: any CompleteTransactionStore) async throws {
-        _ = try await store.apply([Samples.set(Samples.fact("900"))])
+        try await store.add(Samples.fact("900"))
         try await expect(changes(store, after: 0), equals: "")
     }
 
@@ -41,7 +41,7 @@ extension StoreConformance {
     private static func changes(
         _ store: any CompleteTransactionStore, after day: Int64, days: Int = 30, _ sets: FactSet...
     ) async throws -> String {
-        for set in sets { _ = try await store.apply([set]) }
+        for set in sets { try await store.add(set) }
         _ = try await store.recordAllEndings(by: date(day), catalogs: try catalogs(days: days))
         return LedgerAudit.changes(try await LedgerAudit.check(store).filter { $0.transactionId != "900" })
     }
@@ -64,7 +64,7 @@ extension StoreConformance {
             let ended = "1 started - active, 1 expired active expired"
             try await expect(changes(store, after: 31), equals: ended)
             try await expect(changes(store, after: 400), equals: ended)
-            _ = try await store.apply([season("1", day: 1, signed: 32)])
+            try await store.add(season("1", day: 1, signed: 32))
             let again = try await store.recordTermEnds(by: date(401), limit: 10, catalogs: catalogs())
             try expect(again, equals: RecordedEndings())
             let byTime = try await store.changes(after: 0, limit: 10).compactMap(\.byTime)
@@ -193,8 +193,8 @@ extension StoreConformance {
         },
         afterFirstLook("one call looks at no more terms than asked for, and at none twice") { store in
             // Those of one customer, of which each begins when the one before it ends, and those of others.
-            for id in Int64(1)...4 { _ = try await store.apply([season("\(id)", day: 1, of: customer)]) }
-            for id in Int64(5)...7 { _ = try await store.apply([season("\(id)", day: 1)]) }
+            for id in Int64(1)...4 { try await store.add(season("\(id)", day: 1, of: customer)) }
+            for id in Int64(5)...7 { try await store.add(season("\(id)", day: 1)) }
             for (day, counts) in [(1, [3, 3, 1, 0]), (31, [3, 1, 0, 0]), (121, [3, 0, 0, 0])] {
                 var found: [Int] = []
                 for _ in 0..<4 {
@@ -206,13 +206,13 @@ extension StoreConformance {
             try await expect(store.changes(after: 0, limit: 100).count { $0.event == .endedByTime }, equals: 7)
         },
         afterFirstLook("a document has only those terms of a customer looked at that it can have moved") { store in
-            for id in Int64(1)...3 { _ = try await store.apply([season("\(id)", day: id, of: customer)]) }
+            for id in Int64(1)...3 { try await store.add(season("\(id)", day: id, of: customer)) }
             try await expect(store.recordTermEnds(by: date(4), limit: 10, catalogs: catalogs()).purchases, equals: 3)
-            _ = try await store.apply([season("4", day: 5, of: customer)])
+            try await store.add(season("4", day: 5, of: customer))
             try await expect(store.recordTermEnds(by: date(5), limit: 10, catalogs: catalogs()).purchases, equals: 1)
-            _ = try await store.apply([season("3", day: 3, signed: 6, of: customer, refunded: true)])
+            try await store.add(season("3", day: 3, signed: 6, of: customer, refunded: true))
             try await expect(store.recordTermEnds(by: date(6), limit: 10, catalogs: catalogs()).purchases, equals: 1)
-            _ = try await store.apply([season("5", day: 0, of: customer)])
+            try await store.add(season("5", day: 0, of: customer))
             try await expect(store.recordTermEnds(by: date(7), limit: 10, catalogs: catalogs()).purchases, equals: 4)
         },
         StoreRule("several programs that look at terms at once, beside writers, add each entry once") { place in
@@ -224,7 +224,7 @@ extension StoreConformance {
                     let store = stores[number % 3]
                     group.addTask {
                         for id in stride(from: number, to: 60, by: 6) {
-                            _ = try await store.apply([season("\(id + 1)", day: 1)])
+                            try await store.add(season("\(id + 1)", day: 1))
                         }
                     }
                     group.addTask {
@@ -250,10 +250,10 @@ extension StoreConformance {
                 $0.originalPurchaseDate = date(1)
                 $0.appAccountToken = customer
             }
-            _ = try await store.apply([request])
+            try await store.add(request)
             let removed = try await store.removeEntries(before: .max, evenUnread: true).position
             // Has the first one looked at again.
-            _ = try await store.apply([season("2", day: 0, of: customer, product: "unknown")])
+            try await store.add(season("2", day: 0, of: customer, product: "unknown"))
             let looked = try await store.recordTermEnds(by: date(60), limit: 10, catalogs: catalogs())
             try expect([looked.purchases, looked.entries], equals: [2, 0])
             try await expect(store.changes(after: removed, limit: 10).map(\.transactionId), equals: ["2", "1"])

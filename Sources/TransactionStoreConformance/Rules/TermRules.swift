@@ -34,45 +34,41 @@ extension StoreConformance {
     static let terms: [StoreRule] = [
         StoreRule(opened: "an earlier non-renewing purchase found late moves the terms after it, and no others") {
             store in
-            _ = try await store.apply([
-                Samples.set(purchase("10", day: 10), purchase("30", day: 30), identities: [Samples.original("20")])
-            ])
+            try await store.add(purchase("10", day: 10), purchase("30", day: 30), identities: [Samples.original("20")])
             try await expect(store.text, equals: "10 purchased, 30 purchased")
             for _ in 1...2 {
-                _ = try await store.apply([Samples.set(purchase("20", day: 20))])
+                try await store.add(purchase("20", day: 20))
                 try await expect(store.text, equals: "10 purchased, 30 purchased, 20 purchased, 30 termMoved")
             }
             _ = try await LedgerAudit.check(store)
         },
         StoreRule(opened: "a purchase after the others moves none of their terms") { store in
             for day in Int64(1)...4 {
-                _ = try await store.apply([
-                    Samples.set(purchase("\(day)", day: day, token: token))
-                ])
+                try await store.add(purchase("\(day)", day: day, token: token))
             }
             try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased, 4 purchased")
         },
         StoreRule(opened: "a refund moves the terms after it, and undoing the refund moves them again") { store in
             let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
-            _ = try await store.apply([Samples.set(all)])
+            try await store.add(Samples.set(all))
             for date in Int64(1)...2 {
                 let refund = purchase("2", day: 2, at: Samples.june + date, refunded: true, token: token)
-                _ = try await store.apply([Samples.set(refund)])
+                try await store.add(Samples.set(refund))
             }
             var text = "1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved"
             try await expect(sorted(store.text), equals: sorted(text))
-            _ = try await store.apply([Samples.set(purchase("2", day: 2, at: Samples.june + 3, token: token))])
+            try await store.add(purchase("2", day: 2, at: Samples.june + 3, token: token))
             text += ", 2 reinstated, 3 termMoved"
             try await expect(sorted(store.text), equals: sorted(text))
             _ = try await LedgerAudit.check(store)
         },
         StoreRule(opened: "a refund from a notification of version 1 moves the terms after it") { store in
             let all = (Int64(1)...3).map { purchase("\($0)", day: $0, token: token) }
-            _ = try await store.apply([Samples.set(all)])
+            try await store.add(Samples.set(all))
             // It states no type of the product.
             let refund = Samples.fact(
                 "2", product: "season", source: .notificationV1, at: Samples.june + 1, legacy: cancelled)
-            for _ in 1...2 { _ = try await store.apply([Samples.set(refund)]) }
+            for _ in 1...2 { try await store.add(Samples.set(refund)) }
             try await expect(
                 sorted(store.text), equals: sorted("1 purchased, 2 purchased, 3 purchased, 2 revoked, 3 termMoved"))
             _ = try await LedgerAudit.check(store)
@@ -89,36 +85,34 @@ extension StoreConformance {
             }
         },
         StoreRule(opened: "refunded, unsigned and unrelated purchases move no term") { store in
-            _ = try await store.apply([Samples.set(purchase("9", day: 9, token: token))])
-            _ = try await store.apply([Samples.set(purchase("1", day: 1, refunded: true, token: token))])
-            _ = try await store.apply([Samples.set(purchase("2", day: 2))])
-            _ = try await store.apply([Samples.set(purchase("3", day: 3, token: token, type: .consumable))])
-            _ = try await store.apply([Samples.set(purchase("4", day: 4, token: token, type: nil))])
+            try await store.add(purchase("9", day: 9, token: token))
+            try await store.add(purchase("1", day: 1, refunded: true, token: token))
+            try await store.add(purchase("2", day: 2))
+            try await store.add(purchase("3", day: 3, token: token, type: .consumable))
+            try await store.add(purchase("4", day: 4, token: token, type: nil))
             let unsigned = Samples.fact("5", product: "season", source: .recordedReply) {
                 $0.type = .nonRenewingSubscription
             }
-            _ = try await store.apply([Samples.set(unsigned, identities: [Samples.original("9")])])
+            try await store.add(Samples.set(unsigned, identities: [Samples.original("9")]))
             try await expect(
                 store.text, equals: "9 purchased, 1 revoked, 2 purchased, 3 purchased, 4 purchased")
         },
         StoreRule(opened: "a restored purchase is the purchase that it restores, and moves no term") { store in
-            _ = try await store.apply([
-                Samples.set(purchase("1", day: 1, token: token), purchase("2", day: 2, token: token))
-            ])
+            try await store.add(purchase("1", day: 1, token: token), purchase("2", day: 2, token: token))
             let restored = Samples.fact("3", original: "1", product: "season", source: .notificationV2) {
                 $0.type = .nonRenewingSubscription
                 $0.purchaseDate = Samples.june + 50 * Samples.day
                 $0.originalPurchaseDate = Samples.june + Samples.day
             }
-            _ = try await store.apply([Samples.set(restored)])
+            try await store.add(Samples.set(restored))
             try await expect(store.text, equals: "1 purchased, 2 purchased, 3 purchased")
         },
         StoreRule(opened: "an entry of a moved term names the purchases before the former term") { store in
             let all = (Int64(1)...4).map { purchase("\($0)", day: $0, token: token) }
-            _ = try await store.apply([Samples.set(all)])
+            try await store.add(Samples.set(all))
             for (date, isRefunded) in [(Int64(1), true), (2, false)] {
                 let refund = purchase("2", day: 2, at: Samples.june + date, refunded: isRefunded, token: token)
-                _ = try await store.apply([Samples.set(refund)])
+                try await store.add(Samples.set(refund))
             }
             try await expect(earlier(store), equals: ["3: 1 2", "4: 1 2 3", "3: 1", "4: 1 3"])
             _ = try await LedgerAudit.check(store)
@@ -129,14 +123,14 @@ extension StoreConformance {
                 Samples.set(purchase("1", day: 1), purchase("3", day: 3), identities: [Samples.original("9")]),
                 Samples.set(purchase("2", day: 2), purchase("4", day: 4), identities: [Samples.original("8")]),
             ])
-            _ = try await store.apply([joining("8", "9")])
+            try await store.add(joining("8", "9"))
             try await expect(earlier(store), equals: ["2: ", "3: 1", "4: 2"])
         },
         StoreRule(opened: "an entry of a moved term names up to 100 purchases; if there are more, it names none") {
             store in
             let all = (Int64(101)...202).map { purchase("\($0)", day: $0, token: token) }
-            _ = try await store.apply([Samples.set(all)])
-            _ = try await store.apply([Samples.set(purchase("7", day: 100, token: token))])
+            try await store.add(Samples.set(all))
+            try await store.add(purchase("7", day: 100, token: token))
             let found = try await earlier(store)
             try expect(found.count, equals: 102)
             let ids = (101...200).map(String.init).joined(separator: " ")
@@ -144,9 +138,9 @@ extension StoreConformance {
         },
         StoreRule(opened: "the ledger entries that remain of a customer name no erased purchase") { store in
             let all = (Int64(1)...4).map { purchase("\($0)", day: $0, token: token) }
-            _ = try await store.apply([Samples.set(all)])
+            try await store.add(Samples.set(all))
             let refund = purchase("2", day: 2, at: Samples.june + 1, refunded: true, token: token)
-            _ = try await store.apply([Samples.set(refund)])
+            try await store.add(Samples.set(refund))
             try await expect(earlier(store), equals: ["3: 1 2", "4: 1 2 3"])
             let hashes = LeftHash.hashes(
                 of: [Samples.original("1")], in: Samples.scope, secret: LeftHash.makeSecret())
@@ -166,7 +160,7 @@ extension StoreConformance {
                 // The consumer's state: for each purchase, the earlier grants at its last entry.
                 var consumed: [String: [String]] = [:]
                 for set in order {
-                    _ = try await store.apply([moved(set, to: scope)])
+                    try await store.add(moved(set, to: scope))
                     let entries = try await store.changes(after: last, limit: 100)
                     last = entries.last?.position ?? last
                     for entry in entries where entry.event == .termMoved {
@@ -202,7 +196,7 @@ extension StoreConformance {
     static let seats: [StoreRule] = [
         StoreRule("seats that the App Store unclaimed are in the ledger, each once") { place in
             let store = try await place.open()
-            _ = try await store.apply([unclaimed("n1", "B", "a", "b")])
+            try await store.add(unclaimed("n1", "B", "a", "b"))
             _ = try await store.apply([unclaimed("n1", "a", "b"), unclaimed("n2", "b", "c")])
             _ = try await store.apply([unclaimed("n3", "d"), unclaimed("n4", "d")])
             let entries = try await LedgerAudit.check(store)
@@ -213,19 +207,19 @@ extension StoreConformance {
             try expect(entries.allSatisfy { $0.transaction.payload.quantity == 5 })
             try await store.close()
             let again = try await place.open()
-            _ = try await again.apply([unclaimed("n5", "a", "e")])
+            try await again.add(unclaimed("n5", "a", "e"))
             let rest = try await again.changes(after: entries.last?.position ?? 0, limit: 10)
             try expect(rest.map(\.seatClaimId), equals: ["e"])
             try await again.close()
         },
         StoreRule(opened: "an unclaimed seat takes nothing from the subscription, and hides no later refund") { store in
-            _ = try await store.apply([unclaimed("n1", "a")])
+            try await store.add(unclaimed("n1", "a"))
             let refund = Samples.fact("1", product: "team", source: .notificationV2, at: Samples.june + 1) {
                 $0.revocationDate = Samples.june
             }
-            for _ in 1...2 { _ = try await store.apply([Samples.set(refund)]) }
+            for _ in 1...2 { try await store.add(Samples.set(refund)) }
             try await expect(store.text, equals: "1 purchased, 1 seatUnclaimed, 1 revoked")
-            _ = try await store.apply([unclaimed("n2", "b")])
+            try await store.add(unclaimed("n2", "b"))
             try await expect(store.text, equals: "1 purchased, 1 seatUnclaimed, 1 revoked, 1 seatUnclaimed")
             _ = try await LedgerAudit.check(store)
         },
@@ -233,9 +227,7 @@ extension StoreConformance {
             store in
             let other = StoreScope(environment: .sandbox, bundleId: "other")
             _ = try await store.apply([unclaimed("n1", "a"), moved(unclaimed("n2", "a"), to: other)])
-            _ = try await store.apply([
-                Samples.set(identities: [Samples.original("1")], unclaimedSeatIds: ["z"])
-            ])
+            try await store.add(identities: [Samples.original("1")], unclaimedSeatIds: ["z"])
             let entries = try await LedgerAudit.check(store)
             try expect(entries.filter { $0.event == .seatUnclaimed }.map(\.scope), equals: [Samples.scope, other])
         },

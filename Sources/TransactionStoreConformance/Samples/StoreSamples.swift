@@ -147,8 +147,15 @@ extension TransactionStore {
     }
 
     /// Applies one document about these transactions.
-    func add(_ facts: TransactionFact..., scope: StoreScope = StoreSamples.scope) async throws {
-        try await add(FactSet(scope: scope, transactions: facts))
+    func add(
+        _ facts: TransactionFact..., scope: StoreScope = StoreSamples.scope, identities: [CustomerIdentity] = [],
+        renewals: [RenewalInfoFact] = [], app: AppTransactionFact? = nil, receipt: KnownReceipt? = nil,
+        notification: ProcessedNotification? = nil, unclaimedSeatIds: [String] = []
+    ) async throws {
+        try await add(
+            FactSet(
+                scope: scope, identities: identities, transactions: facts, renewalInfos: renewals, appTransaction: app,
+                receipt: receipt, notification: notification, unclaimedSeatIds: unclaimedSeatIds))
     }
 
     /// Applies documents, each in a call of its own.
