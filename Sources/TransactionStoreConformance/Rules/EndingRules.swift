@@ -51,6 +51,36 @@ extension StoreConformance {
         }
     }
 
+    /// Three programs look at once, beside writers of 60 purchases that end before day 31. Each end has one entry.
+    static func lookAtOnce(
+        _ place: StorePlace, catalogs: TermCatalogs = TermCatalogs(),
+        _ purchase: @escaping @Sendable (_ id: String) -> FactSet
+    ) async throws {
+        let stores = [try await place.open(), try await place.open(), try await place.open()]
+        try await stores[0].add(Samples.fact("900"))
+        _ = try await stores[0].recordAllEndings(by: date(0), catalogs: catalogs)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<6 {
+                let store = stores[number % 3]
+                group.addTask {
+                    for id in stride(from: number, to: 60, by: 6) { try await store.add(purchase("\(id + 1)")) }
+                }
+                group.addTask {
+                    for _ in 0..<10 {
+                        _ = try await store.recordEndings(by: date(31), limit: 7)
+                        _ = try await store.recordTermEnds(by: date(31), limit: 7, catalogs: catalogs)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        for store in stores { _ = try await store.recordAllEndings(by: date(31), catalogs: catalogs) }
+        let entries = try await LedgerAudit.check(stores[0])
+        try expect(entries.count { $0.event == .endedByTime }, equals: 60)
+        try expect(entries.count, equals: 121)
+        for store in stores { try await store.close() }
+    }
+
     static let endings: [StoreRule] = [
         afterFirstLook("a period that ends without a document has one entry, at its end and not before") { store in
             try await expect(changes(store, after: 29, Samples.set(period("1"))), equals: "1 started - active")
@@ -203,27 +233,7 @@ extension StoreConformance {
             try await expect(store.changes(after: 0, limit: 100).count { $0.event == .endedByTime }, equals: 7)
         },
         StoreRule("several programs that look at once, beside writers, add each entry once") { place in
-            let stores = [try await place.open(), try await place.open(), try await place.open()]
-            _ = try await stores[0].recordEndings(by: date(0), limit: 1)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<6 {
-                    let store = stores[number % 3]
-                    group.addTask {
-                        for id in stride(from: number, to: 60, by: 6) {
-                            try await store.add(period("\(id + 1)", of: "\(id + 1)"))
-                        }
-                    }
-                    group.addTask {
-                        for _ in 0..<10 { _ = try await store.recordEndings(by: date(31), limit: 7) }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            for store in stores { _ = try await store.recordAllEndings(by: date(31)) }
-            let entries = try await LedgerAudit.check(stores[0])
-            try expect(entries.count { $0.event == .endedByTime }, equals: 60)
-            try expect(entries.count, equals: 120)
-            for store in stores { try await store.close() }
+            try await lookAtOnce(place) { Samples.set(period($0, of: $0)) }
         },
         afterFirstLook("an end by time does not come again after the removal of its entry") { store in
             _ = try await changes(store, after: 31, document(signed: 1))

@@ -216,30 +216,7 @@ extension StoreConformance {
             try await expect(store.recordTermEnds(by: date(7), limit: 10, catalogs: catalogs()).purchases, equals: 4)
         },
         StoreRule("several programs that look at terms at once, beside writers, add each entry once") { place in
-            let stores = [try await place.open(), try await place.open(), try await place.open()]
-            try await begin(stores[0])
-            let known = try catalogs()
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for number in 0..<6 {
-                    let store = stores[number % 3]
-                    group.addTask {
-                        for id in stride(from: number, to: 60, by: 6) {
-                            try await store.add(season("\(id + 1)", day: 1))
-                        }
-                    }
-                    group.addTask {
-                        for _ in 0..<10 {
-                            _ = try await store.recordTermEnds(by: date(31), limit: 7, catalogs: known)
-                        }
-                    }
-                }
-                try await group.waitForAll()
-            }
-            for store in stores { _ = try await store.recordAllEndings(by: date(31), catalogs: known) }
-            let entries = try await LedgerAudit.check(stores[0])
-            try expect(entries.count { $0.event == .endedByTime }, equals: 60)
-            try expect(entries.count, equals: 121)
-            for store in stores { try await store.close() }
+            try await lookAtOnce(place, catalogs: catalogs()) { season($0, day: 1) }
         },
         afterFirstLook("the end of a term does not come again after the removal of its entry") { store in
             _ = try await changes(store, after: 31, season("1", day: 1, of: customer))
