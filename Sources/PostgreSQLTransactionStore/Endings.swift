@@ -1,4 +1,4 @@
-public import TransactionStore
+import TransactionStore
 
 /// Keeps when to look at purchases (`LedgerEndings`), within the transaction that writes their facts, under the lock of
 /// ``LedgerWriter``.
@@ -32,8 +32,7 @@ struct EndingWriter {
     }
 }
 
-extension PostgreSQLTransactionStore: PurchaseEndings {
-    private static let findDue = Statement("SELECT FROM ledger_endings WHERE due_at <= $1::int8 LIMIT 1")
+extension PostgreSQLSession {
     /// Leaves out purchases that are being erased.
     private static let takeDue = Statement(
         """
@@ -48,38 +47,11 @@ extension PostgreSQLTransactionStore: PurchaseEndings {
         FROM unnest($1::int8[], $2::int8[]) AS given (purchase, due_at) WHERE known.purchase = given.purchase
         """)
     private static let lookNoMore = Statement("DELETE FROM ledger_endings WHERE purchase = ANY ($1::int8[])")
-    private static let findLook = Statement("SELECT began_at, looked_at FROM ledger_looks")
-    private static let keepLook = Statement(
-        """
-        INSERT INTO ledger_looks (id, began_at, looked_at) VALUES (1, $1::int8, $2::int8)
-        ON CONFLICT (id) DO UPDATE SET began_at = excluded.began_at, looked_at = excluded.looked_at
-        """)
 
-    public func recordEndings(by date: Int64, limit: Int) async throws -> RecordedEndings {
-        try await perform { [schema] session in
-            // Read first, because no writer waits for a reader.
-            if let last = try Self.lastLook(session) {
-                let next = LookDates(after: last, asked: date)
-                if try session.run(Self.findDue, [.int8(next.date)]).count == 0 { return RecordedEndings() }
-            }
-            return try session.transaction {
-                try LedgerWriter(session: session, lockClass: schema.lockClass).lock()
-                let dates = LookDates(after: try Self.lastLook(session), asked: date)
-                try session.run(Self.keepLook, [.int8(dates.beginning), .int8(dates.date)])
-                return try Self.look(at: dates, Int32(LedgerEndings.purchases(limit)), session)
-            }
-        }
-    }
+    func lockLedger() throws { try LedgerWriter(session: self).lock() }
 
-    private static func lastLook(_ session: PostgreSQLSession) throws -> LookDates? {
-        let rows = try session.run(findLook)
-        return rows.count == 0 ? nil : LookDates(beginning: try rows.integer(0, 0), date: try rows.integer(0, 1))
-    }
-
-    private static func look(
-        at dates: LookDates, _ limit: Int32, _ session: PostgreSQLSession
-    ) throws -> RecordedEndings {
-        let due = try session.run(takeDue, [.int8(dates.date), .int4(limit)])
+    func look(at dates: LookDates, limit: Int) throws -> RecordedEndings {
+        let due = try run(Self.takeDue, [.int8(dates.date), .int4(Int32(limit))])
         var purchases: [RenewalWriter.Purchase] = []
         var ended: [Int64] = []
         var next: [(purchase: Int64, date: Int64)] = []
@@ -95,7 +67,7 @@ extension PostgreSQLTransactionStore: PurchaseEndings {
         var result = RecordedEndings()
         result.purchases = due.count
         for (purchase, found) in zip(
-            purchases, try RenewalWriter(session: session).recordEndings(of: purchases, at: dates))
+            purchases, try RenewalWriter(session: self).recordEndings(of: purchases, at: dates))
         {
             if found == nil { result.unreadable += 1 }
             result.entries += found?.entries.count ?? 0
@@ -105,8 +77,8 @@ extension PostgreSQLTransactionStore: PurchaseEndings {
                 ended.append(purchase.id)
             }
         }
-        try session.run(lookAgain, [.int8s(next.map { $0.purchase }), .int8s(next.map { $0.date })])
-        try session.run(lookNoMore, [.int8s(ended)])
+        try run(Self.lookAgain, [.int8s(next.map { $0.purchase }), .int8s(next.map { $0.date })])
+        try run(Self.lookNoMore, [.int8s(ended)])
         return result
     }
 }

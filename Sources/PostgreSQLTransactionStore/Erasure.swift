@@ -8,10 +8,10 @@ extension PostgreSQLTransactionStore: CustomerEraser {
     public func erase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
-        try await perform { [schema] session in
+        try await perform { session in
             let scopeId = try ScopeIds(session).find([scope])[0]
             return try session.transaction {
-                try Self.erase(identities, scope, scopeId, quarantined, leavingHashes, session, schema)
+                try Self.erase(identities, scope, scopeId, quarantined, leavingHashes, session)
             }
         }
     }
@@ -19,12 +19,12 @@ extension PostgreSQLTransactionStore: CustomerEraser {
     public func rowsToErase(
         _ identities: [CustomerIdentity], in scope: StoreScope, quarantined: [[UInt8]], leavingHashes: Bool
     ) async throws -> ErasedRows {
-        try await perform { [schema] session in
+        try await perform { session in
             try session.transaction {
                 try session.execute("SAVEPOINT erasure")
                 // A missing scope is inserted, and taken back with everything else.
                 let scopeId = try ScopeIds(session).find([scope])[0]
-                let rows = try Self.erase(identities, scope, scopeId, quarantined, leavingHashes, session, schema)
+                let rows = try Self.erase(identities, scope, scopeId, quarantined, leavingHashes, session)
                 try session.execute("ROLLBACK TO SAVEPOINT erasure")
                 return rows
             }
@@ -35,10 +35,10 @@ extension PostgreSQLTransactionStore: CustomerEraser {
 
     private static func erase(
         _ identities: [CustomerIdentity], _ scope: StoreScope, _ scopeId: Int32, _ quarantined: [[UInt8]],
-        _ leavingHashes: Bool, _ session: PostgreSQLSession, _ schema: Schema
+        _ leavingHashes: Bool, _ session: PostgreSQLSession
     ) throws -> ErasedRows {
         // Writers share this lock. Taken exclusively, it keeps them from adding to a customer that is being removed.
-        try session.run(lockScope, [.int4(schema.lockClass), .int4(scopeId)])
+        try session.run(lockScope, [.int4(session.lockClass), .int4(scopeId)])
         return try SQLErasure(session: session, scope: scope, scopeId: Int64(scopeId))
             .run(identities, quarantined, leavingHashesIn: leavingHashes ? LeftHashTable(session: session) : nil)
     }

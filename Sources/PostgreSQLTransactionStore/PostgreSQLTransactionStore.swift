@@ -22,7 +22,7 @@ public import TransactionStore
 /// | the server reports damaged data, or a row cannot be read | `corrupt` |
 ///
 /// The store uses prepared statements and session settings, so a connection pooler must pool by session.
-public final class PostgreSQLTransactionStore: TransactionStore {
+public final class PostgreSQLTransactionStore: TransactionStore, ConsumptionTasks, PurchaseEndings {
     /// The settings of a store.
     public struct Options: Sendable {
         /// The database schema that holds the tables. The store creates it if it is missing. `?schema=NAME` in the URL
@@ -69,7 +69,6 @@ public final class PostgreSQLTransactionStore: TransactionStore {
     private static let maximumAttempts = 16
 
     private let address: PostgreSQLAddress
-    let schema: Schema
     private let pool: ConnectionPool
     private let fill: BackgroundFill
     private let queue: WriteQueue
@@ -93,7 +92,6 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         let address = try PostgreSQLAddress(url, connectTimeout: connectTimeout)
         let schema = try Schema(name: address.schema ?? options.schema, timeouts: timeouts)
         self.address = address
-        self.schema = schema
         let maximum = max(1, address.maximumConnections ?? options.maximumConnections)
         let fill = BackgroundFill(
             schema, PostgreSQLConnection(address, timeouts: timeouts) { try schema.configure($0) },
@@ -108,7 +106,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         }
         self.pool = pool
         queue = WriteQueue(factsPerTransaction: WriteLimits.facts) { calls in
-            try await Self.write(FactBatch(calls), schema, pool, address)
+            try await Self.write(FactBatch(calls), pool, address)
         }
         lookUps = CallQueue(
             // Leaves one connection for writes.
@@ -146,7 +144,7 @@ public final class PostgreSQLTransactionStore: TransactionStore {
         for next in 1...slices.count {
             // Prepares the next batch while this one is being written.
             async let following = next < slices.count ? FactBatch([Array(slices[next])]) : nil
-            for applied in try await Self.write(batch, schema, pool, address) { result.add(applied) }
+            for applied in try await Self.write(batch, pool, address) { result.add(applied) }
             guard let made = await following else { break }
             batch = made
         }
@@ -155,21 +153,19 @@ public final class PostgreSQLTransactionStore: TransactionStore {
 
     /// Writes the facts and the other parts of a migration step in one transaction.
     func writeStep(_ facts: FactBatch, _ migration: MigrationBatch) async throws -> AppliedFacts {
-        try await Self.write(facts, schema, pool, address, and: migration).first ?? AppliedFacts()
+        try await Self.write(facts, pool, address, and: migration).first ?? AppliedFacts()
     }
 
     /// Writes a batch in one transaction. The result has one value per call.
     private static func write(
-        _ batch: FactBatch, _ schema: Schema, _ pool: ConnectionPool, _ address: PostgreSQLAddress,
-        and migration: MigrationBatch? = nil
+        _ batch: FactBatch, _ pool: ConnectionPool, _ address: PostgreSQLAddress, and migration: MigrationBatch? = nil
     ) async throws -> [AppliedFacts] {
         try await perform(pool, address) { session in
             var exclusive: Set<Int32> = []
             var mayCopyIdentities = true
             for _ in 0..<Self.maximumAttempts {
                 let writer = FactWriter(
-                    session: session, lockClass: schema.lockClass, exclusive: exclusive,
-                    mayCopyIdentities: mayCopyIdentities)
+                    session: session, exclusive: exclusive, mayCopyIdentities: mayCopyIdentities)
                 do {
                     return try writer.write(batch, migration)
                 } catch WriteObstacle.joining(let scopes) {

@@ -13,6 +13,10 @@ struct SharedSession: SQLSession {
         locking: "", rowNumber: "rowid",
         isOfPurchase: { "scope_id = \($0) AND original_transaction_id = \($1)" })
 
+    /// A transaction that writes has the whole file.
+    func lockLedger() {}
+
+    @discardableResult
     func run(_ text: SQLText) throws -> SQLResult {
         let (sql, values) = text.written { number, _ in "?\(number)" }
         let statement = try SQLStatement(db, sql)

@@ -1,15 +1,8 @@
 import GRDB
-public import Purchases
-public import TransactionStore
+import Purchases
+import TransactionStore
 
-extension SQLiteTransactionStore {
-    /// An app and environment with a catalog, and the last look at its terms.
-    private struct TermLook {
-        let scopeId: Int64
-        let scope: StoreScope
-        let last: LookDates?
-    }
-
+extension SharedSession {
     private struct DueTerm {
         let original: String
         let transactionId: String
@@ -17,42 +10,23 @@ extension SQLiteTransactionStore {
         let customerId: Int64
     }
 
-    public func recordTermEnds(
-        by date: Int64, limit: Int, catalogs: TermCatalogs
-    ) async throws -> RecordedEndings {
-        // Read first, because no writer waits for a reader.
-        let isDue = try await read { db in
-            try Self.termLooks(catalogs, db).contains { look in
-                let next = LookDates(after: look.last, asked: date)
-                return try look.last == nil || !Self.dueTerms(look.scopeId, next, 1, db).isEmpty
-            }
-        }
-        guard isDue else { return RecordedEndings() }
-        return try await write { db in
-            var result = RecordedEndings()
-            let keep = try SQLStatement(
-                db, "INSERT OR REPLACE INTO term_looks (scope_id, began_at, looked_at) VALUES (?1, ?2, ?3)")
-            for look in try Self.termLooks(catalogs, db) {
-                let dates = LookDates(after: look.last, asked: date)
-                try keep.run(look.scopeId, dates.beginning, dates.date)
-                let left = Int64(LedgerEndings.purchases(limit) - result.purchases)
-                let due = try Self.dueTerms(look.scopeId, dates, left, db)
-                for (_, terms) in Dictionary(grouping: due, by: \.customerId).sorted(by: { $0.key < $1.key }) {
-                    try Self.recordEnds(of: terms, look, at: dates, catalogs, &result, db)
-                }
-            }
-            return result
+    func look(
+        at look: TermLook, _ dates: LookDates, limit: Int, _ catalogs: TermCatalogs, _ result: inout RecordedEndings
+    ) throws {
+        let due = try dueTerms(look.scopeId, dates, Int64(limit))
+        for (_, terms) in Dictionary(grouping: due, by: \.customerId).sorted(by: { $0.key < $1.key }) {
+            try recordEnds(of: terms, look, at: dates, catalogs, &result)
         }
     }
 
     /// Looks at terms of one customer.
-    private static func recordEnds(
+    private func recordEnds(
         of terms: [DueTerm], _ look: TermLook, at dates: LookDates, _ catalogs: TermCatalogs,
-        _ result: inout RecordedEndings, _ db: Database
+        _ result: inout RecordedEndings
     ) throws {
         var next: [String: Int64] = [:]
         do {
-            if let customer = try customer(of: terms, look, db) {
+            if let customer = try customer(of: terms, look) {
                 let originals = Dictionary(
                     terms.map { ($0.transactionId, $0.original) }, uniquingKeysWith: { first, _ in first })
                 let ended = try RenewalWriter(db).recordTermEnds(
@@ -77,32 +51,16 @@ extension SQLiteTransactionStore {
         }
     }
 
-    private static func customer(of terms: [DueTerm], _ look: TermLook, _ db: Database) throws -> Customer? {
+    private func customer(of terms: [DueTerm], _ look: TermLook) throws -> Customer? {
         guard let original = terms.first?.original else { return nil }
         var assembler = CustomerAssembler(scope: look.scope)
         let kind = Int64(CustomerIdentity.Kind.originalTransactionId.rawValue)
-        try readAll(of: kind, original, look.scopeId, into: &assembler, db, onlyPurchases: true)
+        try SQLiteTransactionStore.readAll(of: kind, original, look.scopeId, into: &assembler, db, onlyPurchases: true)
         return assembler.customer()
     }
 
-    private static func termLooks(_ catalogs: TermCatalogs, _ db: Database) throws -> [TermLook] {
-        let find = try SQLStatement(
-            db,
-            """
-            SELECT s.id, s.environment, s.bundle_id, l.scope_id, l.began_at, l.looked_at
-            FROM scopes s LEFT JOIN term_looks l ON l.scope_id = s.id ORDER BY s.id
-            """)
-        let looks = try find.rows { row in
-            TermLook(
-                scopeId: row.integer(0),
-                scope: row.scope(1),
-                last: row.integer(3) == 0 ? nil : LookDates(beginning: row.integer(4), date: row.integer(5)))
-        }
-        return looks.filter { catalogs.contains($0.scope) }
-    }
-
-    private static func dueTerms(
-        _ scopeId: Int64, _ dates: LookDates, _ limit: Int64, _ db: Database
+    private func dueTerms(
+        _ scopeId: Int64, _ dates: LookDates, _ limit: Int64
     ) throws -> [DueTerm] {
         let find = try SQLStatement(
             db,

@@ -40,6 +40,8 @@ final class PostgreSQLSession: SQLSession {
     private var parameters = BinaryBuffer()
     /// Whether the connection failed. A failed connection cannot be used again.
     private(set) var isLost = false
+    /// The first number of the advisory locks, which is that of the schema.
+    var lockClass: Int32 = 0
     /// Called several times a second while waiting for an answer. If it returns true, the wait ends and the connection
     /// is lost.
     var isWaitCanceled: (() -> Bool)?

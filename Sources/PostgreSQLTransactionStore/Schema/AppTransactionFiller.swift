@@ -73,8 +73,8 @@ struct AppTransactionFiller {
     /// Fills the app transactions that are left, unless another program does. Stops if the task is canceled.
     /// - Parameter limits: the SQL text that gives a transaction its time limits. Those of a server are too short for a page
     ///   of receipts on a slow disk.
-    func fill(lockClass: Int32, limits: String) throws {
-        let key: [Parameter] = [.int4(lockClass), .int4(Self.lockNumber)]
+    func fill(_ limits: String) throws {
+        let key: [Parameter] = [.int4(session.lockClass), .int4(Self.lockNumber)]
         guard try session.run(Self.lock, key).integer(0, 0, as: Int32.self) == 1 else { return }
         defer { _ = try? session.run(Self.unlock, key) }
         while !Task.isCancelled {

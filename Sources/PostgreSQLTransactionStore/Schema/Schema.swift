@@ -32,7 +32,7 @@ struct Schema: Sendable {
     private let quotedName: String
     /// Separates the advisory locks of this schema from others in the database. A collision would only make writers
     /// wait for each other.
-    let lockClass: Int32
+    private let lockClass: Int32
     private let timeouts: PostgreSQLTimeouts
 
     /// - Throws: `TransactionStoreError` `invalidURL` if PostgreSQL does not allow a schema of that name.
@@ -76,7 +76,7 @@ struct Schema: Sendable {
         try session.withAnswerTimeout(timeouts.schema.answer) {
             let isLeft = try unlessRefused(session) { () -> Bool in
                 let filler = AppTransactionFiller(session: session)
-                try filler.fill(lockClass: lockClass, limits: limits)
+                try filler.fill(limits)
                 return try filler.isPending()
             }
             return isLeft ?? true
@@ -104,6 +104,7 @@ struct Schema: Sendable {
     /// The settings of a new session.
     func configure(_ session: PostgreSQLSession) throws {
         try session.checkVersion()
+        session.lockClass = lockClass
         // Every statement must use an index, even if the statistics of a new table suggest otherwise. Plans are made
         // once, because planning costs more than running. A bitmap scan would read all rows although a LIMIT needs only
         // a few.

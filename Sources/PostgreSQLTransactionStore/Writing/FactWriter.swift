@@ -16,7 +16,6 @@ enum WriteObstacle: Error {
 /// exclusively. Unique keys and conditional updates handle everything else, so any number of programs may write.
 struct FactWriter {
     let session: PostgreSQLSession
-    let lockClass: Int32
     /// The scopes to lock exclusively.
     let exclusive: Set<Int32>
     /// Whether new identities may use COPY. COPY fails where INSERT would detect that another writer was faster.
@@ -93,7 +92,7 @@ struct FactWriter {
     private func lock(_ scopeIds: [Int32], alone: Set<Int32>) throws {
         let ids = Set(scopeIds).sorted()
         try session.run(
-            Self.lockScopes, [.int4(lockClass), .int4s(ids), .int2s(ids.map { alone.contains($0) ? 1 : 0 })])
+            Self.lockScopes, [.int4(session.lockClass), .int4s(ids), .int2s(ids.map { alone.contains($0) ? 1 : 0 })])
     }
 
     /// Inserts the notifications and returns the batch without the sets whose notification already existed.
@@ -238,7 +237,7 @@ struct FactWriter {
         guard hasNewTransactions || hasSeats || isRenewed || isNotified || !owners.joinedCustomers.isEmpty else {
             return changed
         }
-        let ledger = LedgerWriter(session: session, lockClass: lockClass)
+        let ledger = LedgerWriter(session: session)
         try ledger.lock()
         if hasNewTransactions {
             try ledger.record(batch, owners.identities, areNew: owners.isNewIdentity, scopeIds)

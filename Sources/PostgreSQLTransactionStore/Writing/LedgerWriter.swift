@@ -10,7 +10,6 @@ import TransactionStore
 /// both.
 struct LedgerWriter {
     let session: PostgreSQLSession
-    let lockClass: Int32
 
     /// Scopes have the numbers from 1, and the schema has 0.
     private static let lockNumber: Int32 = -1
@@ -70,7 +69,7 @@ struct LedgerWriter {
     }
 
     /// Waits until no other writer appends. Call it before any statement that appends.
-    func lock() throws { try session.run(Self.lock, [.int4(lockClass), .int4(Self.lockNumber)]) }
+    func lock() throws { try session.run(Self.lock, [.int4(session.lockClass), .int4(Self.lockNumber)]) }
 
     /// - Parameters:
     ///   - numbers: for each identity, its database id.

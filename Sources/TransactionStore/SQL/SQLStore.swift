@@ -22,6 +22,17 @@ package protocol SQLSession {
     /// Runs one statement.
     @discardableResult
     func run(_ statement: SQLText) throws -> SQLResult
+
+    /// Waits until no other transaction appends to the ledger, and keeps others from it until the end of this one.
+    func lockLedger() throws
+
+    /// Looks at the purchases whose date has come (`EndedEntries`), the oldest dates first, at most `limit`.
+    func look(at dates: LookDates, limit: Int) throws -> RecordedEndings
+
+    /// Looks at the terms of an app whose date has come (`EndedTerms`), the oldest dates first, at most `limit`.
+    func look(
+        at terms: TermLook, _ dates: LookDates, limit: Int, _ catalogs: TermCatalogs, _ result: inout RecordedEndings
+    ) throws
 }
 
 /// The SQL that is not the same in all engines.
