@@ -15,14 +15,6 @@ struct CustomerReader {
     /// The maximum number of identities for one statement, unless a single query has more.
     static let maximumIdentities = 64
 
-    private enum Part: Int16 {
-        case identity = 1
-        case transaction = 2
-        case renewalInfo = 3
-        case appTransaction = 4
-        case receipt = 5
-    }
-
     private static let purchases = """
         WITH members AS MATERIALIZED (
             SELECT DISTINCT given.place, known.customer
@@ -34,9 +26,9 @@ struct CustomerReader {
         ), owned AS MATERIALIZED (
             SELECT place, i.id, i.kind, i.value FROM members JOIN identities AS i USING (customer)
         )
-        SELECT 1::int2, kind, 0::int2, 0::int8, value, ''::bytea, place, ''::bytea FROM owned
+        SELECT 0::int2, kind, 0::int2, 0::int8, value, ''::bytea, place, ''::bytea FROM owned
         UNION ALL
-        SELECT 2::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place, t.document
+        SELECT 1::int2, t.kind, t.source, t.signed_date, t.payload, t.legacy, place, t.document
         FROM owned JOIN transactions AS t ON t.purchase = owned.id WHERE owned.kind = 1
         """
     private static let findPurchases = Statement(purchases)
@@ -44,13 +36,13 @@ struct CustomerReader {
         """
         \(purchases)
         UNION ALL
-        SELECT 3::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place, r.document
+        SELECT 2::int2, r.kind, r.source, r.signed_date, r.payload, ''::bytea, place, r.document
         FROM owned JOIN renewal_infos AS r ON r.purchase = owned.id WHERE owned.kind = 1
         UNION ALL
-        SELECT 4::int2, a.kind, a.source, a.signed_date, a.payload, a.legacy, place, a.document
+        SELECT 3::int2, a.kind, a.source, a.signed_date, a.payload, a.legacy, place, a.document
         FROM members JOIN app_transactions AS a USING (customer)
         UNION ALL
-        SELECT 5::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place, ''::bytea
+        SELECT 4::int2, r.form, 0::int2, r.signed_date, r.octets, ''::bytea, place, ''::bytea
         FROM members JOIN receipts AS r USING (customer)
         """)
 
@@ -90,25 +82,11 @@ struct CustomerReader {
     }
 
     private static func add(_ index: Int, of rows: ResultRows, to assembler: inout CustomerAssembler) throws {
-        let row = try rows.head(index, 1, document: 7)
-        switch Part(rawValue: try rows.integer(index, 0)) {
-        case .identity: try assembler.addIdentity(kind: row.kind, value: try rows.text(index, 4))
-        case .transaction:
-            try rows.withBytes(index, 4) { payload in
-                try rows.withBytes(index, 5) { legacy in
-                    try assembler.addTransaction(row, payload: payload, legacy: legacy)
-                }
+        let (part, row) = (try rows.integer(index, 0, as: Int16.self), try rows.head(index, 1, document: 7))
+        try rows.withBytes(index, 4) { payload in
+            try rows.withBytes(index, 5) { legacy in
+                try assembler.add(Int64(part), row, payload: payload, legacy: legacy)
             }
-        case .renewalInfo: try rows.withBytes(index, 4) { try assembler.addRenewalInfo(row, payload: $0) }
-        case .appTransaction:
-            try rows.withBytes(index, 4) { payload in
-                try rows.withBytes(index, 5) { legacy in
-                    try assembler.addAppTransaction(row, payload: payload, legacy: legacy)
-                }
-            }
-        case .receipt:
-            try assembler.addReceipt(form: row.kind, signedDate: row.signedDate, bytes: try rows.bytes(index, 4))
-        case nil: throw TransactionStoreError(.engine, "a look-up gave an unexpected row")
         }
     }
 }

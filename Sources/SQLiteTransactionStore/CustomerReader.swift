@@ -49,16 +49,8 @@ extension SQLiteTransactionStore {
         _ db: some StatementSource, onlyPurchases: Bool = false
     ) throws {
         let find = try db.statement(onlyPurchases ? purchases : everything)
-        try find.forEachRow(scopeId, kind, value) { found in
-            switch found.integer(0) {
-            case 0: try assembler.addIdentity(kind: found.integer(1), value: found.text(4))
-            case 1: try assembler.addTransaction(row(found, 1, 6), payload: found.bytes(4), legacy: found.bytes(5))
-            case 2: try assembler.addRenewalInfo(row(found, 1, 6), payload: found.bytes(4))
-            case 3: try assembler.addAppTransaction(row(found, 1, 6), payload: found.bytes(4), legacy: found.bytes(5))
-            default:
-                try assembler.addReceipt(
-                    form: found.integer(1), signedDate: found.integer(3), bytes: Array(found.bytes(4)))
-            }
+        try find.forEachRow(scopeId, kind, value) {
+            try assembler.add($0.integer(0), row($0, 1, 6), payload: $0.bytes(4), legacy: $0.bytes(5))
         }
     }
 

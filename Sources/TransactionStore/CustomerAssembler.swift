@@ -116,20 +116,15 @@ public struct CustomerAssembler {
     package mutating func addTransaction(
         _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
     ) throws {
-        var value = try JWSTransactionDecodedPayload(stored: payload, texts: &texts)
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.knownOrigin)
-        let fact = TransactionFact(
-            payload: value, legacy: legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy), origin: origin)
+        let fact = try TransactionFact(stored: payload, legacy: legacy, row.knownOrigin, texts: &texts)
         try row.check(fact)
         statements.transactions.append(fact)
     }
 
     package mutating func addRenewalInfo(_ row: Row, payload: UnsafeBufferPointer<UInt8>) throws {
-        var value = try JWSRenewalInfoDecodedPayload(stored: payload)
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: try row.origin)
-        let fact = RenewalInfoFact(payload: value, origin: origin)
+        let fact = try RenewalInfoFact(stored: payload, row.origin)
         guard let id = fact.payload.originalTransactionId else { throw StoredObject.corrupt("renewal without an id") }
-        statements.renewalInfos[id, default: ByKind()][origin.kind] = fact
+        statements.renewalInfos[id, default: ByKind()][fact.origin.kind] = fact
     }
 
     /// The parameters are those of `addTransaction`.
@@ -143,12 +138,7 @@ public struct CustomerAssembler {
             legacy: Array(legacy), revokes: false, document: row.document)
         // Two rows of a kind occur only if the identities belong to several customers that no document joins.
         if let known = appRows[kind], !new.replaces(known) { return }
-        var value = try AppTransaction(stored: payload)
-        let stated = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
-        let fact = AppTransactionFact(
-            payload: value, legacy: legacy.isEmpty ? nil : try LegacyAppTransactionFields(stored: legacy),
-            origin: stated)
-        statements.appTransactions[kind] = fact
+        statements.appTransactions[kind] = try AppTransactionFact(stored: payload, legacy: legacy, origin)
         appRows[kind] = new
     }
 
@@ -163,6 +153,38 @@ public struct CustomerAssembler {
             throw StoredObject.corrupt("unknown form of receipt")
         }
         statements.add(KnownReceipt(form: form, bytes: bytes, signedDate: signedDate))
+    }
+
+    /// What a row of a look-up is, whose rows are of several kinds. SQL contains the raw values.
+    package enum Part: Int64 {
+        case identity = 0
+        case transaction = 1
+        case renewalInfo = 2
+        case appTransaction = 3
+        case receipt = 4
+    }
+
+    /// Adds a row of a look-up.
+    /// - Parameters:
+    ///   - part: the raw value of a ``Part``.
+    ///   - row: the kind of an identity and the form of a receipt are its kinds.
+    ///   - payload: the value of an identity, and the bytes of a receipt, too.
+    ///   - legacy: as in `addTransaction`.
+    package mutating func add(
+        _ part: Int64, _ row: Row, payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>
+    ) throws {
+        switch Part(rawValue: part) {
+        case .identity:
+            guard let value = String(validating: payload, as: UTF8.self) else {
+                throw TransactionStoreError(.corrupt, "The store has an identity that is not UTF-8.")
+            }
+            try addIdentity(kind: row.kind, value: value)
+        case .transaction: try addTransaction(row, payload: payload, legacy: legacy)
+        case .renewalInfo: try addRenewalInfo(row, payload: payload)
+        case .appTransaction: try addAppTransaction(row, payload: payload, legacy: legacy)
+        case .receipt: try addReceipt(form: row.kind, signedDate: row.signedDate, bytes: Array(payload))
+        case nil: throw TransactionStoreError(.engine, "A look-up gave an unexpected row.")
+        }
     }
 
     /// The customer; nil if no identity was added.

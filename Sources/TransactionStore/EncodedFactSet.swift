@@ -144,41 +144,32 @@ private struct EncodedMembers {
 
     private mutating func add(transaction bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
-        var value = try JWSTransactionDecodedPayload(stored: fact.payload, texts: &texts)
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
         transactions.append(
-            TransactionFact(
-                payload: value, legacy: try fact.legacy.map { try LegacyTransactionFields(stored: $0) }, origin: origin)
-        )
+            try TransactionFact(stored: fact.payload, legacy: fact.legacy, fact.origin, texts: &texts))
     }
 
     private mutating func add(renewalInfo bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
-        var value = try JWSRenewalInfoDecodedPayload(stored: fact.payload)
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
-        renewalInfos.append(RenewalInfoFact(payload: value, origin: origin))
+        renewalInfos.append(try RenewalInfoFact(stored: fact.payload, fact.origin))
     }
 
     private mutating func add(appTransaction bytes: UnsafeBufferPointer<UInt8>) throws {
         let fact = try Fact(bytes)
-        var value = try AppTransaction(stored: fact.payload)
-        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: fact.origin)
-        appTransaction = AppTransactionFact(
-            payload: value, legacy: try fact.legacy.map { try LegacyAppTransactionFields(stored: $0) }, origin: origin)
+        appTransaction = try AppTransactionFact(stored: fact.payload, legacy: fact.legacy, fact.origin)
     }
 
     /// One fact: its source, and the range of its text.
     private struct Fact {
         let origin: FactOrigin
         let payload: UnsafeBufferPointer<UInt8>
-        let legacy: UnsafeBufferPointer<UInt8>?
+        let legacy: UnsafeBufferPointer<UInt8>
 
         init(_ bytes: UnsafeBufferPointer<UInt8>) throws {
             var source: FactSource?
             var date: Int64?
             var document: Fingerprint?
             var payload: UnsafeBufferPointer<UInt8>?
-            var legacy: UnsafeBufferPointer<UInt8>?
+            var legacy = UnsafeBufferPointer<UInt8>(start: nil, count: 0)
             try EncodedMembers.forEachMember(of: bytes) { name, value in
                 switch name {
                 case "source": source = try JSONValue.parse(value).integer.flatMap { FactSource(code: $0) }

@@ -68,3 +68,36 @@ extension LegacyAppTransactionFields: StoredFields {
         if try reader.take("volumePurchaseOrganization") { volumePurchaseOrganization = try reader.string() }
     }
 }
+
+// The facts that the stored bytes state. The bytes of legacy fields are empty if there are none.
+
+extension TransactionFact {
+    init(
+        stored payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>, _ origin: FactOrigin,
+        texts: inout CommonTexts
+    ) throws {
+        var value = try JWSTransactionDecodedPayload(stored: payload, texts: &texts)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
+        let fields = legacy.isEmpty ? nil : try LegacyTransactionFields(stored: legacy)
+        self.init(payload: value, legacy: fields, origin: origin)
+    }
+}
+
+extension RenewalInfoFact {
+    init(stored payload: UnsafeBufferPointer<UInt8>, _ origin: FactOrigin) throws {
+        var value = try JWSRenewalInfoDecodedPayload(stored: payload)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
+        self.init(payload: value, origin: origin)
+    }
+}
+
+extension AppTransactionFact {
+    init(
+        stored payload: UnsafeBufferPointer<UInt8>, legacy: UnsafeBufferPointer<UInt8>, _ origin: FactOrigin
+    ) throws {
+        var value = try AppTransaction(stored: payload)
+        let origin = StoredSigningInput.take(from: &value.unknownMembers, of: origin)
+        let fields = legacy.isEmpty ? nil : try LegacyAppTransactionFields(stored: legacy)
+        self.init(payload: value, legacy: fields, origin: origin)
+    }
+}
