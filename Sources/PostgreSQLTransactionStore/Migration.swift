@@ -1,4 +1,4 @@
-public import Purchases
+import Purchases
 public import TransactionStore
 
 extension PostgreSQLTransactionStore: MigrationStore {
@@ -13,15 +13,6 @@ extension PostgreSQLTransactionStore: MigrationStore {
         FROM unnest($1::bytea[]) AS given (key)
         JOIN verified_receipts AS known ON known.key = given.key
         JOIN scopes AS s ON s.id = known.scope
-        """)
-    private static let findUsers = Statement(
-        """
-        SELECT known.kind, known.value, known.user_id, known.carried
-        FROM unnest($3::int2[], $4::bytea[]) AS given (kind, value)
-        JOIN scopes AS s ON s.environment = $1::bytea AND s.bundle_id = $2::bytea
-        JOIN user_claims AS known
-            ON known.scope = s.id AND known.kind = given.kind AND known.value = given.value
-        ORDER BY known.kind, known.value, known.key
         """)
     /// PostgreSQL knows the size of a line without reading it, so lines beyond the page limit cost nothing.
     private static let listQuarantine = Statement(
@@ -64,30 +55,6 @@ extension PostgreSQLTransactionStore: MigrationStore {
                 }
             }
             return receipts
-        }
-    }
-
-    public func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
-        try await perform { session in
-            let identities = Set(identities.filter(\.isMeaningful)).sorted()
-            var users: [UserClaim] = []
-            for start in stride(from: 0, to: identities.count, by: Self.keysAtOnce) {
-                let part = identities[start..<min(start + Self.keysAtOnce, identities.count)]
-                let rows = try session.run(
-                    Self.findUsers,
-                    [
-                        .text(scope.environment.rawValue), .text(scope.bundleId),
-                        .int2s(part.map { Int16(truncatingIfNeeded: $0.kind.rawValue) }), .texts(part.map(\.value)),
-                    ])
-                for row in 0..<rows.count {
-                    users.append(
-                        try UserClaim(
-                            scope: scope, kind: Int64(try rows.integer(row, 0, as: Int16.self)),
-                            value: try rows.text(row, 1), userId: try rows.text(row, 2),
-                            carried: try rows.text(row, 3)))
-                }
-            }
-            return users
         }
     }
 

@@ -1,20 +1,8 @@
-public import Purchases
+import Purchases
 public import TransactionStore
 
 extension PostgreSQLTransactionStore: UnknownTransactions {
-    private static let find = Statement(
-        """
-        SELECT u.transaction_id, u.answered_at FROM unnest($3::bytea[]) AS given (id)
-        JOIN unknown_transactions AS u
-            ON u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
-        """)
-    private static let forget = Statement(
-        """
-        DELETE FROM unknown_transactions AS u USING unnest($3::bytea[]) AS given (id)
-        WHERE u.environment = $1::bytea AND u.bundle_id = $2::bytea AND u.transaction_id = given.id
-        """)
-
-    /// How many ids one statement contains.
+    /// How many rows one statement contains.
     private static let idsAtOnce = 4_096
 
     public func remember(_ transactions: [UnknownTransaction]) async throws {
@@ -42,38 +30,6 @@ extension PostgreSQLTransactionStore: UnknownTransactions {
                     try buffer.send(to: session)
                 }
             }
-        }
-    }
-
-    public func unknownTransactions(_ ids: [String], in scope: StoreScope) async throws -> [UnknownTransaction] {
-        try await perform { session in
-            var found: [UnknownTransaction] = []
-            for part in Self.parts(ids, scope) {
-                let rows = try session.run(Self.find, part)
-                for row in 0..<rows.count {
-                    found.append(
-                        UnknownTransaction(
-                            scope: scope, transactionId: try rows.text(row, 0), answeredDate: try rows.integer(row, 1)))
-                }
-            }
-            return found
-        }
-    }
-
-    public func forgetUnknownTransactions(_ ids: [String], in scope: StoreScope) async throws {
-        try await perform { session in
-            for part in Self.parts(ids, scope) { try session.run(Self.forget, part) }
-        }
-    }
-
-    /// The parameters of statements about ids: each id once, not too many in one statement.
-    private static func parts(_ ids: [String], _ scope: StoreScope) -> [[Parameter]] {
-        let ids = Set(ids).map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
-        return stride(from: 0, to: ids.count, by: idsAtOnce).map { start in
-            [
-                .text(scope.environment.rawValue), .text(scope.bundleId),
-                .byteStrings(Array(ids[start..<min(start + idsAtOnce, ids.count)])),
-            ]
         }
     }
 }

@@ -1,5 +1,5 @@
 import GRDB
-public import Purchases
+import Purchases
 public import TransactionStore
 
 extension SQLiteTransactionStore: MigrationStore {
@@ -39,25 +39,6 @@ extension SQLiteTransactionStore: MigrationStore {
                 }
             }
             return receipts
-        }
-    }
-
-    public func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
-        try await read { db in
-            guard let scopeId = try Self.scopeId(scope, db) else { return [] }
-            let find = try SQLStatement(
-                db,
-                """
-                SELECT user_id, carried FROM user_claims
-                WHERE scope_id = ?1 AND kind = ?2 AND value = ?3 ORDER BY key
-                """)
-            var users: [UserClaim] = []
-            for identity in Set(identities).sorted() {
-                try find.forEachRow(scopeId, Int64(identity.kind.rawValue), identity.value) {
-                    users.append(UserClaim(scope: scope, identity: identity, userId: $0.text(0), carried: $0.text(1)))
-                }
-            }
-            return users
         }
     }
 

@@ -1,3 +1,4 @@
+import AppStoreModels
 import GRDB
 package import TransactionStore
 
@@ -18,13 +19,18 @@ struct SharedSession: SQLSession {
 
     @discardableResult
     func run(_ text: SQLText) throws -> SQLResult {
-        let (sql, values) = text.written { number, _ in "?\(number)" }
+        let (sql, values) = text.written { number, value in
+            if case .oneOf = value { "IN (SELECT value FROM json_each(?\(number)))" } else { "?\(number)" }
+        }
         let statement = try SQLStatement(db, sql)
         for (place, value) in zip(Int32(1)..., values) {
             switch value {
             case .integer(let number): try statement.bind(place, number)
             case .text(let text): try statement.bind(place, text)
             case .bytes(let bytes): try statement.bind(place, bytes)
+            case .oneOf(let texts):
+                let json = JSONValue.array(texts.map { .string($0) }).json
+                try statement.bind(place, String(decoding: json, as: UTF8.self))
             }
         }
         return SQLResult(rows: try statement.rows { ResultRow($0.values) }, changed: db.changesCount)

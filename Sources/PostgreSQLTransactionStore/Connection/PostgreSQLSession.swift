@@ -127,7 +127,11 @@ final class PostgreSQLSession: SQLSession {
 
     func run(_ text: SQLText) throws -> SQLResult {
         let (sql, values) = text.written { number, value in
-            if case .integer = value { "$\(number)::int8" } else { "$\(number)::bytea" }
+            switch value {
+            case .integer: "$\(number)::int8"
+            case .text, .bytes: "$\(number)::bytea"
+            case .oneOf: "= ANY ($\(number)::bytea[])"
+            }
         }
         let statement = shared[sql] ?? Statement(sql)
         shared[sql] = statement
@@ -138,6 +142,7 @@ final class PostgreSQLSession: SQLSession {
                 case .integer(let number): return .int8(number)
                 case .text(let text): return .text(text)
                 case .bytes(let bytes): return .bytes(bytes)
+                case .oneOf(let texts): return .texts(texts)
                 }
             })
         return SQLResult(rows: try (0..<found.count).map { try found.row($0) }, changed: found.affected)

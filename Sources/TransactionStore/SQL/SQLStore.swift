@@ -73,12 +73,15 @@ package struct SQLDialect: Sendable {
     }
 }
 
-/// A statement. An interpolated number, text or byte array is a parameter, so it can contain any value. `\(sql:)` inserts SQL.
+/// A statement. An interpolated number, text or byte array is a parameter, so it can contain any value. `\(sql:)` inserts SQL, and
+/// `\(oneOf:)` a condition for the value before it.
 package struct SQLText: Sendable, ExpressibleByStringInterpolation {
     package enum Value: Sendable {
         case integer(Int64)
         case text(String)
         case bytes([UInt8])
+        /// The condition that a value is one of these texts. They are printable ASCII.
+        case oneOf([String])
     }
 
     fileprivate enum Part: Sendable {
@@ -98,6 +101,8 @@ package struct SQLText: Sendable, ExpressibleByStringInterpolation {
         package mutating func appendInterpolation(_ value: String) { parts.append(.value(.text(value))) }
 
         package mutating func appendInterpolation(_ value: [UInt8]) { parts.append(.value(.bytes(value))) }
+
+        package mutating func appendInterpolation(oneOf texts: [String]) { parts.append(.value(.oneOf(texts))) }
 
         package mutating func appendInterpolation(_ value: Value) { parts.append(.value(value)) }
 
