@@ -118,7 +118,7 @@ final class FactWriter {
             seats = writer
             try writer.record(set.unclaimedSeatIds, of: transaction, scopeId)
         }
-        if let task = ConsumptionTask(of: set) { try ConsumptionTaskWriter(db).open(task, scopeId) }
+        if let task = ConsumptionTask(of: set) { try SharedSession(db: db).open(task) }
         var renewed: Set<String> = []
         for fact in set.renewalInfos {
             if try apply(fact, scopeId, &result) { renewed.insert(fact.payload.originalTransactionId ?? "") }

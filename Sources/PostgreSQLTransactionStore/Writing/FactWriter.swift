@@ -229,7 +229,8 @@ struct FactWriter {
         try write(batch, appTransactions, .appTransactions, owners.customers, owners.isNewCustomer, &changed)
         try write(batch, receipts, .receipts, owners.customers, owners.isNewCustomer, &changed)
         let tasks = batch.sets.compactMap { ConsumptionTask(of: $0.set) }
-        if !tasks.isEmpty { try ConsumptionTaskWriter(session: session).open(tasks) }
+        // In the order of their keys, so that two writers wait for each other in one direction only.
+        for task in tasks.sorted(by: { $0.notificationUUID < $1.notificationUUID }) { try session.open(task) }
         // Last, because a writer that appends to the ledger blocks the others until the end of its transaction.
         let hasSeats = batch.sets.contains { !$0.set.unclaimedSeatIds.isEmpty }
         let isRenewed = hasNewRenewalInfos && batch.renewalInfos.contains { $0.kind == RenewalWriter.signed }

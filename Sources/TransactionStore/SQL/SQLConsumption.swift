@@ -107,6 +107,21 @@ extension SQLStore {
     }
 }
 
+extension SQLSession {
+    /// Opens the task of a notification, within the transaction that stores the notification. The store has its app.
+    package func open(_ task: ConsumptionTask) throws {
+        try run(
+            """
+            INSERT INTO consumption_requests
+                (notification_uuid, \(sql: dialect.scope), original_transaction_id, transaction_id, reason, requested_at)
+            SELECT \(task.notificationUUID), id, \(task.originalTransactionId), \(task.transactionId),
+                nullif(\(task.reason ?? ""), ''), \(task.requestedDate)
+            FROM scopes WHERE environment = \(task.scope.environment.rawValue) AND bundle_id = \(task.scope.bundleId)
+            ON CONFLICT (notification_uuid) DO NOTHING
+            """)
+    }
+}
+
 /// The condition for an open task.
 private func whereOpen(_ uuid: String) -> SQLText { "WHERE notification_uuid = \(uuid) AND outcome IS NULL" }
 
