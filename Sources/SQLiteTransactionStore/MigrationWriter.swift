@@ -12,7 +12,7 @@ struct MigrationWriter {
         try add(step.receipts, facts)
         try release(step.released, except: step.quarantined)
         try add(step.quarantined)
-        if let checkpoint = step.checkpoint { try keep(checkpoint) }
+        if let checkpoint = step.checkpoint { try SharedSession(db: db).keep(checkpoint) }
     }
 
     private func add(_ users: [UserClaim], _ facts: FactWriter) throws {
@@ -54,17 +54,5 @@ struct MigrationWriter {
         let insert = try SQLStatement(
             db, "INSERT INTO quarantine (key, line) VALUES (?1, ?2) ON CONFLICT (key) DO NOTHING")
         for record in quarantined { try insert.run(record.key, record.line) }
-    }
-
-    private func keep(_ checkpoint: MigrationCheckpoint) throws {
-        let keep = try SQLStatement(
-            db,
-            """
-            INSERT INTO migration_checkpoints (migration, records, digest, state) VALUES (?1, ?2, ?3, ?4)
-            ON CONFLICT (migration) DO UPDATE SET
-                records = excluded.records, digest = excluded.digest, state = excluded.state
-            WHERE excluded.records > migration_checkpoints.records
-            """)
-        try keep.run(checkpoint.migration, checkpoint.records, checkpoint.digest, checkpoint.state)
     }
 }

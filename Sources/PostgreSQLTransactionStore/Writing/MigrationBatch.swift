@@ -81,25 +81,11 @@ final class MigrationBatch: Sendable {
             rows.bytes(record.key)
             rows.bytes(record.line)
         }
-        guard let checkpoint else { return }
-        try session.run(
-            Self.keep,
-            [
-                .text(checkpoint.migration), .int8(checkpoint.records), .bytes(checkpoint.digest),
-                .bytes(checkpoint.state),
-            ])
+        if let checkpoint { try session.keep(checkpoint) }
     }
 
     private static let release = Statement(
         "DELETE FROM quarantine AS old USING unnest($1::bytea[]) AS given (key) WHERE old.key = given.key")
-    private static let keep = Statement(
-        """
-        INSERT INTO migration_checkpoints AS known (migration, records, digest, state)
-        VALUES ($1::bytea, $2::int8, $3::bytea, $4::bytea)
-        ON CONFLICT (migration) DO UPDATE
-        SET records = excluded.records, digest = excluded.digest, state = excluded.state
-        WHERE known.records < excluded.records
-        """)
 
     /// Inserts the missing rows, with several statements if they are large.
     private static func insert<Element>(

@@ -261,6 +261,20 @@ extension SQLStore {
     }
 }
 
+extension SQLSession {
+    /// Keeps a checkpoint of a migration, unless the store has one with more records.
+    package func keep(_ checkpoint: MigrationCheckpoint) throws {
+        try run(
+            """
+            INSERT INTO migration_checkpoints AS known (migration, records, digest, state)
+            VALUES (\(checkpoint.migration), \(checkpoint.records), \(checkpoint.digest), \(checkpoint.state))
+            ON CONFLICT (migration) DO UPDATE
+            SET records = excluded.records, digest = excluded.digest, state = excluded.state
+            WHERE known.records < excluded.records
+            """)
+    }
+}
+
 extension MigrationCheckpoint {
     fileprivate init(_ row: ResultRow) throws {
         self.init(
