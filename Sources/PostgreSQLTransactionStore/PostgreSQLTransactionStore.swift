@@ -22,7 +22,9 @@ public import TransactionStore
 /// | the server reports damaged data, or a row cannot be read | `corrupt` |
 ///
 /// The store uses prepared statements and session settings, so a connection pooler must pool by session.
-public final class PostgreSQLTransactionStore: TransactionStore, ConsumptionTasks, PurchaseEndings, RequestBudgets {
+public final class PostgreSQLTransactionStore: TransactionStore, DeliveryLedger, ConsumptionTasks, PurchaseEndings,
+    RequestBudgets
+{
     /// The settings of a store.
     public struct Options: Sendable {
         /// The database schema that holds the tables. The store creates it if it is missing. `?schema=NAME` in the URL

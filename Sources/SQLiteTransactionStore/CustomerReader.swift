@@ -91,17 +91,6 @@ extension SQLiteTransactionStore {
             document: document.map { Array(row.bytes($0)) } ?? [])
     }
 
-    /// The stored facts of one transaction under the given original transaction id.
-    static func transaction(
-        _ id: String, _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
-    ) throws -> StoredTransaction? {
-        var assembler = CustomerAssembler(scope: scope)
-        try find.forEachRow(scopeId, original, id) {
-            try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
-        }
-        return assembler.joinedTransactions().first
-    }
-
     /// The stored transactions of one original transaction id, newest first.
     static func subscription(
         _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
@@ -144,11 +133,5 @@ extension SQLiteTransactionStore {
     static let findSubscription = """
         SELECT kind, source, signed_date, payload, legacy FROM transactions
         WHERE scope_id = ?1 AND original_transaction_id = ?2
-        """
-
-    /// The statement for ``transaction(_:_:_:in:_:)``.
-    static let findTransaction = """
-        SELECT kind, source, signed_date, payload, legacy FROM transactions
-        WHERE scope_id = ?1 AND original_transaction_id = ?2 AND transaction_id = ?3
         """
 }

@@ -209,7 +209,8 @@ struct SQLRow {
             switch sqlite3_column_type(handle, column) {
             case SQLITE_NULL: return nil
             case SQLITE_INTEGER: return .integer(integer(column))
-            default: return .bytes(Array(bytes(column)))
+            case SQLITE_BLOB: return .bytes(Array(bytes(column)))
+            default: return .text(text(column))
             }
         }
     }

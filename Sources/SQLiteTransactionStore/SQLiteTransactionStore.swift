@@ -33,7 +33,9 @@ public import TransactionStore
 /// Do not copy over the file (`cp`), because that destroys it. A program that opens the new file first would use the
 /// old log: start no other program until a running one has answered or is stopped. After `kill -9` or a power failure,
 /// delete `-wal` and `-shm` yourself before you put another file in place.
-public final class SQLiteTransactionStore: TransactionStore, ConsumptionTasks, PurchaseEndings, RequestBudgets {
+public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, ConsumptionTasks, PurchaseEndings,
+    RequestBudgets
+{
     /// How a store is opened.
     public struct Options: Sendable {
         /// The writes that survive a power failure. A crash of the program loses nothing in either mode.

@@ -9,7 +9,7 @@ struct SharedSession: SQLSession {
     var dialect: SQLDialect { Self.dialect }
     private static let dialect = SQLDialect(
         now: SQLiteTransactionStore.now, lastPosition: "max(position) FROM ledger", scope: "scope_id",
-        purchase: "scope_id, original_transaction_id", customer: "customer_id", join: "CROSS JOIN",
+        purchase: ["scope_id", "original_transaction_id"], customer: "customer_id", join: "CROSS JOIN",
         // A transaction that writes has the whole file.
         locking: "", rowNumber: "rowid",
         isOfPurchase: { "scope_id = \($0) AND original_transaction_id = \($1)" })

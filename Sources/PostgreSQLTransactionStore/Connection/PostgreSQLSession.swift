@@ -122,7 +122,7 @@ final class PostgreSQLSession: SQLSession {
         now: PostgreSQLTransactionStore.now,
         // Includes positions that a running transaction has taken but not committed, which no reader has seen.
         lastPosition: "CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions", scope: "scope",
-        purchase: "purchase", customer: "customer", join: "JOIN", locking: "FOR UPDATE", rowNumber: nil,
+        purchase: ["purchase"], customer: "customer", join: "JOIN", locking: "FOR UPDATE", rowNumber: nil,
         isOfPurchase: { "purchase = (SELECT id FROM identities WHERE scope = \($0) AND kind = 1 AND value = \($1))" })
 
     func run(_ text: SQLText) throws -> SQLResult {

@@ -1,4 +1,41 @@
+package import Purchases
+
 extension SQLStore {
+    public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
+        let limit = Int64(LedgerLimits.entries(limit))
+        return try await reading { session in
+            let entries = try session.entries(
+                "SELECT * FROM ledger WHERE position > \(position) ORDER BY position LIMIT \(limit)")
+            // Checked after the entries are read, because they can be removed during the read.
+            try LedgerLimits.check(readFrom: position, removed: session.removedPosition())
+            return entries
+        }
+    }
+
+    public func entries(
+        ofPurchases originalTransactionIds: [String], in scope: StoreScope
+    ) async throws -> [LedgerEntry] {
+        try await reading { session in
+            let (environment, bundleId) = (scope.environment.rawValue, scope.bundleId)
+            let scopeId = try session.integer(
+                "SELECT id FROM scopes WHERE environment = \(environment) AND bundle_id = \(bundleId)")
+            guard let scopeId else { return [] }
+            var entries: [LedgerEntry] = []
+            for original in Set(originalTransactionIds) {
+                let ofPurchase = session.dialect.isOfPurchase(scopeId, original)
+                entries += try session.entries(
+                    """
+                    SELECT * FROM ledger
+                    WHERE \(ofPurchase) AND \(sql: session.dialect.scope) = \(scopeId)
+                        AND transaction_id IN (SELECT transaction_id FROM transactions WHERE \(ofPurchase))
+                    """)
+            }
+            // Of removed entries, the last state of each transaction stays, for the entries after it.
+            let removed = try session.removedPosition()
+            return entries.filter { $0.position > removed }.sorted { $0.position < $1.position }
+        }
+    }
+
     public func acknowledge(_ position: Int64, by consumer: String) async throws {
         try LedgerLimits.check(consumer: consumer)
         try await writing { session in
@@ -119,6 +156,62 @@ extension SQLStore {
 extension SQLSession {
     /// Readers no longer get entries up to this position.
     package func removedPosition() throws -> Int64 { try integer("SELECT position FROM ledger_removal") ?? 0 }
+
+    /// The entries in the order of their positions.
+    /// - Parameter ledger: the query of their rows.
+    fileprivate func entries(_ ledger: SQLText) throws -> [LedgerEntry] {
+        let (join, scope) = (dialect.join, dialect.scope)
+        let purchase = dialect.purchase.map { "l.\($0)" }.joined(separator: ", ")
+        let isOfPurchase = dialect.purchase.map { "t.\($0) = l.\($0)" }.joined(separator: " AND ")
+        let found = try run(
+            """
+            SELECT l.position, l.event, s.environment, s.bundle_id, l.transaction_id, l.recorded_at, l.seat_claim_id,
+                l.earlier_before, \(sql: LedgerEntry.Event.sqlOfEventBefore(scope: scope)),
+                (SELECT count(*) FROM ledger AS u
+                 WHERE u.\(sql: scope) = l.\(sql: scope) AND u.transaction_id = l.transaction_id AND u.event IN (2, 3)),
+                t.kind, t.source, t.signed_date, t.payload, t.legacy, \(sql: purchase)
+            FROM (\(ledger)) AS l \(sql: join) scopes AS s ON s.id = l.\(sql: scope)
+            LEFT JOIN transactions AS t ON t.transaction_id = l.transaction_id AND \(sql: isOfPurchase)
+            """)
+        // The entries of one purchase often follow each other.
+        var last: (purchase: [SQLText.Value], transactions: [StoredTransaction])?
+        let rows = try Dictionary(grouping: found.rows) { try $0.integer(0) }
+        return try rows.sorted { $0.key < $1.key }.map { position, facts in
+            let (row, scope) = (facts[0], try facts[0].scope(2))
+            let id = try row.text(4)
+            var assembler = CustomerAssembler(scope: scope)
+            for row in facts where !row.isNull(10) { try assembler.addTransaction(row.fact(10)) }
+            var transaction = assembler.joinedTransactions().first
+            // The transaction's own facts may not state the revocation or the upgrade. Then only the customer's other
+            // transactions show it.
+            if try row.integer(9) > 0 || transaction?.mayBeChangedByOthers == true {
+                let purchase = try dialect.purchase.indices.map { try row.value(15 + $0) }
+                if last?.purchase != purchase { last = (purchase, try transactions(of: purchase, in: scope)) }
+                transaction = last?.transactions.first { $0.payload.transactionId == id } ?? transaction
+            }
+            guard let event = LedgerEntry.Event(rawValue: try row.integer(1)), let transaction else {
+                throw TransactionStoreError(.corrupt, "The ledger has an entry for a transaction that is missing.")
+            }
+            return LedgerEntry(
+                position: position, event: event, eventBefore: .init(rawValue: try row.integer(8)), scope: scope,
+                transactionId: id, transaction: transaction,
+                seatClaimId: event == .seatUnclaimed ? try row.text(6) : nil,
+                earlierPurchasesBefore: row.isNull(7) ? nil : EarlierPurchases.decode(try row.bytes(7)),
+                recordedDate: try row.integer(5))
+        }
+    }
+
+    /// The transactions of a purchase, by the values of `SQLDialect.purchase`.
+    private func transactions(of purchase: [SQLText.Value], in scope: StoreScope) throws -> [StoredTransaction] {
+        let isOfPurchase = zip(dialect.purchase, purchase).reduce("1 = 1" as SQLText) {
+            "\($0) AND \(sql: $1.0) = \($1.1)"
+        }
+        let found = try run(
+            "SELECT kind, source, signed_date, payload, legacy FROM transactions WHERE \(isOfPurchase)")
+        var assembler = CustomerAssembler(scope: scope)
+        for row in found.rows { try assembler.addTransaction(row.fact(0)) }
+        return assembler.joinedTransactions()
+    }
 
     fileprivate func consumers() throws -> [LedgerConsumer] {
         let now = dialect.now

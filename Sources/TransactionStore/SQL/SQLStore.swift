@@ -44,7 +44,7 @@ package struct SQLDialect: Sendable {
     /// The column with the id of an app and environment.
     package let scope: String
     /// The columns with the purchase that a transaction is stored under.
-    package let purchase: String
+    package let purchase: [String]
     /// The column with the id of a customer.
     package let customer: String
     /// The join that reads its left table row by row.
@@ -58,7 +58,7 @@ package struct SQLDialect: Sendable {
     package let isOfPurchase: @Sendable (Int64, String) -> SQLText
 
     package init(
-        now: String, lastPosition: String, scope: String, purchase: String, customer: String, join: String,
+        now: String, lastPosition: String, scope: String, purchase: [String], customer: String, join: String,
         locking: String, rowNumber: String?, isOfPurchase: @escaping @Sendable (Int64, String) -> SQLText
     ) {
         self.now = now
@@ -76,7 +76,7 @@ package struct SQLDialect: Sendable {
 /// A statement. An interpolated number, text or byte array is a parameter, so it can contain any value. `\(sql:)` inserts SQL, and
 /// `\(oneOf:)` a condition for the value before it.
 package struct SQLText: Sendable, ExpressibleByStringInterpolation {
-    package enum Value: Sendable {
+    package enum Value: Hashable, Sendable {
         case integer(Int64)
         case text(String)
         case bytes([UInt8])
@@ -144,7 +144,7 @@ package struct SQLResult: Sendable {
     }
 }
 
-/// A row of a ``SQLResult``: numbers, and the bytes of texts.
+/// A row of a ``SQLResult``: numbers, texts and bytes. A database may have the bytes of a text.
 package struct ResultRow: Sendable {
     private let values: [SQLText.Value?]
 
@@ -166,13 +166,24 @@ package struct ResultRow: Sendable {
     }
 
     func bytes(_ column: Int) throws -> [UInt8] {
-        guard case .bytes(let bytes)? = values[column] else { throw Self.unreadable }
-        return bytes
+        switch values[column] {
+        case .bytes(let bytes)?: return bytes
+        case .text(let text)?: return Array(text.utf8)
+        default: throw Self.unreadable
+        }
     }
 
     func text(_ column: Int) throws -> String {
+        if case .text(let text)? = values[column] { return text }
         guard let text = String(validating: try bytes(column), as: UTF8.self) else { throw Self.unreadable }
         return text
+    }
+
+    /// Kind, source, signing date, payload and legacy fields of a transaction in five columns.
+    func fact(_ column: Int) throws -> FactRow {
+        FactRow(
+            kind: try integer(column), source: try integer(column + 1), signedDate: try integer(column + 2),
+            payload: try bytes(column + 3), legacy: try bytes(column + 4), revokes: false, document: [])
     }
 
     /// The kind and the value in two columns.
@@ -207,7 +218,7 @@ extension SQLStore {
 
     public func counts() async throws -> StoreCounts {
         try await reading { session in
-            let (purchase, customer) = (session.dialect.purchase, session.dialect.customer)
+            let (purchase, customer) = (session.dialect.purchase.joined(separator: ", "), session.dialect.customer)
             func distinct(_ columns: String, _ table: String) -> String {
                 "(SELECT DISTINCT \(columns) FROM \(table)) AS part"
             }
