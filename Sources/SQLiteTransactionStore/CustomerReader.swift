@@ -93,9 +93,9 @@ extension SQLiteTransactionStore {
 
     /// The stored transactions of one original transaction id, newest first.
     static func subscription(
-        _ original: String, _ scopeId: Int64, in scope: StoreScope, _ find: SQLStatement
+        _ original: String, _ scopeId: Int64, _ find: SQLStatement
     ) throws -> [StoredTransaction] {
-        var assembler = CustomerAssembler(scope: scope)
+        var assembler = CustomerAssembler(scope: .placeholder)
         try find.forEachRow(scopeId, original) {
             try assembler.addTransaction(row($0), payload: $0.bytes(3), legacy: $0.bytes(4))
         }
@@ -105,10 +105,10 @@ extension SQLiteTransactionStore {
     /// The transactions and the signed renewal information of one original transaction id.
     /// - Parameter needsRenewalInfo: whether the result is nil without renewal information.
     static func renewedPurchase(
-        _ original: String, _ scopeId: Int64, in scope: StoreScope, _ findRenewalInfo: SQLStatement,
+        _ original: String, _ scopeId: Int64, _ findRenewalInfo: SQLStatement,
         _ findSubscription: SQLStatement, needsRenewalInfo: Bool = true
     ) throws -> Customer? {
-        var assembler = CustomerAssembler(scope: scope)
+        var assembler = CustomerAssembler(scope: .placeholder)
         var isRenewed = false
         try findRenewalInfo.forEachRow(scopeId, original) {
             isRenewed = true
@@ -123,13 +123,13 @@ extension SQLiteTransactionStore {
         return assembler.customer()
     }
 
-    /// The statement for ``renewedPurchase(_:_:in:_:_:needsRenewalInfo:)``.
+    /// The statement for ``renewedPurchase(_:_:_:_:needsRenewalInfo:)``.
     static let findSignedRenewalInfo = """
         SELECT kind, source, signed_date, payload FROM renewal_infos
         WHERE scope_id = ?1 AND original_transaction_id = ?2 AND kind = \(FactKind.signedTransaction.rawValue)
         """
 
-    /// The statement for ``subscription(_:_:in:_:)``.
+    /// The statement for ``subscription(_:_:_:)``.
     static let findSubscription = """
         SELECT kind, source, signed_date, payload, legacy FROM transactions
         WHERE scope_id = ?1 AND original_transaction_id = ?2

@@ -99,7 +99,7 @@ struct LedgerWriter {
     /// Appends the entries that are due for the transactions under an original transaction id, also for those whose upgrade or
     /// revocation the others prove or disprove.
     private func record(together original: String, _ scopeId: Int64) throws {
-        let known = try SQLiteTransactionStore.subscription(original, scopeId, in: .placeholder, findSubscription)
+        let known = try SQLiteTransactionStore.subscription(original, scopeId, findSubscription)
         // The oldest first.
         for transaction in known.reversed() {
             guard let id = transaction.payload.transactionId,

@@ -29,7 +29,7 @@ struct RenewalWriter {
     /// - Parameter event: the event of the set's notification, if it is about this purchase.
     func record(_ original: String, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
         let purchase = try SQLiteTransactionStore.renewedPurchase(
-            original, scopeId, in: .placeholder, findRenewalInfo, findSubscription)
+            original, scopeId, findRenewalInfo, findSubscription)
         guard purchase != nil || event != nil else { return }
         let due = RenewalEntries(
             of: original, in: purchase, notified: event.map { [$0] } ?? [], history: try history(original, scopeId))
@@ -39,7 +39,7 @@ struct RenewalWriter {
     /// Appends the entries that are due because time has passed.
     func recordEndings(_ original: String, at dates: LookDates, _ scopeId: Int64) throws -> EndedEntries? {
         let purchase = try SQLiteTransactionStore.renewedPurchase(
-            original, scopeId, in: .placeholder, findRenewalInfo, findSubscription, needsRenewalInfo: false)
+            original, scopeId, findRenewalInfo, findSubscription, needsRenewalInfo: false)
         guard let purchase else { return nil }
         let ended = EndedEntries(of: original, in: purchase, at: dates, history: try history(original, scopeId))
         try append(ended.entries, original, scopeId)

@@ -53,7 +53,7 @@ struct TermWriter {
                 known[row.text(0)] = row.integer(1)
             }
             for transaction in try SQLiteTransactionStore.subscription(
-                original, scopeId, in: .placeholder, findSubscription)
+                original, scopeId, findSubscription)
             {
                 guard let id = transaction.payload.transactionId, transactions[id] == nil else { continue }
                 transactions[id] = (original, transaction)

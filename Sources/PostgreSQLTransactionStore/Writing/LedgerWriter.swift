@@ -263,33 +263,24 @@ enum StoredFacts {
         """)
 
     /// For each database id of an original transaction id, the transactions filed under it, newest first.
-    static func subscriptions(
-        _ purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = .placeholder
-    ) throws -> [[StoredTransaction]] {
+    static func subscriptions(_ purchases: [Int64], _ session: PostgreSQLSession) throws -> [[StoredTransaction]] {
         var assemblers: [Int: CustomerAssembler] = [:]
-        try addTransactions(of: purchases, session, in: scope, to: &assemblers)
+        try addTransactions(of: purchases, session, to: &assemblers)
         return purchases.indices.map { assemblers[$0]?.joinedTransactions() ?? [] }
     }
 
     /// Adds the transactions filed under database ids of original transaction ids to the assemblers of their places.
     static func addTransactions(
-        of purchases: [Int64], _ session: PostgreSQLSession, in scope: StoreScope = .placeholder,
-        to assemblers: inout [Int: CustomerAssembler]
+        of purchases: [Int64], _ session: PostgreSQLSession, to assemblers: inout [Int: CustomerAssembler]
     ) throws {
         let rows = try session.run(findSubscriptions, [.int8s(purchases)])
         for (row, place) in try rows.places(among: purchases.count) {
-            try add(row, of: rows, from: 1, to: &assemblers[place, default: CustomerAssembler(scope: scope)])
-        }
-    }
-
-    /// Adds kind, source, signing date, payload and legacy fields, from the columns that begin at `column`.
-    static func add(
-        _ row: Int, of rows: ResultRows, from column: Int, to assembler: inout CustomerAssembler
-    ) throws {
-        let head = try rows.head(row, column)
-        try rows.withBytes(row, column + 3) { payload in
-            try rows.withBytes(row, column + 4) { legacy in
-                try assembler.addTransaction(head, payload: payload, legacy: legacy)
+            let head = try rows.head(row, 1)
+            try rows.withBytes(row, 4) { payload in
+                try rows.withBytes(row, 5) { legacy in
+                    try assemblers[place, default: CustomerAssembler(scope: .placeholder)]
+                        .addTransaction(head, payload: payload, legacy: legacy)
+                }
             }
         }
     }
