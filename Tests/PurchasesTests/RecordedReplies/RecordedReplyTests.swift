@@ -103,13 +103,13 @@ enum RecordedSupport {
     /// As in a production reply of 2020 (Reference.md V3.5).
     @Test(arguments: [false, true])
     func onlyTheRenewalThatWasChargedAheadIsUpgraded(isReversed: Bool) throws {
-        let hour = 3_600_000
+        func date(_ hour: Int) -> Int { 1_590_000_000_000 + hour * 3_600_000 }
         func row(_ id: String, _ product: String, _ start: Int, _ end: Int, _ more: String = "") -> String {
-            let dates = "\"purchase_date_ms\":\"\(start * hour)\",\"expires_date_ms\":\"\(end * hour)\""
+            let dates = "\"purchase_date_ms\":\"\(date(start))\",\"expires_date_ms\":\"\(date(end))\""
             return Support.row(id, original: "10", product: product, dates + more)
         }
         let ended =
-            ",\"is_upgraded\":\"true\",\"cancellation_reason\":\"0\",\"cancellation_date_ms\":\"\(749 * hour)\""
+            ",\"is_upgraded\":\"true\",\"cancellation_reason\":\"0\",\"cancellation_date_ms\":\"\(date(749))\""
         var rows = [
             row("10", "month", 24, 744), row("11", "month", 744, 1464, ended), row("12", "year", 741, 9501),
         ]
