@@ -153,7 +153,8 @@ extension FieldRules {
     package static let latestInfo = FieldRules(
         purchase + [
             FieldRule(
-                "subscription_group_identifier", .database, "catalog, signed transaction, recorded reply", .whereKnown),
+                "subscription_group_identifier", .database, "signed transaction, else catalog, else recorded reply",
+                .whereKnown),
             FieldRule("is_upgraded", .database, "signed transaction, recorded reply, the other periods", .whereKnown),
             FieldRule("offer_code_ref_name", .database, "signed transaction, recorded reply", .whereKnown),
             FieldRule("app_account_token", .database, "signed transaction, recorded reply", .whereKnown),

@@ -200,7 +200,7 @@ final class OutputFile {
         var status = stat()
         guard fstat(earlier, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         var content = [UInt8](repeating: 0, count: bufferSize)
-        let count = try readFully(earlier, into: &content)
+        let count = try read(earlier, into: &content)
         return count < content.count ? Array(content[..<count]) : nil
     }
 

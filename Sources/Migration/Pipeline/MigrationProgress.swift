@@ -15,7 +15,7 @@ struct MigrationProgress: Sendable {
     }
 
     /// The start of a migration. `report` shows it, and uses it to count each record once.
-    struct Start: Equatable, Sendable, Decodable {
+    struct Start: Equatable, Sendable {
         /// The maximum number of kept names of inputs.
         static let maximumInputs = 100
 
@@ -85,7 +85,7 @@ struct MigrationProgress: Sendable {
             return nil
         }
         self.summary = MigrationSummary(summary)
-        start = try? object["start"]?.decode(Start.self)
+        start = object["start"].flatMap { Start($0) }
         unopened = (object["unopened"]?.array ?? []).compactMap(\.string)
         for mark in object["inputs"]?.array ?? [] {
             guard let input = mark["input"]?.string,
@@ -103,6 +103,17 @@ struct MigrationProgress: Sendable {
             key: QueryPosition.Key(valueClass: valueClass, bytes: StoredText.decode(key.utf8)), row: row, end: end,
             // Earlier versions did not count. The names of the columns are row 1.
             counted: query["counted"]?.integer.flatMap { Int(exactly: $0) } ?? row - 1)
+    }
+}
+
+extension MigrationProgress.Start {
+    /// Nil if it is not what ``MigrationProgress/state`` wrote.
+    fileprivate init?(_ value: JSONValue) {
+        guard let migration = value["migration"]?.string,
+            let number = value["number"]?.integer.flatMap({ Int(exactly: $0) }), let inputs = value["inputs"]?.array,
+            let count = value["inputCount"]?.integer.flatMap({ Int(exactly: $0) })
+        else { return nil }
+        self.init(migration: migration, number: number, inputs: inputs.compactMap(\.string), inputCount: count)
     }
 }
 

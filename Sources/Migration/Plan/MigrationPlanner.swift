@@ -255,7 +255,8 @@ private struct Work {
         for writer in [output.transactions, output.appTransactions, output.renewalInfos] {
             lineBytes += writer.bytes.count
         }
-        sizes?.add(migrator.filing.map { $0.verified.new(in: output.additions) } ?? output.additions)
+        let additions = migrator.filing?.verified.new(in: output.additions) ?? output.additions
+        sizes?.add(additions)
         return output.counts.total()
     }
 

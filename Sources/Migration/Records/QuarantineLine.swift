@@ -78,7 +78,7 @@ struct QuarantineLine {
                 let rest = try file.read(upToCount: length - original.count), rest.count == length - original.count
             else { return nil }
             let end = try file.read(upToCount: 2) ?? Data()
-            switch place.position {
+            switch place.unit {
             case .file: guard end.isEmpty else { return nil }
             case .line, .row: guard end.isEmpty || end.first == 0x0A || Array(end) == [0x0D, 0x0A] else { return nil }
             case .element: break
