@@ -30,11 +30,15 @@ struct RetentionTests {
                 notificationUUID: "a", notificationType: "ONE_TIME_CHARGE", subtype: nil, signedDate: now, body: []))
     }
 
-    private static var retention: VerifyReceiptServerConfiguration.Retention {
+    private static let retention = retention(notificationDays: 200, receiptDays: 30, ledgerDays: 60)
+
+    private static func retention(
+        notificationDays: Int = 0, receiptDays: Int = 0, ledgerDays: Int
+    ) -> VerifyReceiptServerConfiguration.Retention {
         var retention = VerifyReceiptServerConfiguration.Retention()
-        retention.notificationDays = 200
-        retention.receiptDays = 30
-        retention.ledgerDays = 60
+        retention.notificationDays = notificationDays
+        retention.receiptDays = receiptDays
+        retention.ledgerDays = ledgerDays
         return retention
     }
 
@@ -108,7 +112,7 @@ struct RetentionTests {
         _ = try await store.apply([Self.purchase, Self.document(of: Self.now + 9_000 * Self.day)])
         _ = try await store.lease("shop", to: "process", for: 60_000)
         let log = "consumers keep old entries of the ledger"
-        try await Self.run(.init(ledgerDays: 60), at: Self.now + 9_000 * Self.day, store) { server in
+        try await Self.run(Self.retention(ledgerDays: 60), at: Self.now + 9_000 * Self.day, store) { server in
             server.log.text.contains(log)
         }
         let isRemoved = await Self.isRemovedFromLedger(store)
@@ -145,7 +149,7 @@ struct RetentionTests {
         let folder = try TemporaryFolder()
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         _ = try await store.apply([Self.document(of: .min)])
-        try await Self.run(.init(notificationDays: 200, ledgerDays: 60), at: Self.now, store) { server in
+        try await Self.run(Self.retention(notificationDays: 200, ledgerDays: 60), at: Self.now, store) { server in
             server.log.text.components(separatedBy: "old data is kept").count > 2
         }
         #expect(try await store.hasProcessed(notificationUUID: "of \(Int64.min)"))
@@ -158,7 +162,7 @@ struct RetentionTests {
         let store = try SQLiteTransactionStore.open(path: folder.file("store.sqlite"))
         let purchase = Self.purchase
         _ = try await store.apply([FactSet(scope: purchase.scope, transactions: purchase.transactions)])
-        try await Self.run(.init(ledgerDays: 60), at: Self.now + 9_000 * Self.day, store) { server in
+        try await Self.run(Self.retention(ledgerDays: 60), at: Self.now + 9_000 * Self.day, store) { server in
             server.log.text.components(separatedBy: "old data is kept").count > 2
         }
         let isRemoved = await Self.isRemovedFromLedger(store)
