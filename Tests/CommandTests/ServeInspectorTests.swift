@@ -131,6 +131,16 @@ struct ServeInspectorTests {
         #expect(try !folder.text("log").contains("530000000000001"))
     }
 
+    @Test("A form may contain a receipt in DER")
+    func documentOfBytes() async throws {
+        let folder = try Folder.withRoot()
+        try await StoredPurchases.makeStore(in: folder)
+        let receipt = try Self.receipt()
+        try folder.write("receipt", try #require(Data(base64Encoded: receipt)))
+        _ = try await Self.serve("form --data-urlencode document@receipt >page", in: folder)
+        #expect(try folder.text("page").contains("Genuine: signed by Apple"))
+    }
+
     @Test("The reply is that to the receipt in a request or a recorded reply")
     func embedded() async throws {
         let folder = try Folder.withRoot()

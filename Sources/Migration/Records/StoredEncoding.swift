@@ -63,28 +63,8 @@ enum StoredEncoding {
                 $0.base64Value != nil || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "=") || $0.isWhiteSpace
             })
         else { return nil }
-        let decoded = withoutPercent(text, plusAsSpace: false)
+        let decoded = [UInt8](percentEncoded: text, plusIsBlank: false)
         return decoded.withUnsafeBufferPointer(StoredText.isBase64) ? decoded : nil
-    }
-
-    /// A percent sign without two hexadecimal digits stays.
-    private static func withoutPercent(_ text: Bytes, plusAsSpace: Bool) -> [UInt8] {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(text.count)
-        var index = 0
-        while index < text.count {
-            let byte = text[index]
-            if byte == UInt8(ascii: "%"), index + 2 < text.count, let high = text[index + 1].hexValue,
-                let low = text[index + 2].hexValue
-            {
-                decoded.append(high << 4 | low)
-                index += 3
-            } else {
-                decoded.append(plusAsSpace && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
-                index += 1
-            }
-        }
-        return decoded
     }
 
     private static let formMembers = 32
@@ -101,12 +81,12 @@ enum StoredEncoding {
             guard count < formMembers, let equals = endOfFormName(text, from: start) else { return nil }
             let end = text.position(of: UInt8(ascii: "&"), from: equals) ?? text.count
             let name = String(
-                decoding: withoutPercent(text[slice: start..<equals], plusAsSpace: true), as: UTF8.self)
+                decoding: [UInt8](percentEncoded: text[slice: start..<equals], plusIsBlank: true), as: UTF8.self)
             let isReceipt = name == "receipt-data"
             hasReceipt = hasReceipt || isReceipt
             writer.key(name)
             // Clients forget to encode the plus signs of base64, and base64 has no spaces.
-            let value = withoutPercent(text[slice: (equals + 1)..<end], plusAsSpace: !isReceipt)
+            let value = [UInt8](percentEncoded: text[slice: (equals + 1)..<end], plusIsBlank: !isReceipt)
             writer.string(String(decoding: value, as: UTF8.self))
             count += 1
             start = end + 1

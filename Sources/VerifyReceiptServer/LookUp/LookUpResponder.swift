@@ -3,6 +3,7 @@ import AppStoreServer
 import AppStoreSync
 import AppStoreTrust
 import CoreMetrics
+import Encodings
 import Foundation
 import HTTPTypes
 import HummingbirdCore
@@ -270,11 +271,11 @@ final class LookUpResponder: Sendable {
         for pair in body.split(separator: UInt8(ascii: "&")) {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { continue }
-            let blanks = parts[1].map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }
-            guard let value = String(decoding: blanks, as: UTF8.self).removingPercentEncoding else { continue }
+            // A document may be bytes, such as a receipt in DER.
+            let value = [UInt8](percentEncoded: parts[1], plusIsBlank: true)
             switch String(decoding: parts[0], as: UTF8.self) {
-            case "document": document = Array(value.utf8)
-            case "id": id = value
+            case "document": document = value
+            case "id": id = String(decoding: value, as: UTF8.self)
             default: break
             }
         }
