@@ -187,7 +187,8 @@ package enum UpgradeRule {
             let start: Int64
             /// When the App Store last signed the period without `isUpgraded`; nil if it never did.
             let notUpgradedAsOf: Int64?
-            /// When the period ended, if its own renewal began then; nil if no renewal is known.
+            /// The second in which the period ended, if its own renewal began then. Nil if no renewal is known, or if a copy is stated
+            /// to be upgraded.
             let renewed: Int64?
             /// Whether the period may have replaced another one.
             let isBeginning: Bool
@@ -204,7 +205,7 @@ package enum UpgradeRule {
             var start = Int64.max
             var notUpgradedAsOf: Int64?
             var areUpgraded = false
-            /// The latest end of a copy in whose second a period of the same product begins.
+            /// The latest second in which a copy ends and a period of the same product begins.
             var renewed: Int64?
 
             mutating func add(_ period: Period) {
@@ -216,8 +217,8 @@ package enum UpgradeRule {
             }
         }
 
-        /// How long before the end of a period the App Store charges its renewal at the earliest: 24 hours, in milliseconds.
-        private static let renewalLead: Int64 = 86_400_000
+        /// How long before the end of a period the App Store charges its renewal at the earliest: 24 hours, in seconds.
+        private static let renewalLead: Int64 = 86_400
 
         private var entries: [Entry] = []
 
@@ -240,12 +241,14 @@ package enum UpgradeRule {
                 }
             }
             for places in purchases {
+                // An upgrade that a document states about one copy is one of all copies.
+                if places.contains(where: { periods[$0].period.isUpgraded }) { continue }
                 // The App Store can extend a period, so its copies can have different ends.
                 let renewed = places.compactMap { place -> Int64? in
                     let period = periods[place].period
                     // Where a period of another product ends too, the period after both may be its successor.
                     guard let end = period.end, ended[end.second]?.count == 1 else { return nil }
-                    return starts.contains(Moment(product: period.productId, second: end.second)) ? end : nil
+                    return starts.contains(Moment(product: period.productId, second: end.second)) ? end.second : nil
                 }.max()
                 for place in places { copies[place].renewed = renewed }
             }
@@ -320,12 +323,8 @@ package enum UpgradeRule {
                 let successor = nearest?.period.productId == period.productId ? other : nearest
                 // Receipts have whole seconds, signed transactions milliseconds.
                 guard let successor, let end = period.end, successor.start.second < end.second else { continue }
-                // An upgrade that a document states only gets its date here.
-                if !period.isUpgraded, let renewed = question.entry.renewed,
-                    successor.start >= renewed.subtractingSaturated(Self.renewalLead)
-                {
-                    continue
-                }
+                let charged = question.entry.renewed.map { $0 - Self.renewalLead }
+                if let charged, successor.start.second >= charged { continue }
                 result.append(
                     Upgrade(
                         place: question.entry.place, date: successor.start,

@@ -96,6 +96,24 @@ import Testing
         #expect(upgrades(before).isEmpty)
     }
 
+    @Test func anUpgradeThatIsStatedAboutOneCopyIsOneOfAllCopiesAlsoIfTheRenewalIsKnown() {
+        let periods = [
+            Self.period("lite", 0, 30, order: "7", isUpgraded: true), Self.period("lite", 0, 30, order: "7"),
+            Self.period("full", 29.9, 395), Self.period("lite", 30, 60, order: "8"),
+        ]
+        #expect(upgrades(periods) == ["0@29.9", "1@29.9"])
+    }
+
+    @Test func theTimeForWhichARenewalIsChargedAheadIsThatOfWholeSeconds() {
+        let tenth = 0.1 / 86_400
+        // Receipts state the same three dates without the fractions.
+        for fraction in [0, tenth] {
+            let end = 30 + 9 * fraction
+            let renewal = Self.period("lite", end, 60)
+            #expect(upgrades([Self.period("lite", 0, end), Self.period("full", 29 + fraction, 395), renewal]).isEmpty)
+        }
+    }
+
     @Test func anUnsignedRenewalDoesNotKeepASignedPeriodFromAnUpgrade() {
         let row = Self.period("lite", 30, 60, isUpgraded: true, Statement(isSigned: false))
         #expect(upgrades([Self.period("lite", 0, 30), Self.period("full", 29.9, 395), row]) == ["0@29.9"])
