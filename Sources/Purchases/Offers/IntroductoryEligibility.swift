@@ -76,11 +76,13 @@ extension PurchaseHistory {
     ///   - catalog: gives further products of these groups.
     ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     package func productsWithoutIntroductoryOffer(catalog: ProductCatalog?, at now: Int64) -> [String] {
-        let all = subscriptionGroups
-        let verdicts = zip(all, introductoryEligibilities(all, at: now))
-        let groups = Set(verdicts.lazy.filter { $0.1.eligibility == .notEligible }.map { $0.0 })
-        let unplaced = SubscriptionTimeline.all(of: self).first { $0.group == nil }
-        let used = ((unplaced?.own ?? []).map(\.entry) + (unplaced?.ownUndated ?? [])).filter {
+        let purchases = introductoryPurchases(at: now)
+        let all = Set(purchases.timelines.keys).union(purchases.possible.keys).compactMap(\.self)
+        let groups = Set(
+            all.filter { introductoryEligibility(group: $0, purchases, at: now).eligibility == .notEligible })
+        let unplaced = purchases.timelines[String?.none]
+        let withoutEnd = purchases.possible[String?.none] ?? []
+        let used = ((unplaced?.own ?? []).map(\.entry) + (unplaced?.ownUndated ?? []) + withoutEnd).filter {
             $0.transaction.offerType == .introductory
         }
         guard !groups.isEmpty || !used.isEmpty else { return [] }
@@ -88,7 +90,8 @@ extension PurchaseHistory {
         let placed = entries.filter { entry in
             entry.transaction.isSubscription && entry.group(known).map { groups.contains($0) } == true
         }
-        var products = Set((used + placed).compactMap(\.transaction.productId))
+        let possible = groups.flatMap { purchases.possible[$0] ?? [] }
+        var products = Set((used + placed + possible).compactMap(\.transaction.productId))
         products.formUnion(known.filter { groups.contains($0.value) }.keys)
         if let catalog {
             products.formUnion(

@@ -193,6 +193,20 @@ struct IntroductoryTests {
                 == .eligible)
     }
 
+    @Test("A used offer counts for its product also if no document states the end of the subscription")
+    func usedOfferWithoutEnd() {
+        for group in [Samples.group, nil] {
+            let trial = Samples.period("premium", 0, 1, group: group) {
+                $0.expiresDate = nil
+                $0.type = nil
+                $0.webOrderLineItemId = "900"
+                $0.offerType = .introductory
+            }
+            let history = Samples.history([trial])
+            #expect(history.productsWithoutIntroductoryOffer(catalog: nil, at: Samples.month(9)) == ["premium"])
+        }
+    }
+
     @Test("A refund ends a subscription without an end: it counts only for whether an offer was used")
     func refundedWithoutEnd() {
         for group in [Samples.group, nil] {
