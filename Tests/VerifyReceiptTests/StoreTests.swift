@@ -70,6 +70,14 @@ import VerifyReceipt
         }
     }
 
+    @Test func aPurchaseWithoutAProductKeepsTheGroupOfItsRow() async throws {
+        let row = Self.signed("530001234569999", .recordedReply) { $0.productId = nil }
+        let reply = try await reply([FactSet(scope: Self.scope, transactions: [row])], appReceipt([month(0)])) {
+            $0.recordedFacts = .granting
+        }
+        #expect(reply.latest("530001234569999")?.text("subscription_group_identifier") == "20662382")
+    }
+
     // MARK: Modern facts in legacy words
 
     @Test func aSignedTransactionIsShownWithLegacyMembers() async throws {

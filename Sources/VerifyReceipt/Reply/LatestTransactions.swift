@@ -83,7 +83,8 @@ struct LatestTransactions {
         let statements = entries.compactMap { $0.isAutoRenewable ? $0.groupStatement : nil }
         let groups = SubscriptionGroups.ofProducts(statements, catalog: catalogGroups)
         for index in open {
-            entries[index].subscriptionGroupIdentifier = entries[index].productId.flatMap { groups[$0] }
+            guard let group = entries[index].productId.flatMap({ groups[$0] }) else { continue }
+            entries[index].subscriptionGroupIdentifier = group
         }
     }
 
