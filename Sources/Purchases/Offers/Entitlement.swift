@@ -63,7 +63,8 @@ public struct SubscriptionStanding: Hashable, Sendable {
     /// When the status changes if no purchase, refund or renewal happens first; nil if time alone does not change it.
     public let changesAt: Int64?
     /// The products that the subscription gives access to, the one that decides first. There are several only after a reversed
-    /// refund, and after an upgrade that only unsigned documents state. Empty without access.
+    /// refund, after an upgrade that only unsigned documents state, and after one that replaced a renewal charged ahead of time: the
+    /// period before the renewal runs to its end. Empty without access.
     package let products: [SubscribedProduct]
     /// The last statement about the renewal of the period; nil if there is none.
     public let renewalInfo: JWSRenewalInfoDecodedPayload?
