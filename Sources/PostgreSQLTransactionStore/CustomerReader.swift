@@ -47,7 +47,10 @@ struct CustomerReader {
         """)
 
     /// One answer per query.
-    /// - Parameter onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
+    /// - Parameters:
+    ///   - queries: the questions.
+    ///   - session: the connection.
+    ///   - onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
     static func answers(
         to queries: [Query], _ session: PostgreSQLSession, onlyPurchases: Bool = false
     ) throws -> [Answer] {

@@ -17,7 +17,9 @@ struct EndingWriter {
             CASE known.due_at WHEN \(LedgerEndings.whenChanged) THEN 0 ELSE least(known.due_at, excluded.due_at) END
         """)
 
-    /// - Parameter numbers: for each identity, its database id.
+    /// - Parameters:
+    ///   - batch: the written facts.
+    ///   - numbers: for each identity, its database id.
     func keep(_ batch: FactBatch, _ numbers: [Int64]) throws {
         guard (batch.transactions + batch.renewalInfos).contains(where: { $0.lookDate != nil }) else { return }
         let found = try session.run(Self.findHistory)

@@ -14,7 +14,10 @@ struct EntryPairing {
     /// Pairs entries with the same id and product, then entries with the same id, then entries without an id by
     /// product. Each entry is in one pair at most. Linear in the number of entries.
     ///
-    /// - Parameter id: the member that names the purchase.
+    /// - Parameters:
+    ///   - apples: the entries of Apple's reply.
+    ///   - ours: the entries of our reply.
+    ///   - id: the member that names the purchase.
     init(_ apples: [JSONValue], _ ours: [JSONValue], id: String) {
         let apples = apples.map { $0.object ?? JSONObject(members: []) }
         let ours = ours.map { $0.object ?? JSONObject(members: []) }

@@ -46,7 +46,7 @@ package struct FieldRule: Sendable {
     /// Replies before this time did not have the member; milliseconds since 1970-01-01T00:00:00Z.
     package let since: Int64?
 
-    /// - Parameter support: without it, the member is always present.
+    /// Without `support`, the member is always present.
     init(
         _ name: String, _ origin: Origin, _ source: String, _ support: Support = .yes, form: Form = .single,
         since: Int64? = nil

@@ -13,8 +13,11 @@ enum Redaction {
         "receipt-data", "password",
     ]
 
-    /// - Parameter isKnown: whether the member is in Reference.md. Texts of unknown members are redacted, because they can
-    ///   contain any data.
+    /// - Parameters:
+    ///   - value: the value of the member.
+    ///   - key: the name of the member.
+    ///   - isKnown: whether the member is in Reference.md. Texts of unknown members are redacted, because they can
+    ///     contain any data.
     static func text(_ value: JSONValue, of key: String, isKnown: Bool) -> String {
         switch value {
         case .null: "null"

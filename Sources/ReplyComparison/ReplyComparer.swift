@@ -311,6 +311,8 @@ extension ReplyComparer {
     // MARK: Entries
 
     /// - Parameters:
+    ///   - scope: the object that contains the members.
+    ///   - rules: the rules of the members.
     ///   - prefix: the path with its last dot.
     ///   - id: the transaction that the members belong to.
     private static func place(

@@ -78,7 +78,10 @@ public struct ReplyComparison: Sendable {
         try self.init(apples: reply, ours: ours, context: context)
     }
 
-    /// - Parameter apples: Apple's reply, already read.
+    /// - Parameters:
+    ///   - apples: Apple's reply, already read.
+    ///   - ours: our reply, as JSON.
+    ///   - context: what both replies answer, and when.
     /// - Throws: ``ReplyComparisonError``.
     package init(apples: JSONValue, ours: [UInt8], context: ComparisonContext) throws {
         guard let apples = apples.object else { throw ReplyComparisonError.appleReplyUnreadable }

@@ -17,7 +17,9 @@ package struct RequestFacts: Sendable {
 
     /// Reads the facts; nil if the body is not a JSON object with a decodable receipt.
     ///
-    /// - Parameter body: the request's body. The caller limits its size.
+    /// - Parameters:
+    ///   - body: the request's body. The caller limits its size.
+    ///   - limits: the limits of the decoder.
     package init?(body: [UInt8], limits: DecodingLimits = .standard) {
         guard JSONBounds.allows(body), let request = try? JSONValue.parse(body).object,
             let text = request["receipt-data"]?.string,

@@ -43,7 +43,13 @@ extension SQLiteTransactionStore {
     }
 
     /// Reads everything about the customer of one identity.
-    /// - Parameter onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
+    /// - Parameters:
+    ///   - kind: the number of the kind of the identity.
+    ///   - value: the value of the identity.
+    ///   - scopeId: the database id of the app and environment.
+    ///   - assembler: gets the rows.
+    ///   - db: runs the statements.
+    ///   - onlyPurchases: whether to read only the identities and the transactions, without the large receipts.
     static func readAll(
         of kind: Int64, _ value: String, _ scopeId: Int64, into assembler: inout CustomerAssembler,
         _ db: some StatementSource, onlyPurchases: Bool = false
@@ -103,7 +109,12 @@ extension SQLiteTransactionStore {
     }
 
     /// The transactions and the signed renewal information of one original transaction id.
-    /// - Parameter needsRenewalInfo: whether the result is nil without renewal information.
+    /// - Parameters:
+    ///   - original: the original transaction id.
+    ///   - scopeId: the database id of the app and environment.
+    ///   - findRenewalInfo: finds the renewal information.
+    ///   - findSubscription: finds the transactions.
+    ///   - needsRenewalInfo: whether the result is nil without renewal information.
     static func renewedPurchase(
         _ original: String, _ scopeId: Int64, _ findRenewalInfo: SQLStatement,
         _ findSubscription: SQLStatement, needsRenewalInfo: Bool = true

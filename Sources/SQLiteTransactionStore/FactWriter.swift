@@ -136,7 +136,10 @@ final class FactWriter {
         if let receipt = set.receipt { try apply(receipt, customerId, &result) }
     }
 
-    /// - Parameter renewed: the original transaction ids with new or newer facts about their periods or renewal.
+    /// - Parameters:
+    ///   - renewed: the original transaction ids with new or newer facts about their periods or renewal.
+    ///   - event: the event of the set's notification; nil for none.
+    ///   - scopeId: the database id of the app and environment.
     private func recordRenewals(of renewed: Set<String>, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
         let purchases = event.map { renewed.union([$0.originalTransactionId]) } ?? renewed
         guard !purchases.isEmpty else { return }

@@ -13,7 +13,9 @@ struct LedgerWriter {
     private let findDependent: SQLStatement
     private let findNotification: SQLStatement
 
-    /// - Parameter hasDates: false for a ledger of a schema before 6, which has no dates.
+    /// - Parameters:
+    ///   - db: the database.
+    ///   - hasDates: false for a ledger of a schema before 6, which has no dates.
     init(_ db: Database, hasDates: Bool = true) throws {
         append = try SQLStatement(
             db,
@@ -61,7 +63,10 @@ struct LedgerWriter {
 
     /// Appends the entries that are due after the facts of a set were written.
     ///
-    /// - Parameter changed: the indices of the facts that were new or newer.
+    /// - Parameters:
+    ///   - facts: the transactions of the set.
+    ///   - changed: the indices of the facts that were new or newer.
+    ///   - scopeId: the database id of the app and environment.
     func record(_ facts: [TransactionFact], changed: [Int], _ scopeId: Int64) throws {
         var together = try dependent(facts, changed, scopeId)
         for place in changed {

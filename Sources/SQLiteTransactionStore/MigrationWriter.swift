@@ -6,7 +6,9 @@ import TransactionStore
 struct MigrationWriter {
     let db: Database
 
-    /// - Parameter facts: the writer of the same transaction.
+    /// - Parameters:
+    ///   - step: what to write.
+    ///   - facts: the writer of the same transaction.
     func apply(_ step: MigrationStep, _ facts: FactWriter) throws {
         try add(step.users, facts)
         try add(step.receipts, facts)

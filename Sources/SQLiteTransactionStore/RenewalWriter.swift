@@ -26,7 +26,10 @@ struct RenewalWriter {
         append = try SQLStatement(db, SQLiteTransactionStore.appendEvent)
     }
 
-    /// - Parameter event: the event of the set's notification, if it is about this purchase.
+    /// - Parameters:
+    ///   - original: the original transaction id.
+    ///   - event: the event of the set's notification, if it is about this purchase.
+    ///   - scopeId: the database id of the app and environment.
     func record(_ original: String, _ event: NotifiedEvent?, _ scopeId: Int64) throws {
         let purchase = try SQLiteTransactionStore.renewedPurchase(
             original, scopeId, findRenewalInfo, findSubscription)
@@ -47,7 +50,12 @@ struct RenewalWriter {
     }
 
     /// Appends the entries of terms of one customer that have ended.
-    /// - Parameter originals: for each transaction whose date has come, the id that it is stored under.
+    /// - Parameters:
+    ///   - originals: for each transaction whose date has come, the id that it is stored under.
+    ///   - customer: the customer with the transactions.
+    ///   - catalogs: the catalogs that give the terms.
+    ///   - dates: the dates of the look.
+    ///   - scopeId: the database id of the app and environment.
     func recordTermEnds(
         _ originals: [String: String], in customer: Customer, _ catalogs: TermCatalogs, at dates: LookDates,
         _ scopeId: Int64

@@ -19,7 +19,10 @@ struct SeatWriter {
             """)
     }
 
-    /// - Parameter transaction: from a signed document, so the ledger has an entry for it.
+    /// - Parameters:
+    ///   - claims: the ids of the unclaimed seats.
+    ///   - transaction: from a signed document, so the ledger has an entry for it.
+    ///   - scopeId: the database id of the app and environment.
     func record(_ claims: [String], of transaction: TransactionFact, _ scopeId: Int64) throws {
         for claim in claims {
             try append.run(

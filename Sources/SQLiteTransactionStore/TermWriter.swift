@@ -39,7 +39,10 @@ struct TermWriter {
     }
 
     /// Appends the entries that are due for a customer.
-    /// - Parameter changed: the original transaction ids of the non-renewing subscriptions with new or newer facts.
+    /// - Parameters:
+    ///   - customerId: the database id of the customer.
+    ///   - changed: the original transaction ids of the non-renewing subscriptions with new or newer facts.
+    ///   - scopeId: the database id of the app and environment.
     func record(_ customerId: Int64, changed: Set<String>, _ scopeId: Int64) throws {
         var originals = changed
         try findOriginals.forEachRow(customerId) { originals.insert($0.text(0)) }

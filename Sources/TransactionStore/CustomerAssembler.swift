@@ -111,6 +111,7 @@ public struct CustomerAssembler {
     }
 
     /// - Parameters:
+    ///   - row: the other columns of the row.
     ///   - payload: the contents of `FactEncoder/payload`. They need not outlive the call.
     ///   - legacy: the contents of `FactEncoder/legacy`. They may be empty.
     package mutating func addTransaction(

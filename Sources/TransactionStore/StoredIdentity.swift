@@ -2,7 +2,9 @@ package import Purchases
 
 extension CustomerIdentity {
     /// An identity of a table.
-    /// - Parameter kind: the raw value of a `CustomerIdentity.Kind`.
+    /// - Parameters:
+    ///   - kind: the raw value of a `CustomerIdentity.Kind`.
+    ///   - value: the value of the identity.
     /// - Throws: ``TransactionStoreError`` `corrupt` for an unknown kind.
     package init(storedKind kind: Int64, _ value: String) throws {
         guard let kind = Int(exactly: kind).flatMap(Kind.init(rawValue:)) else {

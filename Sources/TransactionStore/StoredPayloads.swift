@@ -9,7 +9,9 @@ enum StoredObject {
 }
 
 extension Payload {
-    /// - Parameter texts: strings that the payloads of a customer share.
+    /// - Parameters:
+    ///   - bytes: the stored payload.
+    ///   - texts: strings that the payloads of a customer share.
     init(stored bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws {
         do {
             try self.init(written: bytes, texts: &texts)

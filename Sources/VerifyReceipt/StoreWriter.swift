@@ -117,8 +117,10 @@ public final class StoreWriter: Sendable {
 
     /// Writes facts to the store, or else to the spool.
     ///
-    /// - Parameter limit: how long to wait for the store. A write that takes longer may still succeed. That is safe,
-    ///   because the store may receive facts twice.
+    /// - Parameters:
+    ///   - facts: the facts.
+    ///   - limit: how long to wait for the store. A write that takes longer may still succeed. That is safe, because
+    ///     the store may receive facts twice.
     func write(_ facts: FactSet, within limit: Duration) async -> Outcome {
         let outcome = await storeBreaker.attempt(within: limit) { try await self.apply([facts]) }
         guard let storeReason = outcome.problem(within: limit) else {
@@ -226,7 +228,10 @@ public final class StoreWriter: Sendable {
         }
     }
 
-    /// - Parameter after: the id after which to start; 0 for the oldest entry.
+    /// - Parameters:
+    ///   - spool: the spool.
+    ///   - after: the id after which to start; 0 for the oldest entry.
+    ///   - count: the maximum number of entries.
     /// - Returns: false if no entry waits after that id.
     /// - Throws: the error that prevents every write to the store, or reading the spool.
     private func drainBatch(of spool: any FactSpool, after: Int64, count: Int) async throws -> Bool {

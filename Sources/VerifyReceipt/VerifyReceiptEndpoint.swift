@@ -178,7 +178,9 @@ public final class VerifyReceiptEndpoint: Sendable {
 
     /// The configuration of a bundle id.
     ///
-    /// - Parameter appleId: the app's id in the receipt; nil or 0 if it has none.
+    /// - Parameters:
+    ///   - bundleId: the bundle id of the receipt; nil if it has none.
+    ///   - appleId: the app's id in the receipt; nil or 0 if it has none.
     /// - Throws: ``Refusal`` with 21003 for rejected apps.
     func configuredApp(_ bundleId: String?, appleId: Int64?) throws -> ConfiguredApp? {
         guard let app = bundleId.flatMap({ apps[$0] }) else {

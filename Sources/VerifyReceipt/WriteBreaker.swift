@@ -57,7 +57,9 @@ final class WriteBreaker: Sendable {
         self.opensAfter = opensAfter
     }
 
-    /// - Parameter write: may continue after this function has returned.
+    /// - Parameters:
+    ///   - limit: how long to wait for the write.
+    ///   - write: may continue after this function has returned.
     func attempt(within limit: Duration, _ write: @escaping @Sendable () async throws -> Void) async -> Outcome {
         guard isClosed() else { return .skipped }
         return await withCheckedContinuation { continuation in

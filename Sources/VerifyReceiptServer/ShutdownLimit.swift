@@ -17,6 +17,7 @@ package final class ShutdownLimit: Service {
 
     /// - Parameters:
     ///   - duration: from the start of the shutdown to the end of the process.
+    ///   - logger: logs that the limit was reached.
     ///   - end: ends the process.
     package init(_ duration: Duration, logger: Logger, end: @escaping @Sendable () -> Void) {
         self.duration = duration

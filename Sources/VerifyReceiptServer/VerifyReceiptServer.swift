@@ -262,7 +262,7 @@ public final class VerifyReceiptServer: Service {
         }
     }
 
-    /// - Parameter maximum: the number of connections from which on no more are accepted; nil for no limit.
+    /// `maximum` is the number of connections from which on no more are accepted; nil for no limit.
     private func listener(
         _ index: Int, _ host: String, _ port: Int, _ channel: some ServerChildChannel, drain: Duration = .zero,
         backlog: Int = 256, maximum: Int? = nil

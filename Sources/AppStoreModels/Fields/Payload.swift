@@ -38,7 +38,9 @@ package protocol Payload<Field>: JSONModel {
 
     /// Reads the output of `write(to:)`, and other JSON with the same members. Members with unknown names become
     /// ``unknownMembers``.
-    /// - Parameter texts: strings of earlier payloads, to share them.
+    /// - Parameters:
+    ///   - bytes: the JSON.
+    ///   - texts: strings of earlier payloads, to share them.
     init(written bytes: UnsafeBufferPointer<UInt8>, texts: inout CommonTexts) throws(PayloadReadingError)
 }
 

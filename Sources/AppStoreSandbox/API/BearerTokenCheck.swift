@@ -11,7 +11,9 @@ struct BearerTokenCheck: Sendable {
     private static let skew: Int64 = 60
 
     /// Whether the header field `Authorization` contains a valid token.
-    /// - Parameter now: the real time, milliseconds since 1970; the sandbox's own clock can differ.
+    /// - Parameters:
+    ///   - authorization: the value of the header field; nil if it is missing.
+    ///   - now: the real time, milliseconds since 1970; the sandbox's own clock can differ.
     func accepts(_ authorization: String?, now: Int64) -> Bool {
         guard let authorization, authorization.hasPrefix("Bearer "),
             let claims = key.claims(of: String(authorization.dropFirst("Bearer ".count))),

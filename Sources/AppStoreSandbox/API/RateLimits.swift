@@ -22,7 +22,10 @@ public struct SandboxRateLimits: Sendable {
     }
 
     /// Counts a request.
-    /// - Parameter now: the real time, milliseconds since 1970.
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the request.
+    ///   - environment: its environment.
+    ///   - now: the real time, milliseconds since 1970.
     /// - Returns: nil within the limit; otherwise the earliest time for the next request, in milliseconds since 1970.
     mutating func take(_ endpoint: APIEndpoint, in environment: Environment, now: Int64) -> Int64? {
         guard isEnabled else { return nil }

@@ -42,7 +42,9 @@ struct SandboxState: Sendable {
     }
 
     /// Answers a request of the App Store Server API.
-    /// - Parameter wallClock: the real time for tokens and rate limits; milliseconds since 1970.
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - wallClock: the real time for tokens and rate limits; milliseconds since 1970.
     mutating func respond(to request: APIRequest, wallClock: Int64) throws -> APIResponse {
         guard let route = APIRoute(request.method, request.path) else { return .noSuchPath }
         if let key = configuration.key {

@@ -6,7 +6,10 @@ internal import ReceiptForge
 extension SandboxState {
     /// Answers a request of the control API, whose path is relative to `/sandbox/v1`.
     ///
-    /// - Parameter wallClock: the real time, for the age of offer signatures; milliseconds since 1970.
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - clock: the mode of the sandbox's clock.
+    ///   - wallClock: the real time, for the age of offer signatures; milliseconds since 1970.
     mutating func control(
         _ request: APIRequest, clock: SandboxClock.Mode, wallClock: Int64
     ) throws -> ControlOutcome {

@@ -213,8 +213,11 @@ extension AppStoreServerAPIClient {
     }
 
     /// Answers a CONSUMPTION_REQUEST unless `check` throws.
-    /// - Parameter check: runs right before each time that the request is sent, because the rate limits and retries can take
-    ///   long. It gets the failure of the attempt before.
+    /// - Parameters:
+    ///   - transactionId: the transaction that the request is about.
+    ///   - request: the answer.
+    ///   - check: runs right before each time that the request is sent, because the rate limits and retries can take
+    ///     long. It gets the failure of the attempt before.
     /// - Throws: what `check` throws too.
     package func sendConsumptionInformation(
         _ transactionId: String, _ request: ConsumptionRequest, check: AttemptCheck

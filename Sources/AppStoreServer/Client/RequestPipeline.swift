@@ -40,8 +40,10 @@ struct RequestPipeline: Sendable {
     }
 
     /// Sends a request until it succeeds or a retry cannot help, and returns the body of the answer.
-    /// - Parameter check: runs right before each attempt, after all waits, with the failure of the attempt before. Its error ends
-    ///   the call.
+    /// - Parameters:
+    ///   - request: the request.
+    ///   - check: runs right before each attempt, after all waits, with the failure of the attempt before. Its error
+    ///     ends the call.
     func send(_ request: APIRequest, check: AttemptCheck = { _ in }) async throws -> [UInt8] {
         let clock = configuration.clock
         var attempt = 1
@@ -136,7 +138,9 @@ struct RequestPipeline: Sendable {
     /// The longest time for which one answer can block an endpoint. Apple counts rates by the hour.
     private static let longestBlock = Duration.seconds(3600)
 
-    /// - Parameter sent: when the request was sent.
+    /// - Parameters:
+    ///   - failure: the answer to the request.
+    ///   - sent: when the request was sent.
     private func react(to failure: AppStoreServerAPIError, sent: Duration) {
         if failure.reason == .unauthorized { tokens.invalidate() }
         guard failure.reason == .rateLimited else { return }
@@ -168,7 +172,11 @@ extension RequestPipeline {
     }
 
     /// Calls an endpoint whose answer has no content.
-    /// - Parameter check: as of ``send(_:check:)``.
+    /// - Parameters:
+    ///   - endpoint: the endpoint.
+    ///   - parameters: the values in its path, in order.
+    ///   - body: the body of the request; nil for none.
+    ///   - check: as of ``send(_:check:)``.
     func perform(
         _ endpoint: APIEndpoint, _ parameters: String..., body: (any Encodable)? = nil,
         check: AttemptCheck = { _ in }

@@ -47,7 +47,9 @@ final class SignedDataChain: Sendable {
         return key.isValidSignature(signature, for: hash.finalize())
     }
 
-    /// - Parameter bytes: what the leaf signed.
+    /// - Parameters:
+    ///   - time: the time at which the chain was validated.
+    ///   - bytes: what the leaf signed.
     func evidence(at time: Int64, over bytes: UnsafeBufferPointer<UInt8>) -> SignatureEvidence {
         SignatureEvidence(
             anchor: anchor, leaf: leaf, trustAnchor: trustAnchor, digestAlgorithm: .sha256, validationTime: time,

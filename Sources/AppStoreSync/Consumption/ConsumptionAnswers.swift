@@ -218,7 +218,13 @@ package struct ConsumptionAnswers: Sendable {
     /// Sends an answer that the caller decided on, and closes the requests about the transaction whose deadline had not
     /// passed when it was sent. The answer is sent even if the store has no request.
     ///
-    /// - Parameter now: the current time.
+    /// - Parameters:
+    ///   - request: the answer.
+    ///   - id: the transaction that the requests are about.
+    ///   - scope: the app and the environment of the transaction.
+    ///   - client: sends the answer.
+    ///   - store: the store with the requests.
+    ///   - now: the current time.
     /// - Throws: `AppStoreServerAPIError`; ``ConsumptionProblem`` if another program is sending an answer about the transaction;
     ///   `TransactionStoreError` if the requests cannot be read or claimed, before anything is sent.
     package static func send(
@@ -248,9 +254,14 @@ package struct ConsumptionAnswers: Sendable {
     /// was not over when it was sent.
     ///
     /// - Parameters:
+    ///   - request: the answer.
+    ///   - id: the transaction that the requests are about.
+    ///   - client: sends the answer.
     ///   - tasks: the requests about the transaction.
-    ///   - onlyInTime: sends nothing once all deadlines are over, or if the requests are closed. The rate limit can make an
-    ///     answer wait for long.
+    ///   - store: the store with the requests.
+    ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
+    ///   - onlyInTime: sends nothing once all deadlines are over, or if the requests are closed. The rate limit can
+    ///     make an answer wait for long.
     /// - Throws: ``NotSent``; ``ConsumptionProblem`` if another program has the requests;
     ///   `AppStoreServerAPIError`, `CancellationError`.
     private static func send(

@@ -21,6 +21,7 @@ package struct ConsumptionCase: Sendable {
     package let refunds: Int
 
     /// - Parameters:
+    ///   - task: the open request.
     ///   - customer: the owner of the transaction.
     ///   - acknowledged: the position that the consumer has acknowledged; nil without a consumer.
     package init(_ task: ConsumptionTask, of customer: Customer?, acknowledged: Int64?) {
@@ -43,10 +44,11 @@ package struct ConsumptionCase: Sendable {
     /// The open cases of a store, the soonest deadline first.
     ///
     /// - Parameters:
+    ///   - store: the store with the requests, the customers and the ledger.
     ///   - scope: the app and the environment; nil for all.
     ///   - consumer: the consumer of the ledger that delivers the content; nil for none.
-    ///   - date: leaves out requests whose deadline is at or before this time, in milliseconds since 1970; nil for all. Missed
-    ///     requests stay in the store until they are dismissed, so there can be many.
+    ///   - date: leaves out requests whose deadline is at or before this time, in milliseconds since 1970; nil for all.
+    ///     Missed requests stay in the store until they are dismissed, so there can be many.
     /// - Throws: `TransactionStoreError`; ``ConsumptionProblem`` if the ledger has no such consumer.
     package static func all(
         in store: any TransactionStore & ConsumptionTasks & DeliveryLedger, scope: StoreScope? = nil, consumer: String?,

@@ -11,8 +11,11 @@ struct UnknownMemory: Sendable {
     /// Older answers do not count.
     private let notBefore: Int64
 
-    /// - Parameter period: how long an answer counts, from its date. Answers given after this call count even if it is zero,
-    ///   so that no run queries an id twice.
+    /// - Parameters:
+    ///   - store: stores the transactions that the App Store does not know.
+    ///   - clock: the current time.
+    ///   - period: how long an answer counts, from its date. Answers given after this call count even if it is zero, so
+    ///     that no run queries an id twice.
     init(_ store: any UnknownTransactions, _ clock: ServerClock, period: Duration) {
         self.store = store
         self.clock = clock

@@ -23,8 +23,12 @@ struct AppStoreClient: Sendable {
     let server: String?
 
     /// - Parameters:
-    ///   - timeout: how long a request waits, and how long a call may take. If the rate budget delays a call by more than half
-    ///     of the timeout, the call fails at once, because its answer would come too late.
+    ///   - credentials: the app and its key.
+    ///   - environment: the environment to query.
+    ///   - transport: sends the requests.
+    ///   - timeout: how long a request waits, and how long a call may take. If the rate budget delays a call by more
+    ///     than half of the timeout, the call fails at once, because its answer would come too late.
+    ///   - breaker: gets the outcome of each call.
     ///   - budgets: the store through which programs share the rate limits; nil to share none.
     /// - Throws: `APIClientConfigurationError`
     init(
@@ -56,6 +60,7 @@ struct AppStoreClient: Sendable {
     /// the breaker.
     ///
     /// - Parameters:
+    ///   - originalTransactionId: a purchase of the customer.
     ///   - verifier: verifies the answer.
     ///   - clock: milliseconds since 1970-01-01T00:00:00Z, read again when the answer arrives.
     ///   - wallClock: the same for the breaker.

@@ -68,9 +68,14 @@ public final class AppStoreRefresher: Sendable {
     }
 
     /// - Parameters:
+    ///   - credentials: the apps to query, with their keys.
+    ///   - verifier: verifies the answers.
+    ///   - store: stores the answers.
     ///   - pool: clients and cached answers; refreshers with other configurations may share it.
+    ///   - clock: milliseconds since 1970-01-01T00:00:00Z.
     ///   - wallClock: the machine's time, if `clock` is another one.
     ///   - waiting: runs each wait.
+    ///   - onRefresh: gets the outcome of each refresh.
     package init(
         credentials: [AppStoreCredentials], verifier: SignedDataVerifier, store: any TransactionStore,
         pool: AppStoreClientPool, clock: @escaping @Sendable () -> Int64, wallClock: (@Sendable () -> Int64)? = nil,

@@ -36,6 +36,8 @@ package final class RefreshMemory: Sendable {
 
     /// The last answer; nil if the cache has none.
     /// - Parameters:
+    ///   - originalTransactionId: the purchase that was queried.
+    ///   - scope: its app and environment.
     ///   - server: the address of the API; nil for Apple's.
     ///   - now: milliseconds. A later answer was cached before the clock was set back, and is ignored.
     package func answer(

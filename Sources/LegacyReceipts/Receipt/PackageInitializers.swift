@@ -51,7 +51,7 @@ extension InAppPurchase {
 }
 
 extension TransactionReceipt {
-    /// - Parameter purchaseInfo: the keys of the signed inner list. They determine the provenance of the dates.
+    /// `purchaseInfo` is the signed inner list. Its keys determine the provenance of the dates.
     package init(
         productId: String, transactionId: String, originalTransactionId: String? = nil, bundleId: String? = nil,
         quantity: Int64? = nil, purchaseDate: Int64? = nil, originalPurchaseDate: Int64? = nil,

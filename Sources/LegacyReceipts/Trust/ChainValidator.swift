@@ -12,7 +12,7 @@ final class ValidatedChain: Sendable {
     /// memory.
     let path: [[UInt8]]
 
-    /// - Parameter path: from the leaf to the trust anchor; a pinned leaf is both.
+    /// The path leads from the leaf to the trust anchor; a pinned leaf is both.
     init(
         key: _RSA.Signing.PublicKey, path: [X509Certificate], trustAnchor: Fingerprint,
         anchor: SignatureEvidence.Anchor, validity: ClosedRange<Int64>

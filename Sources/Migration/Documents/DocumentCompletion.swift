@@ -77,6 +77,7 @@ struct DocumentCompletion: Sendable {
     }
 
     /// - Parameters:
+    ///   - document: the document to complete.
     ///   - beside: the receipt or JWS that states the app; nil if there is none.
     ///   - carried: the columns of the record.
     ///   - roles: with the defaults that count.

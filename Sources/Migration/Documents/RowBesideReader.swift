@@ -50,7 +50,13 @@ struct RowBesideReader: Sendable {
     }
 
     /// Reads a row beside a document as a recorded document.
-    /// - Parameter defaults: those that count for it.
+    /// - Parameters:
+    ///   - row: the row.
+    ///   - beside: the place of the row in the record.
+    ///   - defaults: those that count for it.
+    ///   - record: the record with the row.
+    ///   - read: gets the document.
+    ///   - counts: gets what was not read.
     func read(
         _ row: RowBeside, _ beside: PlaceOfRow, defaults: DocumentDefaults, of record: InputRecord,
         into read: inout RecordDocuments, _ counts: inout BatchCounts

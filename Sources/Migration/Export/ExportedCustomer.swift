@@ -18,7 +18,9 @@ final class ExportedCustomer: Sendable {
     private let origins: [String: [FactOrigin]]
 
     /// - Parameters:
+    ///   - customer: the customer, as the store resolves it.
     ///   - users: the claims of users on the identities of the customer.
+    ///   - catalog: the product catalog; nil for none.
     ///   - date: the moment, in milliseconds since 1970-01-01T00:00:00Z.
     init(_ customer: Customer, users: [UserClaim], catalog: ProductCatalog?, at date: Int64) {
         self.users = ExportedUsers(users)

@@ -4,7 +4,10 @@ internal import TransactionStore
 /// Receives the rows of an export.
 protocol TableOutput {
     /// Writes rows of a table.
-    /// - Parameter part: in a file, the rows of one part come before those of the next.
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - table: the table, which names the columns.
+    ///   - part: in a file, the rows of one part come before those of the next.
     func write<Row>(_ rows: [Row], of table: Table<Row>, part: Int) throws
 
     /// Called after each page of customers, and after the last one.

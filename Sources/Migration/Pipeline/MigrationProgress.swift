@@ -226,7 +226,9 @@ struct MigrationPosition {
         row.map { Array(SHA256.hash(data: $0.key.bytes)) } ?? Array(hash.finalize())
     }
 
-    /// - Parameter digests: the ``InputBatch/digests`` of the batch.
+    /// - Parameters:
+    ///   - part: the part of the source that the batch read.
+    ///   - digests: the ``InputBatch/digests`` of the batch.
     /// - Throws: ``MigrationError/Code-swift.enum/inputChanged`` if the records before the checkpoint have changed.
     mutating func add(_ part: ResumedSource.Part, digests: [UInt8]) throws(MigrationError) {
         row = part.row ?? row

@@ -12,6 +12,8 @@ struct OutputSource {
     let asOf: AsOf?
 
     /// - Parameters:
+    ///   - record: the record.
+    ///   - kind: the kind of its document.
     ///   - sha256: SHA-256 of the receipt's bytes, base64 removed; nil for recorded documents.
     ///   - confirmedBy: SHA-256 of a verified receipt in the same document that has the same transaction.
     ///   - asOf: the date of the document.

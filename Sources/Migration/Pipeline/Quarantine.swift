@@ -31,7 +31,9 @@ struct QuarantineReason: Sendable {
         self.init(problem.code.rawValue, ReceiptError.Verdict.notAReceipt.rawValue, problem.message)
     }
 
-    /// - Parameter name: the kind of JWS, as the subject of a sentence.
+    /// - Parameters:
+    ///   - error: why the JWS was rejected.
+    ///   - name: the kind of JWS, as the subject of a sentence.
     init(_ error: SignedDataError, _ name: String) {
         let code = error.code.rawValue
         self.init(
@@ -120,9 +122,13 @@ extension InputRecord {
     /// UTF-8, else as base64.
     ///
     /// - Parameters:
-    ///   - document: the document that is quarantined alone, because others of the record were migrated; nil for the record.
+    ///   - reason: why it is quarantined.
+    ///   - kind: the kind of the record.
+    ///   - document: the document that is quarantined alone, because others of the record were migrated; nil for the
+    ///     record.
     ///   - isMigrated: whether the record was migrated too, except for a document that has no meaning alone.
     ///   - roles: the roles that the caller gave to columns.
+    ///   - writer: gets the line.
     func writeQuarantine(
         _ reason: QuarantineReason, kind: RecordKind, document: InputDocument? = nil, isMigrated: Bool = false,
         roles: ColumnRoles?, to writer: inout JSONWriter

@@ -54,7 +54,10 @@ struct RecordMigrator: Sendable {
         quarantine = RecordQuarantine(roles: roles, isForStore: isForStore)
     }
 
-    /// - Parameter receipt: the receipt of the record from ``keyedReceipts(_:)``, if there is one.
+    /// - Parameters:
+    ///   - record: the record.
+    ///   - receipt: the receipt of the record from ``keyedReceipts(_:)``, if there is one.
+    ///   - output: gets the results.
     func migrate(_ record: InputRecord, receipt: KeyedReceipt? = nil, into output: inout BatchOutput) {
         output.counts.read(record)
         if filing != nil { roles.countUnreadUser(of: record, in: &output.counts) }

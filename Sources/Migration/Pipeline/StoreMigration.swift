@@ -259,8 +259,11 @@ public struct StoreMigration: Sendable {
     private static let retryName = Fingerprint(of: Array("migrate --retry".utf8)).description
 
     /// The counts of the store for a migration without a position.
-    /// - Parameter addsRuns: whether the counts of this run are added to those of the earlier ones. A query that reads
-    ///   everything each time has the counts of its last run.
+    /// - Parameters:
+    ///   - name: the name of the migration.
+    ///   - store: the store with the counts.
+    ///   - addsRuns: whether the counts of this run are added to those of the earlier ones. A query that reads
+    ///     everything each time has the counts of its last run.
     private func counted(
         _ name: String, _ store: any Store, addsRuns: Bool
     ) async throws(MigrationError) -> CountedRuns {
@@ -370,8 +373,10 @@ public struct StoreMigration: Sendable {
         var isStepFull: Bool { size.value >= min(stepSize, max(Self.firstStepSize, recordsBeforeStep)) }
 
         /// - Parameters:
+        ///   - batch: the results of the batch.
         ///   - verified: the receipts of the batches before.
         ///   - size: of the records of the batch.
+        ///   - position: the position after the batch; nil if the source has none.
         mutating func add(
             _ batch: BatchOutput, _ verified: VerifiedReceipts, size: ResumedSource.Size, _ position: MigrationPosition?
         ) {

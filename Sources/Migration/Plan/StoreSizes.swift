@@ -108,7 +108,9 @@ struct StoreSizes {
     }
 
     /// The size of a row with the fact that was encoded last.
-    /// - Parameter ids: the bytes of its ids.
+    /// - Parameters:
+    ///   - origin: the origin of the fact.
+    ///   - ids: the bytes of its ids.
     private func size(of origin: FactOrigin, ids: Int) -> Int {
         let content =
             encoder.payload.bytes.count + encoder.legacy.bytes.count + origin.documentBytes.count + 2 * ids

@@ -27,7 +27,9 @@ struct DumpComment {
 
     /// - Parameters:
     ///   - start: where one begins.
-    ///   - endless: a position before which no `*/` ends, so that no byte is searched again for each comment without an end.
+    ///   - bytes: the bytes of the dump.
+    ///   - endless: a position before which no `*/` ends, so that no byte is searched again for each comment without an
+    ///     end.
     init(at start: Int, of bytes: Bytes, endless: Int) {
         self.start = start
         isBlock = bytes[start] == UInt8(ascii: "/")

@@ -37,7 +37,12 @@ struct DumpFramer: RecordFramer {
     /// The context that was given to the batch last.
     private var isBegun = true
 
-    /// - Parameter tables: those of the dumps before it in its folder, which can have the definitions in a file of their own.
+    /// - Parameters:
+    ///   - input: the name of the input.
+    ///   - dialect: how its statements quote and escape.
+    ///   - receiptColumns: the columns that the caller names for receipts.
+    ///   - limit: the maximum length of a record, in bytes.
+    ///   - tables: those of the dumps before it in its folder, which can have the definitions in a file of their own.
     init(input: String, dialect: TableDialect, receiptColumns: [String], limit: Int, tables: Tables) {
         self.input = input
         self.dialect = dialect
@@ -338,7 +343,9 @@ struct DumpFramer: RecordFramer {
     /// The dialect of the INSERT statements in a dump; nil if the bytes begin none. They begin one with the title of its program,
     /// or with a statement that names columns, perhaps after comments and other statements.
     ///
-    /// - Parameter stated: the dialect of tables that the caller states.
+    /// - Parameters:
+    ///   - head: the first bytes of the input.
+    ///   - stated: the dialect of tables that the caller states.
     static func dialect(of head: Bytes, stated: TableOptions.Dialect?) -> TableDialect? {
         func dialect(isMySQL: Bool) -> TableDialect {
             let hasBackslashes = stated.map { $0 == .mysql } ?? isMySQL

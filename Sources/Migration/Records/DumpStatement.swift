@@ -17,7 +17,10 @@ struct DumpStatement {
 
     /// Nil if the bytes begin with something else.
     ///
-    /// - Parameter cost: the number of bytes that are read is added.
+    /// - Parameters:
+    ///   - bytes: the rest of the dump.
+    ///   - dialect: how its statements quote and escape.
+    ///   - cost: the number of bytes that are read is added.
     init?(_ bytes: Bytes, _ dialect: TableDialect, cost: inout Int) {
         var words = Words(bytes: bytes, dialect: dialect)
         defer { cost += words.end }
@@ -72,7 +75,9 @@ struct DumpStatement {
             }
         }
 
-        /// - Parameter word: in capitals.
+        /// - Parameters:
+        ///   - word: in capitals.
+        ///   - others: how many other words may come before it.
         mutating func take(_ word: String, afterAtMost others: Int = 0) -> Bool {
             let start = index
             for _ in 0...others {

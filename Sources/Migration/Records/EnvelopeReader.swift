@@ -94,7 +94,11 @@ struct EnvelopeReader {
 
     /// Reads the columns with these names as one document.
     ///
-    /// - Parameter place: where the reader of the document reads on; nil for StoreKit 2 JSON.
+    /// - Parameters:
+    ///   - names: the names of the columns.
+    ///   - fate: how the summary counts them.
+    ///   - place: where the reader of the document reads on; nil for StoreKit 2 JSON.
+    ///   - payload: makes the document from the object of the columns.
     private mutating func take(
         _ names: Set<String>, _ fate: MemberFate, at place: PassedOverValues.Place?,
         _ payload: (JSONValue) -> InputPayload

@@ -92,9 +92,7 @@ struct BatchBuilder {
         contexts.append(context)
     }
 
-    /// - Parameters:
-    ///   - before: what the record has before the bytes of the input.
-    ///   - after: what it has after them.
+    /// The record consists of `before`, the bytes of the input, and `after`.
     mutating func append(
         _ bytes: Bytes, before: [UInt8] = [], after: [UInt8] = [], length: Int? = nil, number: Int, byteOffset: Int,
         problem: InputProblem? = nil

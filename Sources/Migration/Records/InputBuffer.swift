@@ -70,7 +70,10 @@ final class InputBuffer {
     /// The byte offset of the front of the window in the input.
     private(set) var offset: Int
 
-    /// - Parameter offset: the number of bytes of the input before those of the stream.
+    /// - Parameters:
+    ///   - stream: the input.
+    ///   - chunkSize: bytes per read.
+    ///   - offset: the number of bytes of the input before those of the stream.
     init(_ stream: any ByteStream, chunkSize: Int, offset: Int = 0) {
         self.stream = stream
         self.offset = offset

@@ -47,7 +47,9 @@ package struct InputDocument: Sendable, Equatable {
     }
 
     /// The document as one inside a container of the record.
-    /// - Parameter carried: the caller's own columns beside it there.
+    /// - Parameters:
+    ///   - container: the name of the container.
+    ///   - carried: the caller's own columns beside it there.
     func inside(_ container: String, beside carried: [CarriedColumn]) -> InputDocument {
         InputDocument(payload: payload, path: MemberPath.joined(container, path), carried: carried, text: text)
     }
@@ -192,6 +194,7 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
     /// - Parameters:
     ///   - length: of the record, in bytes.
     ///   - kept: the number of bytes that are kept.
+    ///   - place: where the record is in its input.
     static func tooLarge(_ length: Int, kept: Int, at place: RecordPlace) -> InputProblem {
         let beginning = "The record has \(length) bytes, more than the limit. Only its first \(kept) bytes are kept."
         // The limit of a record is twice that of a receipt.

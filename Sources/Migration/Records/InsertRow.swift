@@ -27,6 +27,8 @@ struct InsertRow {
     private let endless: Int
 
     /// - Parameters:
+    ///   - dialect: how the statement quotes and escapes.
+    ///   - isDefinition: whether the row is the column list of a table definition.
     ///   - start: where the parenthesis is.
     ///   - endless: a position before which no comment in `/*` and `*/` ends.
     init(_ dialect: TableDialect, isDefinition: Bool = false, at start: Int = 0, endless: Int = 0) {

@@ -59,7 +59,12 @@ struct ObjectReader {
         isTable = false
     }
 
-    /// - Parameter fields: as many as the table has columns.
+    /// - Parameters:
+    ///   - reader: the reader of the record.
+    ///   - row: the bytes of the row.
+    ///   - bytes: the bytes that the fields refer to.
+    ///   - fields: as many as the table has columns.
+    ///   - table: the columns.
     init(reader: RecordReader, row: ArraySlice<UInt8>, bytes: Bytes, fields: [TableField], of table: TableLayout) {
         self.reader = reader
         text = row

@@ -27,7 +27,10 @@ struct QuarantineLine {
     private static let beginning = Array("{\"reason\":\"".utf8)
 
     /// The quarantined record. If it is quarantined again, its line is the same.
-    /// - Parameter whole: the bytes of the whole record, if the line has only the beginning.
+    /// - Parameters:
+    ///   - place: where the line is.
+    ///   - reader: reads the record again.
+    ///   - whole: the bytes of the whole record, if the line has only the beginning.
     func record(place: RecordPlace, _ reader: RecordReader, whole: [UInt8]? = nil) -> InputRecord {
         let (original, length) = (whole ?? self.original, whole?.count ?? self.length)
         let roles = roles
@@ -56,8 +59,10 @@ struct QuarantineLine {
     }
 
     /// The quarantined record, with the place where it was first read.
-    /// - Parameter limit: if the line has only the beginning of a record of at most so many bytes, the whole one is read from
-    ///   its input, if it is still there.
+    /// - Parameters:
+    ///   - reader: reads the record again.
+    ///   - limit: if the line has only the beginning of a record of at most so many bytes, the whole one is read from
+    ///     its input, if it is still there.
     func record(_ reader: RecordReader, rereadingUpTo limit: Int = 0) -> InputRecord {
         record(place: firstPlace, reader, whole: length > original.count && length <= limit ? wholeOriginal : nil)
     }

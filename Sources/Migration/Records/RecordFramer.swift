@@ -62,7 +62,10 @@ enum InputLine {
 extension InputBuffer {
     /// The line that begins at `start`, or nil if the input ends there. The result depends only on the bytes, not on
     /// how they arrive.
-    /// - Parameter lineEnd: the position of the line end in the bytes; those before its second argument were searched.
+    /// - Parameters:
+    ///   - start: the position of the first byte.
+    ///   - limit: the maximum length of a record, in bytes.
+    ///   - lineEnd: the position of the line end in the bytes; those before its second argument were searched.
     func line(
         from start: Int = 0, limit: Int,
         _ lineEnd: (Bytes, Int) -> Int? = { bytes, searched in bytes.position(of: 0x0A, from: searched) }

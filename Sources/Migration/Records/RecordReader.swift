@@ -63,7 +63,10 @@ struct RecordReader {
     /// record. Each key is in this column beside the documents in its value.
     static let keys = "*"
 
-    /// - Parameter isRecord: whether records are read, and not a document that was in one.
+    /// - Parameters:
+    ///   - receiptColumns: the columns that the caller names for receipts; all are searched if it names none.
+    ///   - namedColumns: the columns that other options name.
+    ///   - isRecord: whether records are read, and not a document that was in one.
     init(receiptColumns: [String] = [], namedColumns: [String] = [], isRecord: Bool = true) {
         self.receiptColumns = receiptColumns
         self.namedColumns = namedColumns

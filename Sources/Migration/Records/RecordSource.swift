@@ -69,7 +69,10 @@ package final class RecordSource {
     /// The query that was opened last.
     private(set) var query: QueryStream?
 
-    /// - Parameter chunkSize: bytes per read. It does not affect the records.
+    /// - Parameters:
+    ///   - arguments: the inputs, in the order in which they are read.
+    ///   - options: how the inputs are read.
+    ///   - chunkSize: bytes per read. It does not affect the records.
     package init(
         _ arguments: [InputArgument], options: InputOptions = InputOptions(), chunkSize: Int = InputLimits.chunkSize
     ) {

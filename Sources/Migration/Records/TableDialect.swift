@@ -84,7 +84,11 @@ struct TableDialect: Sendable, Hashable {
 
     /// Appends the value of an escape: the byte after the backslash, and in PostgreSQL's format the digits of a code.
     ///
-    /// - Parameter index: the position of the byte after the backslash; set to that of the byte after the escape.
+    /// - Parameters:
+    ///   - row: the bytes of the row.
+    ///   - index: the position of the byte after the backslash; set to that of the byte after the escape.
+    ///   - end: the end of the field.
+    ///   - value: gets the byte.
     func appendEscaped(_ row: Bytes, at index: inout Int, end: Int, to value: inout [UInt8]) {
         guard index < end else {
             value.append(UInt8(ascii: "\\"))

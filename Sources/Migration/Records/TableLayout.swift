@@ -18,7 +18,10 @@ struct TableLayout: Sendable, Equatable {
 extension TableLayout {
     /// The other dialect in which a row is several rows, and their number. A quote or a backslash that has no meaning in that
     /// dialect has joined them. Nil if there is none, for example if a value has line feeds.
-    /// - Parameter fields: of the row, as it was read.
+    /// - Parameters:
+    ///   - row: the bytes of the row.
+    ///   - dialect: the one in which it was read.
+    ///   - fields: of the row, as it was read.
     func joinedRows(
         _ row: Bytes, _ dialect: TableDialect, _ fields: [TableField]
     ) -> (dialect: TableOptions.Dialect, count: Int)? {
@@ -34,7 +37,10 @@ extension TableLayout {
 
     /// The number of rows in bytes. 0 if they are not rows of the table, or may be lines of a text in the first one. They are
     /// rows if one after the first has a document, or if a column has ids or numbers of one form in all of them.
-    /// - Parameter areCertain: whether they cannot be lines of a text.
+    /// - Parameters:
+    ///   - bytes: the possible rows.
+    ///   - dialect: the one in which they are read.
+    ///   - areCertain: whether they cannot be lines of a text.
     private func rows(in bytes: Bytes, _ dialect: TableDialect, areCertain: Bool) -> Int {
         var (start, count, areRows) = (0, 0, areCertain)
         var forms: [[UInt8]?] = []

@@ -23,7 +23,9 @@ struct PostgreSQLAddress: Sendable {
     /// - Throws: `TransactionStoreError` `invalidURL`. The message never repeats the URL. libpq's own message would,
     ///   including the password.
     ///
-    /// - Parameter connectTimeout: in seconds; used if the URL states none.
+    /// - Parameters:
+    ///   - url: the address of the store.
+    ///   - connectTimeout: in seconds; used if the URL states none.
     init(_ url: String, connectTimeout: Int = 5) throws {
         guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {
             throw Self.invalid("it must begin with postgresql:// or postgres://")

@@ -33,6 +33,9 @@ struct Table: Sendable {
     let insert: Statement
 
     /// - Parameters:
+    ///   - name: the name in SQL.
+    ///   - columns: the columns, in the order of COPY.
+    ///   - key: the columns that identify a row.
     ///   - order: decides which of two rows is kept; nil if rows never change.
     ///   - returning: the columns to return for each inserted or replaced row.
     init(_ name: String, _ columns: [Column], key: [String], order: RowOrder? = nil, returning: [String] = []) {

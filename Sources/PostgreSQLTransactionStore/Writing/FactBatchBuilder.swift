@@ -85,7 +85,12 @@ struct FactBatchBuilder {
         return count
     }
 
-    /// - Parameter kind: nil for that of the origin.
+    /// - Parameters:
+    ///   - owner: the index of the purchase, the customer or the identity of the row.
+    ///   - origin: the origin of the fact.
+    ///   - call: the index of the call that stores the fact.
+    ///   - id: the transaction id; empty for a row without one.
+    ///   - kind: nil for that of the origin.
     private mutating func row(
         _ owner: Int, _ origin: FactOrigin, _ call: Int, id: String, kind: Int64? = nil
     ) -> FactBatch.Row {
@@ -158,7 +163,10 @@ struct FactBatchBuilder {
 
 extension FactBatch {
     /// Of the rows with the same owner, id and kind, the newest.
-    /// - Parameter owners: for the current owner of each row, the owner to use instead.
+    /// - Parameters:
+    ///   - rows: the rows.
+    ///   - owners: for the current owner of each row, the owner to use instead.
+    ///   - bytes: the bytes that the rows refer to.
     static func newest(_ rows: [Row], of owners: [Int], _ bytes: [UInt8]) -> [Row] {
         var rows = rows
         for index in rows.indices { rows[index].owner = owners[rows[index].owner] }

@@ -38,7 +38,9 @@ struct FactWriter {
         """)
     private static let makeIds = Statement("SELECT nextval('identity_ids') FROM generate_series(1, $1::int4)")
 
-    /// - Parameter migration: the other parts of a migration step, written in the same transaction.
+    /// - Parameters:
+    ///   - given: the facts of several calls.
+    ///   - migration: the other parts of a migration step, written in the same transaction.
     /// - Returns: one value per call of the batch.
     /// - Throws: ``WriteObstacle``, ``PostgreSQLFailure`` or `TransactionStoreError`.
     func write(_ given: FactBatch, _ migration: MigrationBatch? = nil) throws -> [AppliedFacts] {
@@ -259,6 +261,9 @@ struct FactWriter {
     }
 
     /// - Parameters:
+    ///   - batch: the batch of the rows.
+    ///   - all: the rows.
+    ///   - table: the table of the rows.
     ///   - numbers: for each owner, the database id of the identity or customer.
     ///   - isNew: for each owner, whether this transaction created the id. Then no row of it can exist yet, and COPY
     ///     cannot fail.

@@ -72,6 +72,7 @@ struct LedgerWriter {
     func lock() throws { try session.run(Self.lock, [.int4(session.lockClass), .int4(Self.lockNumber)]) }
 
     /// - Parameters:
+    ///   - batch: the written facts.
     ///   - numbers: for each identity, its database id.
     ///   - areNew: for each identity, whether the store has no rows of it except those of the batch.
     ///   - scopeIds: for each scope, its database id.

@@ -57,7 +57,9 @@ final class MigrationBatch: Sendable {
     }
 
     /// Writes the rows within a transaction.
-    /// - Parameter scopeIds: the ids of ``scopes``.
+    /// - Parameters:
+    ///   - scopeIds: the ids of ``scopes``.
+    ///   - session: the connection with the transaction.
     func write(_ scopeIds: [Int32], _ session: PostgreSQLSession) throws {
         // By the numbers of the scopes, which are the same in every program. Within a scope the order stays.
         let order = users.indices.sorted { (scopeIds[users[$0].scope], $0) < (scopeIds[users[$1].scope], $1) }

@@ -133,7 +133,9 @@ struct RenewalWriter {
     }
 
     /// By place, the transactions and the signed renewal information of purchases.
-    /// - Parameter needsRenewalInfo: whether purchases without renewal information are left out.
+    /// - Parameters:
+    ///   - purchases: the purchases.
+    ///   - needsRenewalInfo: whether purchases without renewal information are left out.
     private func customers(of purchases: [Purchase], needsRenewalInfo: Bool) throws -> [Int: Customer] {
         var assemblers: [Int: CustomerAssembler] = [:]
         let infos = try session.run(Self.findRenewalInfos, [.int8s(purchases.map(\.id))])

@@ -70,7 +70,10 @@ struct TermWriter {
         try record(purchases, of: customers, announces: true)
     }
 
-    /// - Parameter announces: whether to append entries; if false, only the bases are stored.
+    /// - Parameters:
+    ///   - changed: the purchases with new or newer facts.
+    ///   - customers: the database ids of their customers.
+    ///   - announces: whether to append entries; if false, only the bases are stored.
     private func record(_ changed: Set<Purchase>, of customers: Set<Int64>, announces: Bool) throws {
         let sorted = changed.union(try purchasesWithTerms(of: customers)).sorted { $0.id < $1.id }
         guard !sorted.isEmpty else { return }

@@ -19,7 +19,10 @@ package struct RecordScope: Sendable, Equatable {
 
     package init() {}
 
-    /// - Parameter name: the place of the document in the record.
+    /// - Parameters:
+    ///   - bundleId: the app; nil if it is unknown.
+    ///   - environment: the environment; nil if it is unknown.
+    ///   - name: the place of the document in the record.
     package init(bundleId: String?, environment: Environment?, name: String) {
         self.bundleId = bundleId.map { RecordedSurroundings.Column($0, name) }
         self.environment = environment.map { RecordedSurroundings.Column($0, name) }

@@ -99,8 +99,10 @@ extension [FactSet] {
     ///
     /// Renewal info states no app (Reference.md S4), so it counts only beside a transaction of its subscription, or if the
     /// caller knows the app. Data without an app, or from an environment that a store does not accept, is left out.
-    /// - Parameter bundleId: the app of the document at an index, if it is renewal info without a transaction; nil if it is
-    ///   unknown.
+    /// - Parameters:
+    ///   - documents: the verified data of the record.
+    ///   - bundleId: the app of the document at an index, if it is renewal info without a transaction; nil if it is
+    ///     unknown.
     package init(_ documents: [SignedDocument], bundleId: (Int) -> String? = { _ in nil }) {
         self = []
         var order: [Purchase] = []

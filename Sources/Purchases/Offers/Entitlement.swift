@@ -188,7 +188,9 @@ extension PurchaseHistory {
 
     private func product(_ id: String?) -> Product { id.flatMap { products[$0] } ?? Product() }
 
-    /// - Parameter spans: the periods of one subscription that have begun.
+    /// - Parameters:
+    ///   - spans: the periods of one subscription that have begun.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     func standing(_ spans: [SubscriptionPeriodSpan], at now: Int64) -> SubscriptionStanding? {
         // A reversed refund can leave two current periods. They are compared like subscriptions of one group: the
         // higher level decides, then the one that ends last. An upgraded period that begins together with its successor
@@ -339,7 +341,9 @@ extension PurchaseHistory {
         }
     }
 
-    /// - Parameter purchases: the purchases of one entitlement, none of them in the future.
+    /// - Parameters:
+    ///   - purchases: the purchases of one entitlement, none of them in the future.
+    ///   - now: milliseconds since 1970-01-01T00:00:00Z.
     func entitlement(_ purchases: [SinglePurchase], at now: Int64) -> Entitlement? {
         let begun = purchases.filter { $0.start <= now }.sorted { $0.isBetter(than: $1, at: now) }
         guard let best = begun.first else { return nil }
@@ -409,7 +413,10 @@ struct SinglePurchase {
     let endIsKnown: Bool
     private let revocationDate: Int64?
 
-    /// - Parameter copies: the transactions of one purchase.
+    /// - Parameters:
+    ///   - copies: the transactions of one purchase.
+    ///   - type: the type of the product; nil if it is unknown.
+    ///   - product: the product.
     init?(_ copies: [PurchaseHistory.Entry], type: ProductType?, product: PurchaseHistory.Product) {
         let deciding = Self.deciding(copies)
         guard let entry = deciding.first else { return nil }

@@ -27,7 +27,10 @@ extension PurchaseHistory {
         return gaps.sorted { ($0.end ?? .max, $0.entry.id) < ($1.end ?? .max, $1.entry.id) }
     }
 
-    /// - Parameter spans: the periods of one subscription, in order.
+    /// - Parameters:
+    ///   - spans: the periods of one subscription, in order.
+    ///   - hasBeginning: whether the first period is the start of the subscription.
+    ///   - wholeThrough: the date until which the history is complete.
     private static func gaps(
         _ spans: [SubscriptionPeriodSpan], hasBeginning: Bool, wholeThrough: Int64
     ) -> [HistoryGap] {

@@ -77,7 +77,9 @@ extension RecordedReply {
     }
 
     /// Reads a recorded document from parsed JSON.
-    /// - Parameter surroundings: what is known about the document from beside it.
+    /// - Parameters:
+    ///   - value: the document.
+    ///   - surroundings: what is known about the document from beside it.
     package init(
         _ value: JSONValue, beside surroundings: RecordedSurroundings = RecordedSurroundings()
     ) throws(RecordedReplyError) {

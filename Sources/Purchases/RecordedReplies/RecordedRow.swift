@@ -41,7 +41,10 @@ enum RecordedListAge: Sendable {
 
 extension RecordedRow {
     /// Reads a row (Reference.md V3.5 and V4).
-    /// - Parameter object: the name of the list that contains it, for the provenance.
+    /// - Parameters:
+    ///   - reader: reads the members of the row.
+    ///   - object: the name of the list that contains it, for the provenance.
+    ///   - age: how new the state in that list is.
     init(_ reader: RecordedObjectReader, object: String, age: RecordedListAge) throws(RecordedReplyError) {
         self.age = age
         facts = PurchaseFacts()

@@ -9,7 +9,9 @@ package enum RecordedStoreKit2: Sendable {
 
 extension ReceiptMapper {
     /// Maps one object of unsigned StoreKit 2 JSON.
-    /// - Parameter surroundings: what is known about the object from beside it.
+    /// - Parameters:
+    ///   - recorded: the object.
+    ///   - surroundings: what is known about the object from beside it.
     package func map(
         _ recorded: RecordedStoreKit2, beside surroundings: RecordedSurroundings = RecordedSurroundings()
     ) -> RecordedMapping {

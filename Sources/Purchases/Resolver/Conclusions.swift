@@ -30,7 +30,10 @@ extension StoredTransaction {
     }
 
     /// Takes the type by the order of `TypeOrder`, else that of a rule (Reference.md V9.2).
-    /// - Parameter other: the type that signed documents state about other transactions of the purchase.
+    /// - Parameters:
+    ///   - product: the product in the catalog; nil if it is not there.
+    ///   - other: the type that signed documents state about other transactions of the purchase.
+    ///   - notes: gets the notes about the type.
     mutating func concludeType(
         _ product: CatalogProduct?, stated other: ProductType? = nil, _ notes: inout [MappingNote]
     ) {

@@ -22,6 +22,7 @@ enum CopyRule {
     /// Sets and removes the revocations of copies. The cost is linear in the number of transactions; without a revocation,
     /// the usual case, it only looks for one.
     /// - Parameters:
+    ///   - transactions: the transactions of one customer.
     ///   - catalog: gives the types that no document states; nil where a store resolves its documents.
     ///   - rowsStateExpiry: see ``KnownTypes``.
     static func apply(

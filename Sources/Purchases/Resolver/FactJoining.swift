@@ -370,6 +370,9 @@ private struct Cancellation {
     ///   transaction still decides whether it was an upgrade.
     /// - Unsigned facts decide only if there are no others, or if the signed ones state no cancellation and `notified` does.
     /// - Parameters:
+    ///   - places: which facts are about the transaction.
+    ///   - facts: all facts of the customer.
+    ///   - receipt: the legacy fields of the receipt; nil if no receipt states the transaction.
     ///   - unsigned: what the unsigned documents state together.
     ///   - notified: the notified cancellation, if it is newer than every signed transaction.
     init(

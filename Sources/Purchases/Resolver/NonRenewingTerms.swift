@@ -75,6 +75,7 @@ package enum NonRenewingTermRule {
         ///   - payload: a transaction without the conclusions of this rule.
         ///   - type: the type of the product, also if another document or the catalog states it; nil if it is unknown.
         ///   - isSigned: whether a signed document states the transaction.
+        ///   - catalog: gives the length of the term.
         /// - Returns: nil for another type of product, for an unknown length, and without a purchase date.
         package init?(
             _ payload: JWSTransactionDecodedPayload, type: ProductType?, isSigned: Bool, catalog: ProductCatalog
@@ -196,7 +197,9 @@ extension ReceiptMapper {
     /// Applies ``NonRenewingTermRule`` to transactions of one customer, and replaces the terms that they have. A row that contradicts
     /// a signed document keeps the term from its own document, and moves no other.
     ///
-    /// - Parameter isConfirmed: whether a signed document of the same record confirms the recorded transaction at an index.
+    /// - Parameters:
+    ///   - transactions: the transactions. Their terms are set.
+    ///   - isConfirmed: whether a signed document of the same record confirms the recorded transaction at an index.
     package func addTerms(_ transactions: inout [MappedTransaction], isConfirmed: (Int) -> Bool = { _ in false }) {
         var candidates: [Int] = []
         // By index, without copying, because nearly all receipts have only other types of products.

@@ -84,6 +84,7 @@ enum PurchaseCopies {
 
 extension PurchaseCopies.Candidate {
     /// - Parameters:
+    ///   - payload: the transaction.
     ///   - lineItem: the `webOrderLineItemId` that counts.
     ///   - type: the type of the product, also if another document or the catalog states it; nil if it is unknown.
     ///   - neverExpires: whether receipts state that the purchase does not expire.
@@ -112,6 +113,10 @@ extension PurchaseCopies.Candidate {
 
     /// A period of an auto-renewable subscription.
     /// - Parameters:
+    ///   - originalTransactionId: the id of the subscription.
+    ///   - productId: the product of the period.
+    ///   - isFamilyShared: whether a family member shares it.
+    ///   - webOrderLineItemId: the id of the period; nil if it is unknown.
     ///   - start: in milliseconds since 1970-01-01T00:00:00Z, like `end`.
     ///   - end: the expiry.
     init?(
@@ -167,6 +172,7 @@ struct KnownTypes {
     private let catalog: ProductCatalog?
 
     /// - Parameters:
+    ///   - transactions: the transactions of one customer.
     ///   - catalog: nil where a store resolves its documents, because it has no catalog.
     ///   - rowsStateExpiry: whether an unsigned row without an expiry states that there is none, as in a whole reply.
     init(_ transactions: [StoredTransaction], _ catalog: ProductCatalog?, rowsStateExpiry: Bool = false) {

@@ -8,6 +8,7 @@ enum TypeOrder {
     /// refunded copy granted, or give a non-renewing subscription access without an end.
     /// - Parameters:
     ///   - signed: what signed documents state, about the transaction or else about another one of the same purchase.
+    ///   - catalog: what the catalog states; read only if it is needed.
     ///   - recorded: what unsigned documents state.
     ///   - isSigned: whether a signed document states the transaction.
     static func type(

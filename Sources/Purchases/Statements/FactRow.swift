@@ -20,7 +20,7 @@ public struct FactRow: Hashable, Sendable {
     public let payload: [UInt8]
     /// The values without a field in the modern model: JSON, or empty. Renewal infos have none.
     public let legacy: [UInt8]
-    /// Whether the fact states a refund or an upgrade.
+    /// Whether the fact states a cancellation: a `revocationDate`, or the `cancellationDate` of a legacy document.
     public let revokes: Bool
     /// The SHA-256 of the document that states the fact, 32 bytes; empty if it is not known.
     public let document: [UInt8]
@@ -74,7 +74,7 @@ public struct FactRow: Hashable, Sendable {
     public enum Criterion: CaseIterable, Sendable {
         /// The newer document is kept.
         case signedDate
-        /// Of two documents of the same date, the one with a refund or an upgrade is kept. Only rows of transactions state one.
+        /// Of two documents of the same date, the one with a cancellation is kept. Only rows of transactions state one.
         case revokes
         /// The bytes of ``FactRow/payload``.
         case payload

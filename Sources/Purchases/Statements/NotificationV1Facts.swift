@@ -67,7 +67,10 @@ extension FactSet {
 }
 
 extension ProcessedNotification {
-    /// - Parameter keepsReceipts: whether embedded receipts stay in the body: only those that could not be verified.
+    /// - Parameters:
+    ///   - object: the notification.
+    ///   - signedDate: when it was sent, in milliseconds since 1970-01-01T00:00:00Z.
+    ///   - keepsReceipts: whether embedded receipts stay in the body: only those that could not be verified.
     fileprivate init(version1 object: JSONObject, signedDate: Int64, keepsReceipts: Bool) {
         func text(_ object: JSONObject) -> [UInt8] {
             var writer = JSONWriter(reservingCapacity: 2_048)

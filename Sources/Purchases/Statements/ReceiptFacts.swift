@@ -14,7 +14,10 @@ extension FactSet {
     }
 
     /// The same, for a caller that already has the canonical form of the receipt.
-    /// - Parameter hash: its SHA-256; nil to compute it.
+    /// - Parameters:
+    ///   - receipt: the verified receipt.
+    ///   - canonicalBytes: its canonical form.
+    ///   - hash: its SHA-256; nil to compute it.
     package init?(_ receipt: Verified<LegacyReceipt>, canonicalBytes: [UInt8], hash: Fingerprint?) {
         switch receipt.payload {
         case .app(let app): self.init(receipt.map { _ in app }, canonicalBytes: canonicalBytes, hash)

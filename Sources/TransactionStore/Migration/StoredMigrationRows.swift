@@ -27,6 +27,8 @@ package enum StoredIdentities {
 
 extension VerifiedReceipt {
     /// - Parameters:
+    ///   - key: the key of the receipt.
+    ///   - scope: the app and the environment.
     ///   - form: the number of the form.
     ///   - identities: the bytes that ``StoredIdentities`` wrote.
     /// - Throws: ``TransactionStoreError`` `corrupt`.
@@ -39,7 +41,12 @@ extension VerifiedReceipt {
 }
 
 extension UserClaim {
-    /// - Parameter kind: the number of the kind of the identity.
+    /// - Parameters:
+    ///   - scope: the app and the environment.
+    ///   - kind: the number of the kind of the identity.
+    ///   - value: the value of the identity.
+    ///   - userId: the caller's id of the user.
+    ///   - carried: the carried columns, as stored.
     /// - Throws: ``TransactionStoreError`` `corrupt`.
     package init(scope: StoreScope, kind: Int64, value: String, userId: String, carried: String) throws {
         let identity = try CustomerIdentity(storedKind: kind, value)

@@ -15,7 +15,10 @@ package struct SQLErasure {
     }
 
     /// Removes the customers with any of these identities, and quarantined records.
-    /// - Parameter hashes: where a hash of each identity stays; nil for none.
+    /// - Parameters:
+    ///   - identities: the identities of the customers.
+    ///   - quarantined: the keys of the quarantined records.
+    ///   - hashes: where a hash of each identity stays; nil for none.
     package func run(
         _ identities: [CustomerIdentity], _ quarantined: [[UInt8]], leavingHashesIn hashes: (any LeftHashRows)?
     ) throws -> ErasedRows {

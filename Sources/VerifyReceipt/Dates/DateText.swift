@@ -42,8 +42,9 @@ package struct DateKeys: Sendable {
 extension JSONWriter {
     /// A date in its three forms (Reference.md V3.4). Writes nothing if there is no date.
     ///
-    /// - Parameter date: milliseconds since 1970-01-01T00:00:00Z. The `_ms` form keeps them; the text forms have whole
-    ///   seconds.
+    /// - Parameters:
+    ///   - keys: the names of the three members.
+    ///   - date: milliseconds since 1970-01-01T00:00:00Z. The `_ms` form keeps them; the text forms have whole seconds.
     package mutating func member(_ keys: DateKeys, _ date: Int64?) {
         guard let date else { return }
         let seconds = date.flooredQuotient(1_000)

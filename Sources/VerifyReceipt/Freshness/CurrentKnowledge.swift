@@ -3,7 +3,11 @@ internal import Purchases
 extension VerifyReceiptEndpoint {
     /// The customer's data for a submission, as current as the app's ``Freshness`` requires.
     ///
-    /// - Parameter isTransactionReceipt: whether the submission is a transaction receipt.
+    /// - Parameters:
+    ///   - facts: the facts of the submission; nil if a store cannot keep it.
+    ///   - isTransactionReceipt: whether the submission is a transaction receipt.
+    ///   - app: the configuration of the app; nil for an app without one.
+    ///   - exchange: the request.
     /// - Throws: ``Refusal``
     func currentKnowledge(
         of facts: FactSet?, isTransactionReceipt: Bool = false, _ app: ConfiguredApp?, _ exchange: Exchange

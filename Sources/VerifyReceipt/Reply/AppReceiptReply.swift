@@ -95,9 +95,11 @@ struct ReplyTail {
 
     /// The whole reply.
     /// - Parameters:
+    ///   - environment: the environment of the endpoint.
     ///   - capacity: for the part before the tail.
     ///   - receipt: writes the members of `receipt`.
     ///   - newest: a stored receipt that replaces the submitted one as `latest_receipt`.
+    ///   - submitted: the submitted receipt.
     func reply(
         at environment: EndpointEnvironment, reservingCapacity capacity: Int, receipt: (inout JSONWriter) -> Void,
         newest: KnownReceipt?, _ submitted: ReceiptText

@@ -37,7 +37,11 @@ struct LatestTransactions {
         hasAutoRenewable = entries.contains { $0.isAutoRenewable }
     }
 
-    /// - Parameter newestList: the date of the newest app receipt, which lists all unfinished purchases of the customer.
+    /// - Parameters:
+    ///   - transactions: the resolved transactions of the customer.
+    ///   - newestList: the date of the newest app receipt, which lists all unfinished purchases of the customer.
+    ///   - recordedFacts: whether recorded documents count.
+    ///   - catalog: the product catalog; nil for none.
     private mutating func pick(
         _ transactions: [StoredTransaction], _ newestList: Int64?,
         _ recordedFacts: EndpointConfiguration.RecordedFacts, _ catalog: ProductCatalog?

@@ -22,7 +22,12 @@ struct ReplyContext {
 extension VerifyReceiptEndpoint {
     /// The context of the reply to a submission, with data as current as the app's ``Freshness`` requires.
     ///
-    /// - Parameter isTransactionReceipt: whether the submission is a transaction receipt.
+    /// - Parameters:
+    ///   - facts: the facts of the submission; nil if a store cannot keep it.
+    ///   - isTransactionReceipt: whether the submission is a transaction receipt.
+    ///   - excludesOldTransactions: `exclude-old-transactions` of the request.
+    ///   - app: the configuration of the app; nil for an app without one.
+    ///   - exchange: the request.
     /// - Throws: ``Refusal``
     func context(
         of facts: FactSet?, isTransactionReceipt: Bool = false, excludesOldTransactions: Bool = false,

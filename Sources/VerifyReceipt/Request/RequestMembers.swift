@@ -5,7 +5,9 @@ struct RequestMembers {
     private let text: ArraySlice<UInt8>
     private let members: [String: JSONMember]
 
-    /// - Parameter names: the members. Others are skipped, and may be of any size.
+    /// - Parameters:
+    ///   - text: the JSON object.
+    ///   - names: the members. Others are skipped, and may be of any size.
     init(_ text: ArraySlice<UInt8>, _ names: [StaticString]) throws(JSONReadingError) {
         self.text = text
         let outcome = text.withUnsafeBufferPointer { bytes -> Result<[String: JSONMember], JSONReadingError> in

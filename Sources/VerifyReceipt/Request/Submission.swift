@@ -36,7 +36,11 @@ struct SubmissionReader: Sendable {
 
     /// The reply contains the submitted text only if it is the receipt's canonical form.
     ///
-    /// - Parameter name: the SHA-256 of the container's bytes.
+    /// - Parameters:
+    ///   - container: the decoded container.
+    ///   - name: the SHA-256 of the container's bytes.
+    ///   - text: the submitted text.
+    ///   - endpoint: the environment of the endpoint.
     /// - Throws: ``Refusal``
     func submission(
         _ container: ReceiptContainer, _ name: Fingerprint, text: ArraySlice<UInt8>, at endpoint: EndpointEnvironment

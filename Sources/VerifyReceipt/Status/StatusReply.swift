@@ -2,8 +2,10 @@ internal import AppStoreModels
 
 /// Replies without a receipt, as ``StatusTable`` defines them.
 enum StatusReply {
-    /// - Parameter environment: the environment of the endpoint. A receipt of the other environment gets a reply
-    ///   without it.
+    /// - Parameters:
+    ///   - refusal: why the request is rejected.
+    ///   - environment: the environment of the endpoint. A receipt of the other environment gets a reply without it.
+    ///   - facts: what the log states about the request.
     static func reply(
         _ refusal: Refusal, at environment: EndpointEnvironment, facts: ReplyFacts = ReplyFacts()
     ) -> VerifyReceiptReply {

@@ -12,7 +12,7 @@ package struct StatusTable {
         package let retryable: Retryable
         package let support: Support
 
-        /// - Parameter last: the last status of a range.
+        /// `last` is the last status of a range.
         init(
             _ condition: StatusCondition, _ status: Int, through last: Int? = nil, _ meaning: String,
             members: [String] = [], retryable: Retryable = .notStated, support: Support = .full

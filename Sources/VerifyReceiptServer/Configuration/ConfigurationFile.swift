@@ -87,6 +87,7 @@ struct ConfigurationFile {
     }
 
     /// - Parameters:
+    ///   - members: the members of one object in the file.
     ///   - settings: those that the members may set.
     ///   - element: the key of the element of a list, with a dot; empty outside of lists.
     ///   - prefix: the levels above the members, with a dot; empty for none.

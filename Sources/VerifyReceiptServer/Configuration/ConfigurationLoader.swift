@@ -114,7 +114,9 @@ extension ConfigurationLoader {
         return listeners
     }
 
-    /// - Parameter prefix: the level above the keys, with a dot; empty in an element of `listeners`.
+    /// - Parameters:
+    ///   - values: the values by key.
+    ///   - prefix: the level above the keys, with a dot; empty in an element of `listeners`.
     private static func listener(
         _ values: inout ConfigurationValues, _ prefix: String = ""
     ) -> VerifyReceiptServerConfiguration.Listener {
@@ -199,7 +201,9 @@ extension ConfigurationLoader {
 
     private static let minimumTokenBytes = 32
 
-    /// - Parameter key: the key of the two paths.
+    /// - Parameters:
+    ///   - tls: the paths of the certificate and the key; nil without TLS.
+    ///   - key: the key of the two paths.
     mutating func check(_ tls: VerifyReceiptServerConfiguration.TLSFiles?, key: String) {
         guard let tls else { return }
         do {
@@ -486,7 +490,9 @@ extension ConfigurationLoader {
 
     /// The certificates of the PEM and DER files of a key, as DER.
     ///
-    /// - Parameter check: throws if the certificates cannot be used for this key.
+    /// - Parameters:
+    ///   - key: the key, whose value is a list of paths.
+    ///   - check: throws if the certificates cannot be used for this key.
     private mutating func certificates(_ key: String, check: ([[UInt8]]) throws -> Void) -> [[UInt8]] {
         values.texts(key).flatMap { certificates($0, key, check) }
     }
@@ -573,7 +579,9 @@ extension ConfigurationLoader {
     private static let purchaseKeyParts = ["issuer-id", "key-id", "private-key-file"].map { "app-store-server.\($0)" }
 
     /// The In-App Purchase key of an app; nil without one.
-    /// - Parameter general: the values for all apps.
+    /// - Parameters:
+    ///   - own: the values of the app.
+    ///   - general: the values for all apps.
     private mutating func purchaseKey(_ own: inout ConfigurationValues, _ general: [String?]) -> InAppPurchaseKey? {
         let values = zip(Self.purchaseKeyParts, general).map { own.text($0) ?? $1 }
         let given = values.compactMap { $0 }

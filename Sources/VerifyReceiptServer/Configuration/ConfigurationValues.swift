@@ -23,6 +23,8 @@ struct ConfigurationValues {
     ///   - flags: texts by key.
     ///   - environment: all variables of the process.
     ///   - entries: the values in the file.
+    ///   - file: the path of the configuration file; nil without one.
+    ///   - element: the element of a list that the values belong to; nil outside of lists.
     init(
         _ settings: [Setting] = Setting.all, flags: [String: String] = [:], environment: [String: String] = [:],
         entries: [ConfigurationFileEntry], file: String?, element: ConfigurationFile.Element? = nil

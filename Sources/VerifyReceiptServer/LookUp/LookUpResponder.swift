@@ -61,7 +61,10 @@ final class LookUpResponder: Sendable {
         /// Nil if no customer has the id.
         let ask: @Sendable () async throws -> Answer?
 
-        /// - Parameter subject: a document, or the bytes of an id.
+        /// - Parameters:
+        ///   - subject: a document, or the bytes of an id.
+        ///   - source: where the answer comes from.
+        ///   - ask: finds the answer; nil if there is none.
         init(about subject: [UInt8]?, of source: Source = .store, ask: @escaping @Sendable () async throws -> Answer?) {
             if let subject { name = Fingerprint(of: subject).description }
             self.source = source

@@ -55,7 +55,11 @@ final class MetricsRegistry: Sendable {
         return CoreMetrics.Timer(label: name, factory: factory)
     }
 
-    /// - Parameter label: the label; each of its values has a timer.
+    /// - Parameters:
+    ///   - name: the name of the metric.
+    ///   - help: its help text.
+    ///   - label: the label; each of its values has a timer.
+    ///   - values: the values of the label.
     func timers(_ name: String, _ help: String, label: String, values: [String]) -> [CoreMetrics.Timer] {
         prometheus.declare(.histogram, name, help)
         return values.map { CoreMetrics.Timer(label: name, dimensions: [(label, $0)], factory: factory) }

@@ -53,7 +53,9 @@ extension SpoolState {
 extension StoreWriter.Event {
     /// One line per change, not per receipt.
     ///
-    /// - Parameter setAside: limits the lines about receipts that are set aside. The spool stores the reason of each.
+    /// - Parameters:
+    ///   - logger: gets the lines.
+    ///   - setAside: limits the lines about receipts that are set aside. The spool stores the reason of each.
     func log(to logger: Logger, setAside: RateLimitedLine) {
         switch self {
         case .foundEntries(let entries):

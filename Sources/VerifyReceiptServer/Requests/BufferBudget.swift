@@ -21,7 +21,9 @@ final class BufferBudget: Sendable {
 
     /// Takes bytes from the budget. After `true`, the caller must call ``release(_:)``.
     ///
-    /// - Parameter total: the size of the whole body or answer, or of the part that is known.
+    /// - Parameters:
+    ///   - bytes: the number of bytes to take.
+    ///   - total: the size of the whole body or answer, or of the part that is known.
     func take(_ bytes: Int, of total: Int) -> Bool {
         let (_, after) = used.add(bytes, ordering: .relaxed)
         guard after > (total > Self.smallSize ? maximumForLarge : maximum) else { return true }

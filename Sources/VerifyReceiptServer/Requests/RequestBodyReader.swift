@@ -20,7 +20,10 @@ struct RequestBodyReader {
     private let budget: BufferBudget
     private(set) var taken = 0
 
-    /// - Parameter declared: `Content-Length`.
+    /// - Parameters:
+    ///   - body: the body.
+    ///   - declared: `Content-Length`.
+    ///   - budget: the memory that all requests share.
     init(_ body: RequestBody, declared: Int?, budget: BufferBudget) {
         iterator = body.makeAsyncIterator()
         self.declared = declared

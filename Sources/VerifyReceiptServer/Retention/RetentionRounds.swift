@@ -76,7 +76,9 @@ struct RetentionRounds: Sendable {
         return date
     }
 
-    /// - Parameter body: returns the number of removed rows; nil if it is not known.
+    /// - Parameters:
+    ///   - kind: the name of the rows, for the log and the metrics.
+    ///   - body: returns the number of removed rows; nil if it is not known.
     private func remove(_ kind: String, _ body: () async throws -> Int64?) async {
         do {
             guard let count = try await body(), count > 0 else { return }

@@ -31,7 +31,9 @@ struct AppStoreActionOptions: ParsableArguments {
 
     /// Runs an action and prints its answer.
     ///
-    /// - Parameter store: a store through which programs share the rate limits.
+    /// - Parameters:
+    ///   - store: a store through which programs share the rate limits.
+    ///   - action: queries the App Store and adds to the answer.
     /// - Throws: `ExitCode` 1 if the App Store refuses, 3 if signed data of the answer is not genuine;
     ///   `CommandFailure` for the key, the network or standard output.
     func run(

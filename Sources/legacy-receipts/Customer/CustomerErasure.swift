@@ -13,9 +13,11 @@ struct CustomerErasure {
     private let quarantined: [[UInt8]]
 
     /// - Parameters:
+    ///   - search: the search for the customer.
     ///   - userColumn: the column with the user's id in quarantined records; nil to find it by its name.
-    ///   - spools: files, which no server may have open. Their documents may state more ids of the customer, or be all that there
-    ///     is.
+    ///   - spools: files, which no server may have open. Their documents may state more ids of the customer, or be all
+    ///     that there is.
+    ///   - store: the store.
     /// - Returns: nil if neither the store nor a spool has something with the id.
     /// - Throws: ``CommandFailure`` if the id is of several customers; `TransactionStoreError`.
     init?(
@@ -134,6 +136,7 @@ struct CustomerErasure {
 
     /// Removes from the spools first: a server would write their entries into the store later.
     /// - Parameters:
+    ///   - store: the store.
     ///   - spools: the files, which no server may have open.
     ///   - leavingHashes: whether documents that arrive later are not stored again.
     ///   - isPlan: whether nothing is removed.
@@ -191,7 +194,9 @@ struct CustomerErasure {
         return count
     }
 
-    /// - Parameter isPlan: whether the entries are only counted.
+    /// - Parameters:
+    ///   - path: the path of the spool.
+    ///   - isPlan: whether the entries are only counted.
     private func erase(fromSpool path: String, isPlan: Bool) async throws -> String {
         let wanted = Set(identities)
         var (removed, unreadable) = (0, 0)

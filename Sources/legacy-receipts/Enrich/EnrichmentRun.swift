@@ -230,6 +230,7 @@ private final class EnrichmentProgress {
     /// - Parameters:
     ///   - total: the number of customers and ids to query.
     ///   - changes: rates to report.
+    ///   - isQuiet: whether nothing is printed.
     init(total: Int, changes: RateChanges, isQuiet: Bool) {
         self.total = total
         self.changes = changes

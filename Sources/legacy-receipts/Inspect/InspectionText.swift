@@ -38,7 +38,9 @@ enum InspectionText {
         }
     }
 
-    /// - Parameter algorithm: of the signature.
+    /// - Parameters:
+    ///   - evidence: what the signature proves.
+    ///   - algorithm: of the signature.
     static func genuine(_ evidence: SignatureEvidence, with algorithm: String) -> String {
         "Genuine: \(anchor(evidence.anchor)); \(evidence.digestAlgorithm.rawValue) with \(algorithm); certificates checked for "
             + DateText.iso(evidence.validationTime)

@@ -45,6 +45,7 @@ struct BatchCommand: Sendable {
     }
 
     /// - Parameters:
+    ///   - input: the standard input of the command.
     ///   - deadline: when the command must end.
     ///   - killDelay: how long it has after that.
     ///   - end: when the command must end because the task is cancelled.

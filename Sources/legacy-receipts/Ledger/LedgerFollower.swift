@@ -77,7 +77,11 @@ struct LedgerFollower {
     }
 
     /// Runs the command until it exits with 0, or until the entries are acknowledged by another process.
-    /// - Parameter tried: how often the command ran for the batch that begins with an entry, also before the lease ended.
+    /// - Parameters:
+    ///   - entries: the batch.
+    ///   - last: the position to acknowledge.
+    ///   - command: the command to run.
+    ///   - tried: how often the command ran for the batch that begins with an entry, also before the lease ended.
     /// - Returns: false if the lease ended before.
     private func deliver(
         _ entries: [LedgerEntry], upTo last: Int64, to command: BatchCommand, _ tried: inout (batch: Int64, runs: Int)

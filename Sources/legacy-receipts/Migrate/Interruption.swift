@@ -28,7 +28,9 @@ final class Interruption: Sendable {
     }
 
     /// Runs `body`. If a signal ends it, the command ends with the exit code of the signal.
-    /// - Parameter message: for standard error in that case.
+    /// - Parameters:
+    ///   - message: for standard error in that case.
+    ///   - body: the work, which is cancelled by a signal.
     static func running<Result: Sendable>(
         ifEnded message: @autoclosure () -> String? = nil, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result {

@@ -355,7 +355,7 @@ struct MigrateCommand: AsyncParsableCommand {
         if !summary.isClean || missing != nil { throw ExitStatus.someQuarantined }
     }
 
-    /// - Parameter newStore: the file of the store, if this run creates it.
+    /// `newStore` is the file of the store, if this run creates it.
     private func migrate(
         to destination: Destination, _ newStore: NewStoreFile?, _ options: MigrationOptions,
         _ interruption: Interruption

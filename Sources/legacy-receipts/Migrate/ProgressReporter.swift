@@ -15,7 +15,9 @@ final class ProgressReporter: Sendable {
     private let isTerminal: Bool
     private let state = Mutex(State(lastReport: .now))
 
-    /// - Parameter bytes: how many there are to read, for the bar; nil if it is unknown, or the bar has another measure.
+    /// - Parameters:
+    ///   - isQuiet: whether nothing is printed.
+    ///   - bytes: how many there are to read, for the bar; nil if it is unknown, or the bar has another measure.
     init(isQuiet: Bool, of bytes: () -> Int? = { nil }) {
         self.isQuiet = isQuiet
         isTerminal = Terminal.isErrorTerminal

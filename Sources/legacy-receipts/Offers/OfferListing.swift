@@ -68,7 +68,9 @@ struct OfferListing {
 
     // MARK: Rows
 
-    /// - Parameter fields: the counted value comes first.
+    /// - Parameters:
+    ///   - fields: the counted value comes first.
+    ///   - isListed: whether the row is printed, and not only counted.
     private func row(_ fields: [String], isListed: Bool) -> Row {
         Row(outcome: fields[0], isListed: options.all || isListed, fields: fields.map(Printable.text))
     }

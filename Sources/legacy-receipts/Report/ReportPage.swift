@@ -39,7 +39,7 @@ struct ReportPage {
 
     private typealias Object = [String: Any]
 
-    /// - Parameter isShown: whether there is something to show.
+    /// Nil if `isShown` is false: then there is nothing to show.
     private func section(
         _ heading: String, _ note: String = "", if isShown: Bool = true, cards: [(Int, String)] = [],
         tables: [Object] = [], chart: Object? = nil, commands: [(String, String)] = []

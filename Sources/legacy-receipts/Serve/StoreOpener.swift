@@ -10,7 +10,9 @@ enum StoreOpener {
         ["sqlite:", "postgres://", "postgresql://"].contains { argument.hasPrefix($0) }
     }
 
-    /// - Parameter deadline: after how long callers give a call up; nil if they wait.
+    /// - Parameters:
+    ///   - text: the address of the store.
+    ///   - deadline: after how long callers give a call up; nil if they wait.
     /// - Throws: `TransactionStoreError`.
     static func open(_ text: String, deadline: Duration? = nil) throws -> any CompleteTransactionStore {
         switch try StoreURL(text) {
@@ -61,7 +63,10 @@ enum StoreOpener {
     }
 
     /// Runs `body` and closes the store. An error of `body` comes before one of closing.
-    /// - Parameter isOnlyRead: whether `body` only reads. Its result then counts, also if closing fails.
+    /// - Parameters:
+    ///   - store: the store to close.
+    ///   - isOnlyRead: whether `body` only reads. Its result then counts, also if closing fails.
+    ///   - body: the work with the store.
     static func closing<Result>(
         _ store: any CompleteTransactionStore, isOnlyRead: Bool = false,
         _ body: (any CompleteTransactionStore) async throws -> Result

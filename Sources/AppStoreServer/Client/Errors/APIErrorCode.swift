@@ -20,6 +20,7 @@ public struct APIErrorCode: OpenEnum {
 
     /// A known code.
     /// - Parameters:
+    ///   - rawValue: the number.
     ///   - name: Apple's name for the error, without the suffix "Error".
     ///   - explanation: one sentence with the fault and what to do.
     private init(_ rawValue: Int64, _ name: String, _ explanation: String) {

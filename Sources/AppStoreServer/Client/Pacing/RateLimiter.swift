@@ -108,7 +108,9 @@ final class RateLimiter: Sendable {
     }
 
     /// Lowers the rate after a 429, if the budgets are adaptive. Called after ``block(_:for:)``.
-    /// - Parameter sent: when the refused request was sent.
+    /// - Parameters:
+    ///   - endpoint: the endpoint that answered 429.
+    ///   - sent: when the refused request was sent.
     func slowDown(_ endpoint: APIEndpoint, sent: Duration) {
         guard budgets.isAdaptive, let limit = budgets.requestsPerSecond(for: endpoint, in: environment) else { return }
         let now = clock.uptime()
@@ -133,7 +135,9 @@ final class RateLimiter: Sendable {
         let wait: Duration
     }
 
-    /// - Parameter limit: requests per second; nil for no limit.
+    /// - Parameters:
+    ///   - endpoint: the endpoint of the request.
+    ///   - limit: requests per second; nil for no limit.
     /// - Returns: the wait, and the bucket of the current rate.
     private func reserve(_ endpoint: APIEndpoint, _ limit: Double?) throws -> (wait: Duration, bucket: Bucket?) {
         let now = clock.uptime()

@@ -45,7 +45,10 @@ public struct RetryPolicy: Sendable {
     public static let never = RetryPolicy(maximumAttempts: 1)
 
     /// How long to wait before the next attempt; nil for no further attempt.
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameters:
+    ///   - error: the failure of the attempt.
+    ///   - attempt: the number of the attempt that failed.
+    ///   - now: milliseconds since 1970.
     func delay(after error: AppStoreServerAPIError, attempt: Int, now: Int64) -> Duration? {
         guard attempt < maximumAttempts, isWorthwhile(error) else { return nil }
         let backoff = delay(beforeRetry: attempt)

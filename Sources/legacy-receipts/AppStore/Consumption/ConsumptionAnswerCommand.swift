@@ -122,7 +122,9 @@ extension ConsumptionAnswers.Outcome {
 }
 
 extension ConsumptionRules {
-    /// - Parameter consumer: the consumer of the ledger, which rules with `isDelivered` need.
+    /// - Parameters:
+    ///   - path: the path of the file with the rules.
+    ///   - consumer: the consumer of the ledger, which rules with `isDelivered` need.
     /// - Throws: `CommandFailure` that names the rule that is wrong.
     init(file path: String, consumer: String?) throws {
         do {
