@@ -90,7 +90,7 @@ struct StoreSizes {
             let size = identity.value.utf8.count
             add(key, content: 0, engine == .sqlite ? 2 * size + 35 : size + 165)
         }
-        // The customer, as far as one document tells. A customer with several first identities counts several times.
+        // The customer, by the identities of this document. A customer with several first identities counts several times.
         guard let customer = set.identities.first else { return }
         if let fact = set.appTransaction {
             encoder.encode(fact)

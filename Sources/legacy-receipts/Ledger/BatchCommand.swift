@@ -96,7 +96,7 @@ private final class InputPipe {
     /// - Throws: ``CommandFailure``.
     init() throws {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw CommandFailure("No pipe: \(SystemError.text(errno)).") }
+        guard pipe(&ends) == 0 else { throw CommandFailure("Cannot create a pipe: \(SystemError.text(errno)).") }
         (readEnd, writeEnd) = (ends[0], ends[1])
         // The process has the read end as its standard input only: with a write end, its input would never end.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
