@@ -13,6 +13,7 @@ package struct ExportedRows {
 
     /// Exports a store.
     /// - Parameters:
+    ///   - store: the store.
     ///   - catalog: as in `TableExport`.
     ///   - date: the moment of statuses and entitlements, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - folder: where the files of the export are written.

@@ -503,7 +503,10 @@ final class Following {
     private let folder: Folder
     private let suffix: String
 
-    /// - Parameter suffix: comes after the names of the files, for a second process in the folder.
+    /// - Parameters:
+    ///   - arguments: the arguments of the command.
+    ///   - folder: the folder with the store.
+    ///   - suffix: comes after the names of the files, for a second process in the folder.
     @inline(never)
     init(_ arguments: [String], in folder: Folder, suffix: String = "") throws {
         self.folder = folder

@@ -184,7 +184,10 @@ struct MigrateKillTests {
         var output: String?
 
         /// Runs the command.
-        /// - Parameter milliseconds: when to kill it; nil to let it end.
+        /// - Parameters:
+        ///   - milliseconds: when to kill it; nil to let it end.
+        ///   - store: the address of the store.
+        ///   - folder: the working directory.
         @inline(never)
         func run(lasting milliseconds: Int?, on store: String, in folder: Folder) async throws -> Outcome {
             let input = input.map { "cat \($0) | " } ?? ""
@@ -262,7 +265,11 @@ struct MigrateKillTests {
 
     /// Runs a command on the first store without interruption, and on the second one with kills: two for each time that the store
     /// is as at the beginning. More would mostly hit commands that have nothing left to do.
-    /// - Parameter beginning: makes a store as it is before the command.
+    /// - Parameters:
+    ///   - run: the command.
+    ///   - stores: the addresses of the two stores.
+    ///   - folder: the working directory.
+    ///   - beginning: makes a store as it is before the command.
     /// - Returns: the content of both stores at the end.
     private func check(
         _ run: Run, _ stores: [String], in folder: Folder, beginning: (String) async throws -> Void

@@ -24,6 +24,7 @@ struct ServeConsumptionTests {
 
     /// Starts `serve` with a key file. The variable `serve` then has its process.
     /// - Parameters:
+    ///   - keyFile: the file of the In-App Purchase key.
     ///   - query: the end of the App Store's address.
     ///   - consent: whether the customer consented.
     ///   - options: more options of `serve`.

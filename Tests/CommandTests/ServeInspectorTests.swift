@@ -33,7 +33,9 @@ struct ServeInspectorTests {
         return outcome
     }
 
-    /// - Parameter periods: the number of months; the last one begins with the receipt.
+    /// - Parameters:
+    ///   - product: the subscribed product.
+    ///   - periods: the number of months; the last one begins with the receipt.
     private static func receipt(product: String = "com.example.apple", periods: Int64 = 1) throws -> String {
         let created = ForgedInstant(2024, 3, 15, 10, 20, 30)
         let first = created.adding(months: 1 - periods)

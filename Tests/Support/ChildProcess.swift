@@ -26,6 +26,8 @@ package final class ChildProcess: Sendable {
 
     /// Starts a program, which is looked for in `PATH` unless its name contains a slash.
     /// - Parameters:
+    ///   - program: the name or the path of the program.
+    ///   - arguments: its arguments.
     ///   - environment: variables that are set beside those of the tests.
     ///   - directory: the working directory.
     ///   - input: the file of the standard input.

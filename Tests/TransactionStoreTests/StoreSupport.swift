@@ -62,7 +62,9 @@ func catalogsWithWeek() throws -> TermCatalogs {
 }
 
 /// Checks that a customer with damaged rows does not keep the terms of others from their entries.
-/// - Parameter damage: damages transaction 1.
+/// - Parameters:
+///   - store: an empty store.
+///   - damage: damages transaction 1.
 func checkDamagedTerms(_ store: any CompleteTransactionStore, damage: () async throws -> Void) async throws {
     let catalogs = try catalogsWithWeek()
     func look(on day: Int64) async throws -> [Int] {

@@ -10,7 +10,9 @@ final class Wire {
     /// Seconds after which a silent server fails the test, more than a busy machine may stand still.
     static let timeout: Int32 = 120
 
-    /// - Parameter receiveBuffer: bytes that the system accepts before any read; nil for its default.
+    /// - Parameters:
+    ///   - port: the port to connect to.
+    ///   - receiveBuffer: bytes that the system accepts before any read; nil for its default.
     init(port: Int, receiveBuffer: Int32? = nil) throws {
         #if os(Linux)
             let type = Int32(SOCK_STREAM.rawValue)

@@ -182,7 +182,11 @@ import VerifyReceipt
         for store in stores { try await store.close() }
     }
 
-    /// - Parameter stores: two empty stores of one engine.
+    /// - Parameters:
+    ///   - batch: the places of the customers.
+    ///   - catalogs: the catalogs of the customers.
+    ///   - verifier: verifies the receipts.
+    ///   - stores: two empty stores of one engine.
     @inline(never)
     private static func check(
         _ batch: Range<Int>, _ catalogs: Catalogs, _ verifier: ReceiptVerifier, _ stores: [any CompleteTransactionStore]

@@ -310,7 +310,11 @@ import VerifyReceipt
     }
 
     /// The purchases that the plugin gets for a receipt.
-    /// - Parameter member: the member of the request that contains the receipt.
+    /// - Parameters:
+    ///   - endpoint: the endpoint.
+    ///   - member: the member of the request that contains the receipt.
+    ///   - receipt: the receipt.
+    ///   - now: the time of the request.
     @inline(never)
     private static func collection(
         _ endpoint: VerifyReceiptEndpoint, _ member: String, _ receipt: [UInt8], at now: Int64

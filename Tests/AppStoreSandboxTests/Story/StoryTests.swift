@@ -44,11 +44,12 @@ struct StoryTests {
             isInBillingRetry: renewal?["is_in_billing_retry_period"]?.string)
     }
 
-    /// A sandbox, and an endpoint with a store that believes it.
+    /// A sandbox, and an endpoint with a store that trusts its root.
     ///
     /// - Parameters:
     ///   - change: how the endpoint gets events; it has the address of the sandbox.
     ///   - clock: the endpoint's time; the machine's if nil.
+    ///   - body: the story.
     @inline(never)
     func playing(
         _ change: @Sendable (inout VerifyReceiptServerConfiguration, _ sandbox: String) throws -> Void = { _, _ in },

@@ -28,7 +28,10 @@ enum Command {
 
     private final class Anchor {}
 
-    /// - Parameter input: standard input; nothing at all if nil.
+    /// - Parameters:
+    ///   - arguments: the arguments of the command.
+    ///   - input: standard input; nothing at all if nil.
+    ///   - folder: the working directory; nil for that of the tests.
     static func run(_ arguments: String..., input: [UInt8]? = nil, in folder: Folder? = nil) async throws -> Outcome {
         try await run(arguments, input: input, in: folder)
     }

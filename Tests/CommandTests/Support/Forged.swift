@@ -94,7 +94,11 @@ extension Folder {
     /// Runs `migrate --stream` in this folder, and writes what it prints into files of another folder: `transactions.ndjson`
     /// and so on, and `summary.json`.
     ///
-    /// - Parameter isTrusted: whether the test root is trusted.
+    /// - Parameters:
+    ///   - arguments: the arguments after `--stream`.
+    ///   - output: the name of the other folder.
+    ///   - isTrusted: whether the test root is trusted.
+    ///   - input: standard input; nil for none.
     func stream(
         _ arguments: String..., to output: String, isTrusted: Bool = true, input: [UInt8]? = nil
     ) async throws -> Outcome {

@@ -31,7 +31,10 @@ enum StoredPurchases {
             payload: payload, legacy: nil, origin: FactOrigin(source: .notificationV2, signedDate: month(to)))
     }
 
-    /// - Parameter renewal: changes the renewal information, in which auto-renewal is off.
+    /// - Parameters:
+    ///   - facts: the transactions.
+    ///   - tokens: the account tokens.
+    ///   - renewal: changes the renewal information, in which auto-renewal is off.
     static func set(
         _ facts: [TransactionFact], tokens: [String] = [],
         renewal: (inout JWSRenewalInfoDecodedPayload) -> Void = { _ in }

@@ -81,7 +81,9 @@ struct OpenSSLAgreementTests {
 
     /// Why the two verdicts may differ, or nil if they must not; "" when they agree.
     ///
-    /// - Parameter genuine: the content of the receipts that the bytes were made from.
+    /// - Parameters:
+    ///   - judged: both verdicts.
+    ///   - genuine: the content of the receipts that the bytes were made from.
     static func explanation(_ judged: Judged, genuine: Set<SignedContent>? = nil) -> String? {
         switch (judged.ours, judged.theirs) {
         case (.success, .genuine(let content)):

@@ -245,7 +245,9 @@ private indirect enum Element {
 
     mutating func change(_ path: [Int], _ body: (inout Element) throws -> Void) throws { try change(path[...], body) }
 
-    /// - Parameter longLengths: four bytes for every length outside of the certificates, as BER allows.
+    /// - Parameters:
+    ///   - longLengths: four bytes for every length outside of the certificates, as BER allows.
+    ///   - depth: the number of values around this one.
     func encoded(longLengths: Bool = false, depth: Int = 0) -> [UInt8] {
         let isMessage = depth < 3
         var content: [UInt8]

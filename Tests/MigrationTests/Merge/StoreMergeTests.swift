@@ -144,7 +144,7 @@ struct StoreMergeTests {
         let customers: [ComparableCustomer]
         let rows: [StoredTable: Set<StoredTableRow>]
 
-        /// - Parameter exports: false to leave out the exports.
+        /// `exports: false` leaves out the exports.
         init(of store: any CompleteTransactionStore, _ address: StoreURL, exports isExported: Bool = true) async throws
         {
             var files: [String: [UInt8]]?

@@ -373,7 +373,9 @@ struct EmbeddedReceiptTests {
 
     /// Migrates a record without the root of its receipt, then again with the root. Returns the numbers of the first
     /// run.
-    /// - Parameter downloads: how many app transactions the store has at the end.
+    /// - Parameters:
+    ///   - record: the record, with an embedded receipt.
+    ///   - downloads: how many app transactions the store has at the end.
     @inline(never)
     private func expectRetryLikeOneRun(_ record: [String: Any], downloads: Int) async throws -> MigrationSummary {
         let (shop, whole) = (try Shop(), try Shop())

@@ -236,7 +236,9 @@ struct StoreMigrationTests {
         // Neighboring batches contain the same receipt.
         let records = (0..<2_600).map { lines[$0 / 100 % lines.count] }
         let path = try folder.write("log.ndjson", records.joined(separator: [0x0A]))
-        /// - Parameter place: the number of records at which a first run is canceled.
+        /// - Parameters:
+        ///   - jobs: the number of batches at once.
+        ///   - place: the number of records at which a first run is canceled.
         @inline(never)
         func steps(jobs: Int, interruptedAt place: Int? = nil) async throws -> [AppliedStep] {
             let store = Stopping(try Self.open(folder, "store-\(UUID())"), at: .max, commits: true)

@@ -64,6 +64,8 @@ import VerifyReceiptServer
 
     /// A history of so many per page.
     /// - Parameters:
+    ///   - history: the notifications.
+    ///   - perPage: the number of notifications on a page.
     ///   - includesStart: whether a notification of exactly `startDate` belongs to the history.
     ///   - includesEnd: the same for `endDate`.
     ///   - refusal: the body and status for a request that is refused.

@@ -63,7 +63,9 @@ enum DeliveryOrder {
         return view
     }
 
-    /// - Parameter open: gives stores that hold nothing.
+    /// - Parameters:
+    ///   - seed: the seed of the order.
+    ///   - open: gives stores that hold nothing.
     @inline(never)
     static func check(seed: UInt64, _ open: () async throws -> any TransactionStore) async throws {
         let sent = try lives(seed: seed)

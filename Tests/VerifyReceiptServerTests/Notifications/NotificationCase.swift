@@ -30,7 +30,12 @@ struct NotificationCase: Sendable, CustomTestStringConvertible {
             })
     }
 
-    /// - Parameter draft: makes the notification itself.
+    /// - Parameters:
+    ///   - type: the type of the notification.
+    ///   - subtype: its subtype; nil for none.
+    ///   - before: the notifications before it.
+    ///   - changes: what it changes in the reply.
+    ///   - draft: makes the notification itself.
     init(
         _ type: String, _ subtype: String? = nil, after before: [NotificationCase] = [], changes: [String] = [],
         draft: @escaping @Sendable (inout Subscription) throws -> NotificationDraft

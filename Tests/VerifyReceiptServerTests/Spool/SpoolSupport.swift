@@ -70,7 +70,10 @@ final class NumberedClients: Sendable {
 
     /// Sends until stopped, or until the server is gone.
     ///
-    /// - Parameter count: how many receipts at most, of all clients.
+    /// - Parameters:
+    ///   - port: the port of the server.
+    ///   - clients: the number of clients.
+    ///   - count: how many receipts at most, of all clients.
     func send(to port: Int, clients: Int = 4, count: Int64 = .max) async {
         let last = state.withLock { $0.next.addingReportingOverflow(count) }
         let end = last.overflow ? .max : last.partialValue
@@ -139,7 +142,10 @@ final class ServeProcess: Sendable {
 
     /// Starts the server on free ports and waits until it listens.
     ///
-    /// - Parameter prefix: a program that executes the command that follows it.
+    /// - Parameters:
+    ///   - prefix: a program that executes the command that follows it.
+    ///   - folder: the working directory.
+    ///   - arguments: more arguments of `serve`.
     init(prefix: [String] = [], in folder: TemporaryFolder, _ arguments: [String]) async throws {
         let root = folder.path + "/root.der"
         try Data(TestRoot.der).write(to: URL(fileURLWithPath: root))

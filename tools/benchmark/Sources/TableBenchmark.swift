@@ -77,7 +77,10 @@ struct TableBenchmark {
     // MARK: Steps
 
     /// - Parameters:
+    ///   - name: the name of the store in the output.
     ///   - store: as in ``open(_:)``.
+    ///   - table: the table to migrate.
+    ///   - folder: the folder for the export.
     ///   - limit: how many seconds the migration and the export may take.
     /// - Returns: the seconds of the migration.
     private func measure(
