@@ -268,13 +268,17 @@ import VerifyReceipt
         #expect(stated.event.map { expected.contains($0) } == true, "\(id): \(String(describing: stated.event))")
     }
 
-    /// The mapping of one receipt concludes what a store does that knows nothing else, and states what the store states.
+    /// The mapping of one receipt concludes what a store and its tables do that know nothing else, and states what the store
+    /// states.
     private static func expectMapping(_ receipt: Receipt) throws {
         guard let facts = FactSet(receipt.verified, bytes: receipt.bytes), let customer = Customer(resolving: [facts])
         else { return }
         var known: [String: JWSTransactionDecodedPayload] = [:]
-        for transaction in customer.transactions {
-            known[transaction.payload.transactionId ?? ""] = transaction.payload
+        var completed: [String: JWSTransactionDecodedPayload] = [:]
+        for (transaction, entry) in zip(customer.transactions, customer.purchaseHistory(catalog: nil).entries) {
+            let id = transaction.payload.transactionId ?? ""
+            known[id] = transaction.payload
+            completed[id] = transaction.completed(type: entry.productType, nil).payload
         }
         for transaction in ReceiptMapper().map(receipt.verified).transactions {
             let mapped = transaction.payload
@@ -289,6 +293,8 @@ import VerifyReceipt
             #expect(mapped.expiresDate == stored.expiresDate, "\(place)")
             #expect(mapped.offerType == stored.offerType, "\(place)")
             #expect(mapped.quantity == stored.quantity, "\(place)")
+            #expect(mapped.transactionReason == completed[id]?.transactionReason, "\(place)")
+            #expect(mapped.inAppOwnershipType == completed[id]?.inAppOwnershipType, "\(place)")
         }
     }
 

@@ -13,6 +13,7 @@ final class ExportedCustomer: Sendable {
     let questions: [OpenQuestion]
     let users: ExportedUsers
     let history: PurchaseHistory
+    private let catalog: ProductCatalog?
     private let resolved: [StoredTransaction]
     private let groups: [String: String]
     private let origins: [String: [FactOrigin]]
@@ -29,6 +30,7 @@ final class ExportedCustomer: Sendable {
             customer.transactions.compactMap { stored in stored.payload.transactionId.map { ($0, stored.origins) } },
             uniquingKeysWith: { first, _ in first })
         key = customer.key
+        self.catalog = catalog
         resolved = customer.transactionsWithTypes(from: catalog)
         history = customer.purchaseHistory(catalog: catalog)
         groups = history.knownGroups
@@ -42,7 +44,11 @@ final class ExportedCustomer: Sendable {
         zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
             let group = payload.isSubscription ? entry.group(groups) : nil
-            return OwnedRow(self, ExportedTransaction(stored: stored, type: entry.productType, group: group))
+            let product = payload.productId.flatMap { catalog?.product($0) }
+            return OwnedRow(
+                self,
+                ExportedTransaction(
+                    stored: stored, completed: stored.completed(type: entry.productType, product), group: group))
         }
     }
 
@@ -71,15 +77,19 @@ struct OwnedRow<Value> {
     }
 }
 
-/// A transaction, with the catalog's values for the product if no document states them.
+/// A transaction, with what rules and the catalog add if no document states it.
 struct ExportedTransaction {
     let stored: StoredTransaction
-    let type: ProductType?
+    /// The transaction with these values, except the group.
+    let completed: StoredTransaction
     let group: String?
+
+    var payload: JWSTransactionDecodedPayload { completed.payload }
+    var type: ProductType? { completed.payload.type }
 
     /// The sources of the values that are not from the deciding document, as a JSON object; nil if there are none.
     var provenance: [UInt8]? {
-        var sources = stored.otherSources.map { (name: "\($0.field.name)", text: $0.source.text) }
+        var sources = completed.otherSources.map { (name: "\($0.field.name)", text: $0.source.text) }
         if stored.payload.type != type {
             sources.removeAll { $0.name == "type" }
             if type != nil { sources.append(("type", "catalog, another transaction or a rule")) }

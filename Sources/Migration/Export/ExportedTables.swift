@@ -60,40 +60,40 @@ package enum ExportedTables {
     static let transactions: Table<OwnedRow<ExportedTransaction>> = {
         typealias Columns = [Column<OwnedRow<ExportedTransaction>>]
         let ids: Columns = [
-            .text("transactionId") { $0.value.stored.payload.transactionId },
-            .text("originalTransactionId") { $0.value.stored.payload.originalTransactionId },
-            .text("previousOriginalTransactionId") { $0.value.stored.payload.previousOriginalTransactionId },
-            .text("webOrderLineItemId") { $0.value.stored.payload.webOrderLineItemId },
-            .text("productId") { $0.value.stored.payload.productId },
+            .text("transactionId") { $0.value.payload.transactionId },
+            .text("originalTransactionId") { $0.value.payload.originalTransactionId },
+            .text("previousOriginalTransactionId") { $0.value.payload.previousOriginalTransactionId },
+            .text("webOrderLineItemId") { $0.value.payload.webOrderLineItemId },
+            .text("productId") { $0.value.payload.productId },
         ]
         let product: Columns = [
             .text("type") { $0.value.type },
             .text("subscriptionGroupIdentifier") { $0.value.group },
         ]
         let more: Columns = [
-            .integer("quantity") { $0.value.stored.payload.quantity },
-            .date("purchaseDate") { $0.value.stored.payload.purchaseDate },
-            .date("originalPurchaseDate") { $0.value.stored.payload.originalPurchaseDate },
-            .date("expiresDate") { $0.value.stored.payload.expiresDate },
-            .date("revocationDate") { $0.value.stored.payload.revocationDate },
-            .integer("revocationReason") { $0.value.stored.payload.revocationReason },
-            .text("revocationType") { $0.value.stored.payload.revocationType },
-            .integer("revocationPercentage") { $0.value.stored.payload.revocationPercentage },
-            .boolean("isUpgraded") { $0.value.stored.payload.isUpgraded },
-            .text("inAppOwnershipType") { $0.value.stored.payload.inAppOwnershipType },
-            .text("appAccountToken") { $0.value.stored.payload.appAccountToken },
-            .text("appTransactionId") { $0.value.stored.payload.appTransactionId },
-            .integer("offerType") { $0.value.stored.payload.offerType },
-            .text("offerIdentifier") { $0.value.stored.payload.offerIdentifier },
-            .text("offerDiscountType") { $0.value.stored.payload.offerDiscountType },
-            .text("offerPeriod") { $0.value.stored.payload.offerPeriod },
-            .text("transactionReason") { $0.value.stored.payload.transactionReason },
-            .integer("price") { $0.value.stored.payload.price },
-            .text("currency") { $0.value.stored.payload.currency },
-            .text("storefront") { $0.value.stored.payload.storefront },
-            .text("storefrontId") { $0.value.stored.payload.storefrontId },
-            .text("billingPlanType") { $0.value.stored.payload.billingPlanType },
-            .text("additionalTransactionReason") { $0.value.stored.payload.additionalTransactionReason },
+            .integer("quantity") { $0.value.payload.quantity },
+            .date("purchaseDate") { $0.value.payload.purchaseDate },
+            .date("originalPurchaseDate") { $0.value.payload.originalPurchaseDate },
+            .date("expiresDate") { $0.value.payload.expiresDate },
+            .date("revocationDate") { $0.value.payload.revocationDate },
+            .integer("revocationReason") { $0.value.payload.revocationReason },
+            .text("revocationType") { $0.value.payload.revocationType },
+            .integer("revocationPercentage") { $0.value.payload.revocationPercentage },
+            .boolean("isUpgraded") { $0.value.payload.isUpgraded },
+            .text("inAppOwnershipType") { $0.value.payload.inAppOwnershipType },
+            .text("appAccountToken") { $0.value.payload.appAccountToken },
+            .text("appTransactionId") { $0.value.payload.appTransactionId },
+            .integer("offerType") { $0.value.payload.offerType },
+            .text("offerIdentifier") { $0.value.payload.offerIdentifier },
+            .text("offerDiscountType") { $0.value.payload.offerDiscountType },
+            .text("offerPeriod") { $0.value.payload.offerPeriod },
+            .text("transactionReason") { $0.value.payload.transactionReason },
+            .integer("price") { $0.value.payload.price },
+            .text("currency") { $0.value.payload.currency },
+            .text("storefront") { $0.value.payload.storefront },
+            .text("storefrontId") { $0.value.payload.storefrontId },
+            .text("billingPlanType") { $0.value.payload.billingPlanType },
+            .text("additionalTransactionReason") { $0.value.payload.additionalTransactionReason },
         ]
         let legacy: Columns = [
             .boolean("isTrialPeriod") { $0.value.stored.legacy.isTrialPeriod },
@@ -108,7 +108,7 @@ package enum ExportedTables {
         let fields = FieldSet<TransactionField>(named: names(columns, "signedDate"))
         return Table(
             name: "transactions", key: .primary(inScope("transactionId", "customer")),
-            columns: columns + [.json("more") { $0.value.stored.payload.membersWithoutColumn(fields) }])
+            columns: columns + [.json("more") { $0.value.payload.membersWithoutColumn(fields) }])
     }()
 
     // MARK: Conclusions at the date of the export

@@ -15,9 +15,7 @@ extension StoredTransaction {
         _ product: CatalogProduct?, stated type: ProductType?, recordedAt: Int64?, notes: inout [MappingNote]
     ) {
         concludeType(product, stated: type, &notes)
-        if !notes.contains(.unknownOwnershipType) { concludeOwnership(recordedAt) }
         explainCancellation(&notes)
-        if let product { concludeOffer(product) }
         // The order of `SubscriptionGroups`.
         if let product, payload.type == .autoRenewableSubscription,
             payload.subscriptionGroupIdentifier == nil || !isGroupSigned
@@ -26,6 +24,25 @@ extension StoredTransaction {
                 &payload.subscriptionGroupIdentifier, product.subscriptionGroupIdentifier,
                 .subscriptionGroupIdentifier, product.provenance(of: .subscriptionGroupIdentifier))
         }
+        concludeFromType(product, recordedAt: recordedAt, notes: &notes)
+    }
+
+    /// The transaction with the ownership, the offer and the reason that rules and the catalog add, for a table. A store keeps what
+    /// documents state.
+    /// - Parameters:
+    ///   - type: the type of the product, as far as the customer's documents and the catalog tell.
+    ///   - product: the catalog's entry for the product.
+    package func completed(type: ProductType?, _ product: CatalogProduct?) -> StoredTransaction {
+        var completed = self
+        completed.payload.type = type
+        var notes: [MappingNote] = []
+        completed.concludeFromType(product, recordedAt: origins.map(\.signedDate).min(), notes: &notes)
+        return completed
+    }
+
+    private mutating func concludeFromType(_ product: CatalogProduct?, recordedAt: Int64?, notes: inout [MappingNote]) {
+        if !notes.contains(.unknownOwnershipType) { concludeOwnership(recordedAt) }
+        if let product { concludeOffer(product) }
         concludeReason(&notes)
     }
 

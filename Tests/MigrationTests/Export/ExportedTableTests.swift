@@ -65,8 +65,12 @@ struct ExportedTableTests {
                                 value == nil || row["more"]?.contains("\"\(name)\":\(value ?? "")") == true, "\(name)")
                             continue
                         }
-                        // These the catalog may add.
-                        if value == nil, field == .type || field == .subscriptionGroupIdentifier { continue }
+                        // These the catalog or a rule may add.
+                        let added: [TransactionField] = [
+                            .type, .subscriptionGroupIdentifier, .transactionReason, .inAppOwnershipType,
+                            .offerDiscountType, .offerPeriod,
+                        ]
+                        if value == nil, added.contains(field) { continue }
                         #expect(row[name] == value, "\(name)")
                     }
                 }
@@ -81,7 +85,13 @@ struct ExportedTableTests {
             // The receipt of 200 does not state the upgrade.
             #expect(
                 try table.row("transactionId", "200")["provenance"]?.contains("\"isUpgraded\":\"inferred: ") == true)
-            #expect(try table.row("transactionId", "101")["provenance"] == nil)
+            // Only a rule tells why these are here.
+            for (id, reason) in [("101", "RENEWAL"), ("201", "PURCHASE")] {
+                #expect(try table.row("transactionId", id)["transactionReason"] == reason)
+            }
+            #expect(
+                try table.row("transactionId", "200")["provenance"]?.contains("\"transactionReason\":\"inferred: ")
+                    == true)
             // Of the catalog.
             #expect(try table.row("transactionId", "201")["subscriptionGroupIdentifier"] == "20456789")
             #expect(try table.row("transactionId", "600")["subscriptionGroupIdentifier"] == nil)
