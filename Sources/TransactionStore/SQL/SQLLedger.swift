@@ -4,8 +4,13 @@ extension SQLStore {
     public func changes(after position: Int64, limit: Int) async throws -> [LedgerEntry] {
         let limit = Int64(LedgerLimits.entries(limit))
         return try await reading { session in
+            // A row that only keeps a position has no app (scope 0), and takes no place in a page. The sign keeps the database
+            // from an index that begins with the scope.
             let entries = try session.entries(
-                "SELECT * FROM ledger WHERE position > \(position) ORDER BY position LIMIT \(limit)")
+                """
+                SELECT * FROM ledger WHERE position > \(position) AND +\(sql: session.dialect.scope) > 0
+                ORDER BY position LIMIT \(limit)
+                """)
             // Checked after the entries are read, because they can be removed during the read.
             try LedgerLimits.check(readFrom: position, removed: session.removedPosition())
             return entries

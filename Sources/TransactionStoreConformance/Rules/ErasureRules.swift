@@ -131,6 +131,13 @@ extension StoreConformance {
             try expect(LedgerAudit.text(next), equals: "3 purchased")
             try await expect(LedgerAudit.check(store).count, equals: 1)
         },
+        StoreRule(opened: "the position of an erased entry takes no place in a page of the ledger") { store in
+            _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
+            for original in ["2", "1"] { _ = try await store.erase(original) }
+            try await store.add(Samples.fact("3"))
+            let page = try await store.changes(after: 0, limit: 1)
+            try expect(LedgerAudit.text(page), equals: "3 purchased")
+        },
         StoreRule(opened: "later documents create an erased customer again, as a new customer") { store in
             _ = try await store.apply(everything())
             _ = try await store.erase([CustomerIdentity(.appAccountToken, token)], in: Samples.scope, quarantined: [])
@@ -184,6 +191,11 @@ extension StoreConformance {
             let unknown = StoreScope(environment: .production, bundleId: "unknown")
             try await expect(store.erase([Samples.original("1")], in: unknown, quarantined: []), equals: ErasedRows())
             try await expect(store.customer(original: "1")?.transactions.count, equals: 2)
+            // The command that erases quarantined records names no app.
+            let none = StoreScope(environment: .production, bundleId: "")
+            try await expect(store.erase([], in: none, quarantined: []), equals: ErasedRows())
+            try await expect(store.erase([], in: none, quarantined: [], leavingHashes: true), equals: ErasedRows())
+            try await expect(store.scopes(), equals: [Samples.scope])
         },
     ]
 }
