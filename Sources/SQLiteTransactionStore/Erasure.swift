@@ -36,9 +36,11 @@ extension SQLiteTransactionStore: CustomerEraser {
         _ identities: [CustomerIdentity], in scope: StoreScope, _ quarantined: [[UInt8]], leavingHashes: Bool,
         _ db: Database
     ) throws -> ErasedRows {
-        let scopeId = try FactWriter(db).scopeId(scope)
+        // Only a hash needs a row of an app that the store does not know. No document has scope 0.
+        let leaves = leavingHashes && identities.contains { $0.isMeaningful }
+        let id = try leaves ? FactWriter(db).scopeId(scope) : Self.scopeId(scope, db) ?? 0
         return try keepingLastPosition(db) {
-            try SQLErasure(session: SharedSession(db: db), scope: scope, scopeId: scopeId)
+            try SQLErasure(session: SharedSession(db: db), scope: scope, scopeId: id)
                 .run(identities, quarantined, leavingHashesIn: leavingHashes ? LeftHashTable(db: db) : nil)
         }
     }

@@ -144,6 +144,8 @@ public final class SQLiteTransactionStore: TransactionStore, DeliveryLedger, Con
         }
     }
 
+    /// Writes one row, because only a write proves that the disk accepts writes. One row may still fit into a file on a
+    /// full disk, so the disk must have free space too.
     public func checkReadiness() async throws {
         try file.checkSpace()
         try await write { db in

@@ -21,6 +21,13 @@ struct ScopeIds {
 
     init(_ session: PostgreSQLSession) { self.session = session }
 
+    /// The id of a scope; nil if it is missing.
+    func known(_ scope: StoreScope) throws -> Int32? {
+        let rows = try session.run(Self.find, [.texts([scope.environment.rawValue]), .texts([scope.bundleId])])
+        guard rows.count > 0 else { return nil }
+        return try rows.integer(0, 1, as: Int32.self)
+    }
+
     /// The ids of the scopes. Missing scopes are inserted.
     func find(_ scopes: [StoreScope]) throws -> [Int32] {
         guard !scopes.isEmpty else { return [] }
