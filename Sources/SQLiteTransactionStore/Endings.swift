@@ -55,7 +55,8 @@ extension SharedSession {
                 next = LedgerEndings.oneDay(after: dates.date)
                 result.unreadable += 1
             }
-            let ofPurchase = dialect.isOfPurchase(purchase.scopeId, purchase.original)
+            let ofPurchase: SQLText =
+                "scope_id = \(purchase.scopeId) AND original_transaction_id = \(purchase.original)"
             if let next {
                 try run("UPDATE ledger_endings SET due_at = \(next) WHERE \(ofPurchase)")
             } else {

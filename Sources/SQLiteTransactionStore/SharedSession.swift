@@ -12,7 +12,7 @@ struct SharedSession: SQLSession {
         purchase: ["scope_id", "original_transaction_id"], customer: "customer_id", join: "CROSS JOIN",
         // A transaction that writes has the whole file.
         locking: "", rowNumber: "rowid",
-        isOfPurchase: { "scope_id = \($0) AND original_transaction_id = \($1)" })
+        isOfPurchases: { "scope_id = \($0) AND original_transaction_id \(oneOf: $1)" })
 
     /// A transaction that writes has the whole file.
     func lockLedger() {}

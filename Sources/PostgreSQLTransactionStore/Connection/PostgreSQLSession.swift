@@ -123,7 +123,10 @@ final class PostgreSQLSession: SQLSession {
         // Includes positions that a running transaction has taken but not committed, which no reader has seen.
         lastPosition: "CASE WHEN is_called THEN last_value ELSE 0 END FROM ledger_positions", scope: "scope",
         purchase: ["purchase"], customer: "customer", join: "JOIN", locking: "FOR UPDATE", rowNumber: nil,
-        isOfPurchase: { "purchase = (SELECT id FROM identities WHERE scope = \($0) AND kind = 1 AND value = \($1))" })
+        // An array, because PostgreSQL reads it before it looks for rows. With IN it might read all rows of the table instead.
+        isOfPurchases: {
+            "purchase = ANY (ARRAY(SELECT id FROM identities WHERE scope = \($0) AND kind = 1 AND value \(oneOf: $1)))"
+        })
 
     func run(_ text: SQLText) throws -> SQLResult {
         let (sql, values) = text.written { number, value in

@@ -59,13 +59,10 @@ package struct SQLErasure {
         let purchases = erased.filter { $0.kind == .originalTransactionId }
         if !purchases.isEmpty {
             _ = try delete("receipts WHERE \(sql: dialect.customer) = \(customer)")
-            for identity in all where identity.kind == .originalTransactionId {
+            for part in originals(all) {
                 // They can name an erased purchase.
                 try session.run(
-                    """
-                    UPDATE ledger SET earlier_before = NULL
-                    WHERE earlier_before IS NOT NULL AND \(entries(of: identity))
-                    """)
+                    "UPDATE ledger SET earlier_before = NULL WHERE earlier_before IS NOT NULL AND \(entries(of: part))")
             }
         }
         let mentioned = MentionedIdentities(erased.filter { $0.kind == .appTransactionId })
@@ -75,20 +72,21 @@ package struct SQLErasure {
             let kind = try row.integer(0)
             _ = try delete("app_transactions WHERE \(sql: dialect.customer) = \(customer) AND kind = \(kind)")
         }
-        for identity in purchases { _ = try delete("identities WHERE \(row(of: identity))") }
+        for those in conditions(for: purchases) { _ = try delete("identities WHERE \(those)") }
     }
 
     /// The customers with any of these identities, and all identities of these customers.
     private func owners(of asked: Set<CustomerIdentity>) throws -> [Int64: Set<CustomerIdentity>] {
         var owners: [Int64: Set<CustomerIdentity>] = [:]
-        for identity in asked {
-            let customer = try session.integer(
-                "SELECT \(sql: dialect.customer) FROM identities WHERE \(row(of: identity))")
-            guard let customer, owners[customer] == nil else { continue }
-            owners[customer] = Set(
-                try session.rows("SELECT kind, value FROM identities WHERE \(sql: dialect.customer) = \(customer)") {
-                    try $0.identity(0)
-                })
+        let column = dialect.customer
+        for those in conditions(for: asked) {
+            let found = try session.rows("SELECT DISTINCT \(sql: column) FROM identities WHERE \(those)") {
+                try $0.integer(0)
+            }
+            for customer in found where owners[customer] == nil {
+                let all: SQLText = "SELECT kind, value FROM identities WHERE \(sql: column) = \(customer)"
+                owners[customer] = Set(try session.rows(all) { try $0.identity(0) })
+            }
         }
         return owners
     }
@@ -96,29 +94,29 @@ package struct SQLErasure {
     /// Removes the rows of purchases with these identities, the rows that name one of them, and customers.
     private func delete(_ all: Set<CustomerIdentity>, of customers: [Int64]) throws -> ErasedRows {
         var erased = ErasedRows()
-        let purchases = all.filter { $0.kind == .originalTransactionId }.sorted()
+        let purchases = originals(all)
         // Before the entries: a look that holds the row of a purchase is about to append some, and one that does not leaves
         // the purchase out.
-        for identity in purchases {
+        for part in purchases {
             for table in ["ledger_endings", "term_bases"] {
-                _ = try delete("\(sql: table) WHERE \(purchase(identity))")
+                _ = try delete("\(sql: table) WHERE \(rows(of: part))")
             }
         }
-        for identity in purchases {
+        let unknown: SQLText = """
+            unknown_transactions WHERE environment = \(scope.environment.rawValue) AND bundle_id = \(scope.bundleId)
+                AND transaction_id
+            """
+        for part in purchases {
             // Before the transactions, whose ids select the rows.
-            erased.ledgerEntries += try delete("ledger WHERE \(purchase(identity)) AND \(entries(of: identity))")
-            erased.unknownTransactions += try delete(
-                """
-                unknown_transactions
-                WHERE environment = \(scope.environment.rawValue) AND bundle_id = \(scope.bundleId)
-                    AND transaction_id IN (SELECT \(identity.value) UNION \(transactionIds(of: identity)))
-                """)
-            erased.transactions += try delete("transactions WHERE \(purchase(identity))")
-            erased.renewalInfos += try delete("renewal_infos WHERE \(purchase(identity))")
+            erased.ledgerEntries += try delete("ledger WHERE \(rows(of: part)) AND \(entries(of: part))")
+            erased.unknownTransactions += try delete("\(unknown) IN (\(transactionIds(of: part)))")
+            erased.unknownTransactions += try delete("\(unknown) \(oneOf: part)")
+            erased.transactions += try delete("transactions WHERE \(rows(of: part))")
+            erased.renewalInfos += try delete("renewal_infos WHERE \(rows(of: part))")
             erased.consumptionTasks += try delete(
                 """
                 consumption_requests
-                WHERE \(sql: dialect.scope) = \(scopeId) AND original_transaction_id = \(identity.value)
+                WHERE \(sql: dialect.scope) = \(scopeId) AND original_transaction_id \(oneOf: part)
                 """)
         }
         for customer in customers {
@@ -127,7 +125,7 @@ package struct SQLErasure {
             erased.receipts += try delete("receipts \(ofCustomer)")
             erased.identities += try delete("identities \(ofCustomer)")
         }
-        for identity in all.sorted() { erased.userClaims += try delete("user_claims WHERE \(row(of: identity))") }
+        for those in conditions(for: all) { erased.userClaims += try delete("user_claims WHERE \(those)") }
         erased.verifiedReceipts = try delete(from: "verified_receipts", by: "key", where: "identities") {
             try !all.isDisjoint(with: StoredIdentities.decode($0))
         }
@@ -168,21 +166,35 @@ package struct SQLErasure {
 
     // MARK: Conditions
 
-    /// The rows of a table with identities.
-    private func row(of identity: CustomerIdentity) -> SQLText {
-        "\(sql: dialect.scope) = \(scopeId) AND kind = \(Int64(identity.kind.rawValue)) AND value = \(identity.value)"
+    /// The original transaction ids, in parts for one statement each. With one statement per id, a customer with thousands of
+    /// purchases would keep other writers waiting for thousands of answers of a server.
+    private func originals(_ identities: Set<CustomerIdentity>) -> [[String]] {
+        inParts(identities.filter { $0.kind == .originalTransactionId }.map(\.value))
+    }
+
+    /// The conditions for the rows of a table with identities, for one statement each.
+    private func conditions(for identities: Set<CustomerIdentity>) -> [SQLText] {
+        var conditions: [SQLText] = []
+        let kinds = Dictionary(grouping: identities, by: \.kind.rawValue)
+        for (kind, identities) in kinds.sorted(by: { $0.key < $1.key }) {
+            for part in inParts(identities.map(\.value)) {
+                conditions.append(
+                    "\(sql: dialect.scope) = \(scopeId) AND kind = \(Int64(kind)) AND value \(oneOf: part)")
+            }
+        }
+        return conditions
     }
 
     /// The rows of a table with purchases.
-    private func purchase(_ identity: CustomerIdentity) -> SQLText { dialect.isOfPurchase(scopeId, identity.value) }
+    private func rows(of originals: [String]) -> SQLText { dialect.isOfPurchases(scopeId, originals) }
 
-    private func transactionIds(of identity: CustomerIdentity) -> SQLText {
-        "SELECT transaction_id FROM transactions WHERE \(purchase(identity))"
+    private func transactionIds(of originals: [String]) -> SQLText {
+        "SELECT transaction_id FROM transactions WHERE \(rows(of: originals))"
     }
 
-    /// The ledger entries about the transactions of a purchase.
-    private func entries(of identity: CustomerIdentity) -> SQLText {
-        "\(sql: dialect.scope) = \(scopeId) AND transaction_id IN (\(transactionIds(of: identity)))"
+    /// The ledger entries about the transactions of purchases.
+    private func entries(of originals: [String]) -> SQLText {
+        "\(sql: dialect.scope) = \(scopeId) AND transaction_id IN (\(transactionIds(of: originals)))"
     }
 }
 

@@ -26,13 +26,13 @@ extension SQLStore {
                 "SELECT id FROM scopes WHERE environment = \(environment) AND bundle_id = \(bundleId)")
             guard let scopeId else { return [] }
             var entries: [LedgerEntry] = []
-            for original in Set(originalTransactionIds) {
-                let ofPurchase = session.dialect.isOfPurchase(scopeId, original)
+            for part in parts(of: originalTransactionIds) {
+                let ofPurchases = session.dialect.isOfPurchases(scopeId, part)
                 entries += try session.entries(
                     """
                     SELECT * FROM ledger
-                    WHERE \(ofPurchase) AND \(sql: session.dialect.scope) = \(scopeId)
-                        AND transaction_id IN (SELECT transaction_id FROM transactions WHERE \(ofPurchase))
+                    WHERE \(ofPurchases) AND \(sql: session.dialect.scope) = \(scopeId)
+                        AND transaction_id IN (SELECT transaction_id FROM transactions WHERE \(ofPurchases))
                     """)
             }
             // Of removed entries, the last state of each transaction stays, for the entries after it.

@@ -56,7 +56,10 @@ extension SQLStore {
 }
 
 /// The ids, each once and in order, in parts for one statement each. An id that is not printable ASCII identifies nothing.
-private func parts(of ids: [String]) -> [[String]] {
-    let ids = Set(ids).filter(CustomerIdentity.isPlain).sorted()
-    return stride(from: 0, to: ids.count, by: 4_096).map { Array(ids[$0..<min($0 + 4_096, ids.count)]) }
+func parts(of ids: [String]) -> [[String]] { inParts(Set(ids.filter(CustomerIdentity.isPlain))) }
+
+/// The texts in order, in parts for one statement each.
+func inParts(_ texts: some Sequence<String>) -> [[String]] {
+    let texts = texts.sorted()
+    return stride(from: 0, to: texts.count, by: 1_000).map { Array(texts[$0..<min($0 + 1_000, texts.count)]) }
 }

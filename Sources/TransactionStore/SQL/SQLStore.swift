@@ -54,12 +54,12 @@ package struct SQLDialect: Sendable {
 
     /// The column with the number of a row, in the order in which the rows are stored; nil if there is none.
     package let rowNumber: String?
-    /// The condition for the rows of a purchase: by the id of its app and environment, and its original transaction id.
-    package let isOfPurchase: @Sendable (Int64, String) -> SQLText
+    /// The condition for the rows of purchases: by the id of their app and environment, and their original transaction ids.
+    package let isOfPurchases: @Sendable (Int64, [String]) -> SQLText
 
     package init(
         now: String, lastPosition: String, scope: String, purchase: [String], customer: String, join: String,
-        locking: String, rowNumber: String?, isOfPurchase: @escaping @Sendable (Int64, String) -> SQLText
+        locking: String, rowNumber: String?, isOfPurchases: @escaping @Sendable (Int64, [String]) -> SQLText
     ) {
         self.now = now
         self.lastPosition = lastPosition
@@ -69,7 +69,7 @@ package struct SQLDialect: Sendable {
         self.join = join
         self.locking = locking
         self.rowNumber = rowNumber
-        self.isOfPurchase = isOfPurchase
+        self.isOfPurchases = isOfPurchases
     }
 }
 

@@ -131,6 +131,25 @@ extension StoreConformance {
             try expect(LedgerAudit.text(next), equals: "3 purchased")
             try await expect(LedgerAudit.check(store).count, equals: 1)
         },
+        StoreRule(opened: "a customer with more purchases than one statement names is erased") { store in
+            let numbers = 1...1_001
+            let facts = numbers.map { Samples.fact("\($0)", original: "\($0)") }
+            let identities = [CustomerIdentity(.appAccountToken, token)]
+            _ = try await store.apply([
+                FactSet(scope: Samples.scope, identities: identities, transactions: facts),
+                Samples.set(Samples.fact("10000")),
+            ])
+            try await store.remember(
+                [1, 999].map { UnknownTransaction(scope: Samples.scope, transactionId: "\($0)", answeredDate: 1) })
+            try await expect(
+                store.entries(ofPurchases: numbers.map { "\($0)" }, in: Samples.scope).count, equals: numbers.count)
+            let erased = try await store.erase("1")
+            try expect(erased.identities, equals: 1_002)
+            try expect(erased.transactions, equals: 1_001)
+            try expect(erased.ledgerEntries, equals: 1_001)
+            try expect(erased.unknownTransactions, equals: 2)
+            try await expect(store.text, equals: "10000 purchased")
+        },
         StoreRule(opened: "the position of an erased entry takes no place in a page of the ledger") { store in
             _ = try await store.apply([Samples.set(Samples.fact("1")), Samples.set(Samples.fact("2"))])
             for original in ["2", "1"] { _ = try await store.erase(original) }
