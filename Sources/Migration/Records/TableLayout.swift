@@ -26,7 +26,7 @@ extension TableLayout {
         _ row: Bytes, _ dialect: TableDialect, _ fields: [TableField]
     ) -> (dialect: TableOptions.Dialect, count: Int)? {
         guard !dialect.isInsert, columns.count > 1, row.position(of: 0x0A) != nil else { return nil }
-        // Text after a closing quote shows that the quote opens a value of another row.
+        // Text after a closing quote shows that the quote opens a value of another row. Blanks there show nothing.
         let isDamaged = fields.contains(where: \.hasTextAfterQuote)
         for other in TableOptions.Dialect.allCases where other != dialect.escape {
             let count = rows(in: row, dialect.escaped(as: other), areCertain: isDamaged)
@@ -36,7 +36,8 @@ extension TableLayout {
     }
 
     /// The number of rows in bytes. 0 if they are not rows of the table, or may be lines of a text in the first one. They are
-    /// rows if one after the first has a document, or if a column has ids or numbers of one form in all of them.
+    /// rows if one after the first has a document, or if a column has ids or numbers of one form in all of them. They are
+    /// lines of a text if a column has a document in one of them, and in another one what follows a comma in a sentence.
     /// - Parameters:
     ///   - bytes: the possible rows.
     ///   - dialect: the one in which they are read.
@@ -44,6 +45,7 @@ extension TableLayout {
     private func rows(in bytes: Bytes, _ dialect: TableDialect, areCertain: Bool) -> Int {
         var (start, count, areRows) = (0, 0, areCertain)
         var forms: [[UInt8]?] = []
+        var (withDocument, withText): (Set<Int>, Set<Int>) = ([], [])
         while start < bytes.count {
             let rest = bytes[slice: start..<bytes.count]
             var end = TableRowEnd(dialect)
@@ -60,8 +62,17 @@ extension TableLayout {
             if count > 0, !areRows {
                 areRows = zip(fields, meanings).contains { Self.isDocument($0, $1, in: row) }
             }
+            for (column, field) in fields.enumerated() {
+                let value = field.value(in: row)
+                if Self.isDocument(value.filter { $0 != UInt8(ascii: "\"") }, meanings[column]) {
+                    withDocument.insert(column)
+                } else if value.first == UInt8(ascii: " "), value.contains(where: { $0 > UInt8(ascii: " ") }) {
+                    withText.insert(column)
+                }
+            }
             count += 1
         }
+        if !areCertain, !withDocument.isDisjoint(with: withText) { return 0 }
         return areRows || forms.contains { $0 != nil } ? count : 0
     }
 
@@ -85,7 +96,11 @@ extension TableLayout {
     }
 
     private static func isDocument(_ field: TableField, _ meaning: ColumnNames.Meaning?, in row: Bytes) -> Bool {
-        field.value(in: row).withUnsafeBufferPointer {
+        isDocument(field.value(in: row), meaning)
+    }
+
+    private static func isDocument(_ value: [UInt8], _ meaning: ColumnNames.Meaning?) -> Bool {
+        value.withUnsafeBufferPointer {
             let text = $0[slice: $0.trimmed()]
             if StoredText.isUnmistakable(text) { return true }
             return meaning?.isPayload == true && (StoredText.isTransactionID(text) || text.first == UInt8(ascii: "{"))

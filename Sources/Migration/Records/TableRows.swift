@@ -80,7 +80,7 @@ struct TableField {
     let range: Range<Int>
     let isQuoted: Bool
     let dialect: TableDialect
-    /// Whether text follows its closing quote.
+    /// Whether text follows its closing quote, other than blanks.
     let hasTextAfterQuote: Bool
     /// Whether its closing quote is after a backslash and before more text. Then the quote was escaped, as in the dialect of MySQL.
     let hasBackslashQuote: Bool
@@ -144,12 +144,13 @@ struct TableField {
             let end =
                 isQuoted
                 ? closing.flatMap { endOfBare(row, from: $0 + 1, dialect) } : endOfBare(row, from: start, dialect)
-            let hasText = closing.map { $0 + 1 < (end ?? row.count) } ?? false
+            let rest = closing.map { row[slice: ($0 + 1)..<(end ?? row.count)] }
             let isAfterBackslash = closing.map { row[$0 - 1] == UInt8(ascii: "\\") } ?? false
             fields.append(
                 TableField(
-                    range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect, hasTextAfterQuote: hasText,
-                    hasBackslashQuote: hasText && isAfterBackslash && !dialect.hasBackslashes))
+                    range: start..<(end ?? row.count), isQuoted: isQuoted, dialect: dialect,
+                    hasTextAfterQuote: rest?.firstNonWhiteSpace() != nil,
+                    hasBackslashQuote: rest?.isEmpty == false && isAfterBackslash && !dialect.hasBackslashes))
             guard let end else { return fields }
             start = end + 1
         }

@@ -253,6 +253,27 @@ struct TableDialectTests {
         #expect(Reading(text).receipts == [a])
     }
 
+    @Test("The lines of a text beside a receipt are no rows, also with as many commas and an id at their beginning")
+    func linesOfAddresses() {
+        let after = "user_id,receipt,address\n17,\(a),\"Hauptstr. 5\n10115, Berlin, DE\"\n"
+        let before = "user_id,address,receipt\n17,\"5 Main Street, Apt 4\nSpringfield, IL 62704\",\(a)\n"
+        let first = "note,receipt\n\"Hello, Ann\nthanks\",\(a)\n"
+        let quoted = "\"user_id\",\"receipt\",\"address\"\n\"17\",\"\(a)\",\"Hauptstr. 5\n10115, Berlin, DE\"\n"
+        // Some writers leave a blank before the delimiter or the end of the line.
+        let blank = "user_id,receipt,note\n17,\(a),\"first\nsecond, third, fourth\" \n"
+        for text in [after, before, first, quoted, blank] {
+            #expect(Reading(text).receipts == [a], "\(text)")
+            #expect(Reading(text.replacing("\n", with: "\r\n")).receipts == [a], "\(text)")
+        }
+        // The second user must not get the first one's receipt, so an empty or a short value proves no text.
+        for value in ["", "\\N", "NULL", "pending"] {
+            let joined = "id,note,receipt\n17,\"open,\(value)\n18,\"closed,\(a)\n"
+            #expect(Reading(joined).receipts == ["-"], "\(value)")
+            let even = "id,note,receipt\n17,\"open,\(value)\n18,open\",\(a)\n"
+            #expect(Reading(even).kinds == ["columnCount"], "\(value)")
+        }
+    }
+
     @Test("One damaged row among many does not hide that backslashes are escapes")
     func detectionBesideDamage() {
         func rows(_ count: Int, _ damage: [Int: (String) -> String]) -> String {
