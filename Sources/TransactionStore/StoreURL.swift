@@ -14,17 +14,24 @@ public enum StoreURL: Hashable, Sendable {
 
     /// Reads an address.
     /// - Throws: ``TransactionStoreError`` `invalidURL` for an empty address, an address without a path, an unknown
-    ///   scheme, keywords of libpq with a password, or a C0 control character. The message does not repeat the address, which may contain a password.
+    ///   scheme, keywords of libpq with a password, text before `postgres://`, or a C0 control character. The message does
+    ///   not repeat the address, which may contain a password.
     public init(_ text: String) throws {
         guard !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw TransactionStoreError(.invalidURL, "The address of the store contains a control character.")
         }
         switch Self.scheme(of: text) {
         case nil:
-            // Such a file would have the password in its name.
-            guard !text.lowercased().contains("password=") else {
+            // A file with such a name would have the password in it.
+            let lowercase = text.lowercased()
+            // libpq allows blanks around the equals sign.
+            guard !lowercase.filter({ $0 != " " }).contains("password=") else {
                 throw TransactionStoreError(
                     .invalidURL, "An address with keywords (host=… password=…) cannot be used: use postgres://….")
+            }
+            guard !lowercase.contains("postgres://"), !lowercase.contains("postgresql://") else {
+                throw TransactionStoreError(
+                    .invalidURL, "The address of a PostgreSQL store must begin with postgres:// or postgresql://.")
             }
             self = .sqlite(path: try Self.path(text[...]))
         case "sqlite", "sqlite3", "file":

@@ -37,6 +37,17 @@ struct PlanTests {
         #expect(folder.names("").contains(store))
     }
 
+    @Test("Rejects an address that migrate would reject, and does not print its password")
+    func wrongAddress() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.csv", table(3))
+        for into in ["host=localhost password=secret", "mysql://u:secret@h/db", " postgres://u:secret@h/db"] {
+            let outcome = try await plan("dump.csv", "--into", into, in: folder)
+            #expect(outcome.status == 2 && outcome.error.contains("The store cannot be used"), "\(outcome)")
+            #expect(!"\(outcome)".contains("secret"), "\(outcome)")
+        }
+    }
+
     @Test("Says that no column names the users")
     func noUser() async throws {
         let folder = try Folder.withRoot()

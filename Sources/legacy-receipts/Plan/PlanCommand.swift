@@ -52,6 +52,8 @@ struct PlanCommand: AsyncParsableCommand {
 
     func run() async throws {
         if migrate.retry { throw CommandFailure("plan reads inputs; --retry has none.") }
+        // The printed command is without the passwords of addresses that can be read.
+        if let into = migrate.into { try StoreOpener.checkAddress(into) }
         let arguments = PlannedCommand.migrateArguments(CommandLine.arguments)
         let isStore = !migrate.stream
         let planner = MigrationPlanner(

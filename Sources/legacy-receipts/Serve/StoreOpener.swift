@@ -31,6 +31,12 @@ enum StoreOpener {
         }
     }
 
+    /// For commands that name a store and do not open it.
+    /// - Throws: `CommandFailure` if the address is none.
+    static func checkAddress(_ address: String) throws {
+        _ = try CommandFailure.naming("The store cannot be used") { try StoreURL(address) }
+    }
+
     /// Opens a store, which is made if it is missing, for a command that writes. Also returns its address.
     /// - Throws: `CommandFailure`.
     static func opened(_ address: String) throws -> (store: any CompleteTransactionStore, url: StoreURL) {

@@ -79,11 +79,14 @@ struct StoreURLTests {
         #expect(url.omission?.contains("Insert the address that you gave") == true)
     }
 
-    @Test("Keywords of libpq with a password are no path of a file")
-    func keywordsAreNoPath() {
-        let error = #expect(throws: TransactionStoreError.self) {
-            try StoreURL("host=localhost dbname=purchases password=secret")
-        }
+    @Test(
+        "An address with a password that is none of PostgreSQL by mistake is no path of a file",
+        arguments: [
+            "host=localhost dbname=purchases password=secret", "host=localhost password = secret",
+            " postgres://u:secret@h/db", "'postgresql://u:secret@h/db'", "\u{FEFF}POSTGRES://u:secret@h/db",
+        ])
+    func passwordsAreNoPath(_ text: String) {
+        let error = #expect(throws: TransactionStoreError.self) { try StoreURL(text) }
         #expect(error?.code == .invalidURL && error?.message.contains("secret") == false)
     }
 }
