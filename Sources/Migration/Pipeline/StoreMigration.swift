@@ -404,7 +404,8 @@ public struct StoreMigration: Sendable {
         /// interruption repeats at most this step and the one in progress.
         mutating func commit(to store: any Store) async throws(MigrationError) {
             try await finishCommit()
-            guard position != nil || !step.released.isEmpty else { return }
+            // Lines leave the quarantine because of the records of the step. Without records, they stay; a retry has no position.
+            guard position != nil || migration == nil && !step.released.isEmpty else { return }
             if let migration, let position {
                 progress.marks = position.marks
                 progress.row = position.row
@@ -453,10 +454,10 @@ extension QuarantinedRecord {
     /// Whether a step of a retry ends after this line.
     ///
     /// The key decides it, and not the lines before: those that were migrated are gone after an interruption, and the same
-    /// command must end its steps at the same lines. The key is a hash, so a step has about 200 lines, or fewer if they are
-    /// long.
+    /// command must end its steps at the same lines. The key is a hash, so a step has about 200 lines, or fewer if they or
+    /// their records are long.
     fileprivate var endsStepOfRetry: Bool {
-        let size = UInt64(line.count) + 80 << 10
+        let size = UInt64(QuarantineLine.sizeOfRetry(line)) + 80 << 10
         let stepSize: UInt64 = 16 << 20
         // The lines are in the order of their first bytes, so the last ones decide.
         let number = key.suffix(4).reduce(0 as UInt64) { $0 << 8 | UInt64($1) }

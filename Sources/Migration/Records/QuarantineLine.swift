@@ -96,16 +96,23 @@ struct QuarantineLine {
 
     /// Lines whose records a retry has in memory together. One that is read again from its input can be large, so it is alone.
     static func groups(_ lines: [QuarantinedRecord]) -> [[QuarantinedRecord]] {
-        func isCut(_ record: QuarantinedRecord) -> Bool {
-            record.line.withUnsafeBufferPointer { $0.contains("\"originalIsCut\":true") }
-        }
-        return lines.reduce(into: [[QuarantinedRecord]]()) { groups, line in
-            if let last = groups.last?.last, !isCut(last), !isCut(line) {
+        lines.reduce(into: [[QuarantinedRecord]]()) { groups, line in
+            if let last = groups.last?.last, !isCut(last.line), !isCut(line.line) {
                 groups[groups.count - 1].append(line)
             } else {
                 groups.append([line])
             }
         }
+    }
+
+    /// The bytes that a retry of a line may have in memory. A record that is read again from its input is longer than its line.
+    static func sizeOfRetry(_ line: [UInt8]) -> Int {
+        guard isCut(line), let length = QuarantineLine(line[...])?.length else { return line.count }
+        return max(line.count, length)
+    }
+
+    private static func isCut(_ line: [UInt8]) -> Bool {
+        line.withUnsafeBufferPointer { $0.contains("\"originalIsCut\":true") }
     }
 
     private var firstPlace: RecordPlace {

@@ -439,6 +439,25 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("keep the line of a missing input if its content cannot be read when it exists")
+    func missingInputOfUnknownContent() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let first = try folder.write("a.ndjson", Array(try Self.lines().prefix(2).joined(separator: [0x0A])))
+        let late = folder.file("late.csv")
+        let migration = StoreMigration(options: try Self.options())
+        _ = try await migration.run(inputs: [first, late], into: store)
+        let lines = try await store.quarantine(after: nil, limit: 10)
+        #expect(lines.contains { String(decoding: $0.line, as: UTF8.self).contains("unreadable") })
+        try folder.write("late.csv", "user,city\nann,Oslo\nbob,Bonn\n")
+        let error = await #expect(throws: MigrationError.self) {
+            try await migration.run(inputs: [late], into: store)
+        }
+        #expect(error?.code == .input)
+        #expect(try await store.quarantine(after: nil, limit: 10) == lines)
+        try await store.close()
+    }
+
     @Test("replace the lines of rows whose table was defined in a file that was missing")
     func missingDefinition() async throws {
         let folder = try TemporaryFolder()
@@ -802,6 +821,32 @@ struct StoreMigrationTests {
                 if !found.wasStopped { break }
             }
         }
+    }
+
+    @Test("end the step of a retry after a large record of which the line has only the beginning")
+    func stepsOfLongRecords() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let text = "{\"note\":\"\(String(repeating: "x", count: 200_000))\"}\n"
+        var short = try Self.options()
+        short.migration.recordSize = 100_000
+        short.migration.limits.maximumSize = 50_000
+        let path = try folder.write("long.ndjson", text)
+        _ = try await StoreMigration(options: short).run(inputs: [path], into: store)
+        let lines = try await store.quarantine(after: nil, limit: 2)
+        let line = String(decoding: try #require(lines.first).line, as: UTF8.self)
+        let large = line.replacing(/"length":\d+/, with: "\"length\":16777216")
+        #expect(lines.count == 1 && large != line)
+        var step = MigrationStep()
+        step.released = lines.map(\.key)
+        step.quarantined = (1...5).map { number in
+            QuarantinedRecord(line: Array(large.replacing("long.ndjson", with: "long\(number).ndjson").utf8))
+        }
+        _ = try await store.apply(step)
+        let counting = Stopping(store, at: .max, commits: true)
+        _ = try await StoreMigration(options: try Self.options()).retry(counting)
+        #expect(counting.applied.withLock { $0.count } == 5)
+        try await store.close()
     }
 
     @Test("read a record that was too long again from its input, if it is still there", arguments: ["ndjson", "csv"])
