@@ -135,7 +135,9 @@ private struct ServerAddress {
             let (name, value) = (String(parts[0]), parts[1])
             if Self.secrets.contains(name) {
                 if !value.isEmpty, !omitted.contains(name) { omitted.append(name) }
-            } else if Self.parameters.contains(name), name != "dbname" || !Self.isConnectionString(value) {
+            } else if Self.parameters.contains(name), name != "dbname" || !Self.isConnectionString(value),
+                name != "options" || !Self.maySetSecret(value)
+            {
                 kept.append(pair)
             } else {
                 return nil
@@ -155,6 +157,12 @@ private struct ServerAddress {
     private static func isConnectionString(_ name: Substring) -> Bool {
         name.contains("=") || name.lowercased().contains("%3d") || name.contains("://")
             || name.lowercased().contains("%3a")
+    }
+
+    /// Whether the options of a session may set a secret of the database, such as `-c app.jwt_secret=…`.
+    private static func maySetSecret(_ options: Substring) -> Bool {
+        let lowercase = options.lowercased()
+        return ["secret", "password", "token", "key"].contains { lowercase.contains($0) }
     }
 
     private static let secrets: Set = [

@@ -47,6 +47,7 @@ struct StoreURLTests {
             ),
             ("postgres://h/db?password=secret", "postgres://h/db", true),
             ("postgres://h/db?password=&connections=4", "postgres://h/db?connections=4", false),
+            ("postgres://h/db?options=-csearch_path%3Da", "postgres://h/db?options=-csearch_path%3Da", false),
             ("postgres://h/db?passfile=/run/pgpass", "postgres://h/db?passfile=/run/pgpass", false),
         ])
     func shownServers(_ text: String, _ shown: String, _ hasPassword: Bool) throws {
@@ -72,6 +73,7 @@ struct StoreURLTests {
             "postgres:///db?dbname=password%3Dsecret", "postgres://h/password=secret",
             "postgres:///x?dbname=postgres://u:secret/db", "postgres:password=secret",
             "postgres://u:secret@\u{301}h/db", "postgres://h/db?passwords=secret",
+            "postgres://h/db?options=-c%20app.jwt_secret%3Dhidden",
         ])
     func hiddenServers(_ text: String) throws {
         let url = try StoreURL(text)
