@@ -83,6 +83,9 @@ struct QuarantineLine {
                 let rest = try file.read(upToCount: length - original.count), rest.count == length - original.count
             else { return nil }
             let end = try file.read(upToCount: 2) ?? Data()
+            if let table = TableLayout(quarantined: object["table"]), table.dialect.isInsert {
+                return Self.wholeRow(original + Array(rest), table.dialect)
+            }
             switch place.unit {
             case .file: guard end.isEmpty else { return nil }
             case .line, .row: guard end.isEmpty || end.first == 0x0A || Array(end) == [0x0D, 0x0A] else { return nil }
@@ -92,6 +95,16 @@ struct QuarantineLine {
         } catch {
             return nil
         }
+    }
+
+    /// A row of a dump that was too long, without what follows its parenthesis. Nil if it is no whole row: the end of such a
+    /// row was found without its quotes.
+    private static func wholeRow(_ record: [UInt8], _ dialect: TableDialect) -> [UInt8]? {
+        let delimiters = [UInt8(ascii: ","), UInt8(ascii: ";")]
+        guard let end = record.lastIndex(where: { !$0.isWhiteSpace && !delimiters.contains($0) }) else { return nil }
+        let row = Array(record[...end])
+        let copied = row.withUnsafeBufferPointer { try? InsertRow.copied($0, dialect) }
+        return copied == nil ? nil : row
     }
 
     /// Lines whose records a retry has in memory together. One that is read again from its input can be large, so it is alone.

@@ -849,6 +849,38 @@ struct StoreMigrationTests {
         try await store.close()
     }
 
+    @Test("read rows of a dump that were too long again", arguments: ["),(", "),\n("])
+    func retryTooLongRow(separator: String) async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let note = String(repeating: "x", count: 200_000)
+        let (a, b) = (try Self.receipt("consumable"), try Self.receipt("auto-renewable"))
+        let rows = ["'u1','\(note)','\(a)'", "'u2','\(note)','\(b)'"]
+        let text = """
+            -- MySQL dump 10.13
+
+            CREATE TABLE `r` (`user_id` text, `note` text, `receipt` text);
+            INSERT INTO `r` VALUES (\(rows.joined(separator: separator)));\n
+            """
+        let path = try folder.write("long.sql", text)
+        var short = try Self.options()
+        short.migration.recordSize = 100_000
+        short.migration.limits.maximumSize = 50_000
+        let first = try await StoreMigration(options: short).run(inputs: [path], into: store)
+        #expect(first.records.quarantinedByReason == ["tooLarge": 2])
+        let full = StoreMigration(options: try Self.options())
+        // A quote that is missing now.
+        try folder.write("long.sql", text.replacing("');", with: "a);"))
+        #expect(try await full.retry(store).records.migrated == 1)
+        #expect(try await store.quarantine(after: nil, limit: 2).count == 1)
+        try folder.write("long.sql", text)
+        #expect(try await full.retry(store).records.migrated == 1)
+        #expect(try await store.quarantine(after: nil, limit: 2).isEmpty)
+        let users = try Self.rows(try await Self.export(store, folder), "customer_users")
+        #expect(users.compactMap { $0["userId"]?.string }.sorted() == ["u1", "u2"])
+        try await store.close()
+    }
+
     @Test("read a record that was too long again from its input, if it is still there", arguments: ["ndjson", "csv"])
     func retryTooLong(form: String) async throws {
         let folder = try TemporaryFolder()
