@@ -54,11 +54,6 @@ enum MetadataFeedProlog {
         var position = 0
         var line = 1
 
-        init(bytes: [UInt8], file: String) {
-            self.bytes = bytes
-            self.file = file
-        }
-
         var isAtEnd: Bool { position >= bytes.count }
 
         func has(_ text: String) -> Bool { bytes[position...].starts(with: text.utf8) }

@@ -5,10 +5,6 @@ struct StoreKitEntryBuilder {
     let file: String
     private(set) var entries: [CatalogEntry] = []
 
-    init(file: String) {
-        self.file = file
-    }
-
     mutating func addProduct(_ product: StoreKitConfiguration.Product, at path: String) throws(CatalogError) {
         let types = ["Consumable": ProductType.consumable, "NonConsumable": .nonConsumable]
         entries.append(try entry(product, at: path, types: types))

@@ -94,17 +94,4 @@ public struct MappedReceipt: Sendable {
     public let evidence: SignatureEvidence
     /// When the receipt was signed; nil if it states no date at all.
     public let asOf: AsOf?
-
-    package init(
-        transactions: [MappedTransaction], statements: [PurchaseStatement], appTransaction: MappedAppTransaction?,
-        renewalInfos: [MappedRenewalInfo] = [], notes: [MappingNote], evidence: SignatureEvidence, asOf: AsOf?
-    ) {
-        self.transactions = transactions
-        self.statements = statements
-        self.appTransaction = appTransaction
-        self.renewalInfos = renewalInfos
-        self.notes = notes
-        self.evidence = evidence
-        self.asOf = asOf
-    }
 }

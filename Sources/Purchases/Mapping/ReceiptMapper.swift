@@ -28,8 +28,8 @@ public struct ReceiptMapper: Sendable {
         let isUnknown = app.receiptType != nil && app.environment == nil
         return MappedReceipt(
             transactions: resolve(statements, .receipt), statements: statements,
-            appTransaction: MappedAppTransaction(app), notes: isUnknown ? [.unknownEnvironment] : [],
-            evidence: receipt.evidence, asOf: AsOf(app))
+            appTransaction: MappedAppTransaction(app), renewalInfos: [],
+            notes: isUnknown ? [.unknownEnvironment] : [], evidence: receipt.evidence, asOf: AsOf(app))
     }
 
     /// Maps a transaction receipt (iOS 6). It contains one purchase and no app transaction.
@@ -37,8 +37,8 @@ public struct ReceiptMapper: Sendable {
         let statements = [receipt.payload.statement]
         return MappedReceipt(
             transactions: resolve(statements, .receipt), statements: statements, appTransaction: nil,
-            notes: statements[0].notes.filter { $0 == .environmentContradiction }, evidence: receipt.evidence,
-            asOf: AsOf(receipt.payload))
+            renewalInfos: [], notes: statements[0].notes.filter { $0 == .environmentContradiction },
+            evidence: receipt.evidence, asOf: AsOf(receipt.payload))
     }
 
     /// Maps a receipt of either kind.

@@ -22,25 +22,6 @@ public struct StoredTransaction: Sendable {
     /// Where each field comes from.
     var sources: FieldSources
 
-    init(
-        payload: JWSTransactionDecodedPayload, legacy: LegacyTransactionFields, origins: [FactOrigin],
-        recordedCancellation: RecordedCancellation?, explainsCancellation: Bool, sources: FieldSources
-    ) {
-        self.explainsCancellation = explainsCancellation
-        self.payload = payload
-        self.legacy = legacy
-        self.origins = origins
-        self.recordedCancellation = recordedCancellation
-        self.sources = sources
-    }
-
-    /// A transaction that one signed transaction states.
-    package init(_ payload: JWSTransactionDecodedPayload, origin: FactOrigin) {
-        self.init(
-            payload: payload, legacy: LegacyTransactionFields(), origins: [origin], recordedCancellation: nil,
-            explainsCancellation: true, sources: FieldSources(base: origin.kind))
-    }
-
     /// The source of a field's value; nil for a field without a value.
     public func source(of field: TransactionField) -> FieldSource? {
         var payload = payload
@@ -62,10 +43,17 @@ public struct StoredTransaction: Sendable {
     }
 
     /// Whether a document with a verified signature states the transaction.
-    public var isSigned: Bool { origins.contains { $0.kind.isSigned } }
+    public var isSigned: Bool { origins.isSigned }
 }
 
 extension StoredTransaction {
+    /// A transaction that one signed transaction states.
+    package init(_ payload: JWSTransactionDecodedPayload, origin: FactOrigin) {
+        self.init(
+            payload: payload, legacy: LegacyTransactionFields(), origins: [origin], recordedCancellation: nil,
+            explainsCancellation: true, sources: FieldSources(base: origin.kind))
+    }
+
     /// What the documents of the transaction state, for `UpgradeRule`.
     var upgradeStatement: UpgradeRule.Statement {
         let signed = origins.first { $0.kind == .signedTransaction }
@@ -158,12 +146,6 @@ public struct StoredAppTransaction: Sendable {
     /// What a receipt or a reply states beside the modern fields.
     public let legacy: LegacyAppTransactionFields
     public let origins: [FactOrigin]
-
-    package init(payload: AppTransaction, legacy: LegacyAppTransactionFields, origins: [FactOrigin]) {
-        self.payload = payload
-        self.legacy = legacy
-        self.origins = origins
-    }
 }
 
 extension Customer {
@@ -264,17 +246,6 @@ public struct Customer: Sendable {
     /// By original transaction id, ascending.
     public let renewalInfos: [StoredRenewalInfo]
     public let appTransaction: StoredAppTransaction?
-
-    init(
-        kept: Kept, transactions: [StoredTransaction], renewalInfos: [StoredRenewalInfo],
-        appTransaction: StoredAppTransaction?
-    ) {
-        self.kept = kept
-        identities = kept.statements.identities.sorted()
-        self.transactions = transactions
-        self.renewalInfos = renewalInfos
-        self.appTransaction = appTransaction
-    }
 
     /// The statements that the customer was resolved from.
     package var statements: CustomerStatements { kept.statements }

@@ -143,11 +143,11 @@ extension Customer {
     ///   - statements: the statements; resolved even if they identify no customer.
     ///   - rowsStateExpiry: see ``KnownTypes``.
     init(_ statements: CustomerStatements, rowsStateExpiry: Bool = false) {
-        self.init(
-            kept: Kept(statements),
-            transactions: statements.resolvedTransactions(nil, rowsStateExpiry: rowsStateExpiry),
-            renewalInfos: statements.resolvedRenewalInfos(),
-            appTransaction: StoredAppTransaction(joining: statements.appTransactions, in: statements.scope))
+        kept = Kept(statements)
+        identities = statements.identities.sorted()
+        transactions = statements.resolvedTransactions(nil, rowsStateExpiry: rowsStateExpiry)
+        renewalInfos = statements.resolvedRenewalInfos()
+        appTransaction = StoredAppTransaction(joining: statements.appTransactions, in: statements.scope)
     }
 
     /// Resolves the documents about one customer. A store that contains exactly these sets returns the same customer.

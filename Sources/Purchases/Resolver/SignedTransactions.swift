@@ -27,11 +27,6 @@ package struct SignedReference: Sendable {
     /// SHA-256, 64 hexadecimal digits.
     package let sha256: String
     package let asOf: AsOf?
-
-    package init(sha256: String, asOf: AsOf?) {
-        self.sha256 = sha256
-        self.asOf = asOf
-    }
 }
 
 /// The purchases in the signed documents of one record, resolved together. The unsigned rows of the record are resolved

@@ -140,8 +140,6 @@ struct RecordContext: Sendable {
     var environmentProvenance = Provenance.absent
     /// When the record was made, in milliseconds since 1970-01-01T00:00:00Z; nil if it does not state that.
     var recordedAt: Int64?
-
-    init() {}
 }
 
 extension ReceiptEnvironment {
