@@ -225,7 +225,7 @@ extension RecordedReplyBuilder {
                 reader.has("in_app") || reader.has("receipt_type") || (reader.has("bundle_id") && !reader.isPurchase)
             if reader.isPurchase || !isApp { try addPurchase(reader, "receipt", .receipt) }
             for entry in try reader.objects("in_app") { try addPurchase(entry, "receipt.in_app", .receipt) }
-            if isApp, appTransaction == nil { appTransaction = try RecordedAppTransaction(reader).mapped() }
+            if isApp, appTransaction == nil { appTransaction = try reader.appTransaction() }
         }
     }
 
@@ -309,7 +309,7 @@ extension RecordedReplyBuilder {
     private func renewal(_ reader: RecordedObjectReader, _ object: String) throws(RecordedReplyError)
         -> MappedRenewalInfo
     {
-        try RecordedRenewal(reader).mapped { provenance(object, $0) }
+        try reader.renewalInfo { provenance(object, $0) }
     }
 
     private func fill(

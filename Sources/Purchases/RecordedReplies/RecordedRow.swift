@@ -51,21 +51,21 @@ extension RecordedRow {
         keys = Array(repeating: nil, count: Fact.allCases.count)
         notes = []
 
-        facts.productId = try text(reader, object, "product_id", .productId)
-        facts.transactionId = try text(reader, object, "transaction_id", .transactionId)
-        facts.originalTransactionId = try text(reader, object, "original_transaction_id", .originalTransactionId)
+        facts.productId = try stated(.productId, object, "product_id", reader.text)
+        facts.transactionId = try stated(.transactionId, object, "transaction_id", reader.text)
+        facts.originalTransactionId = try stated(.originalTransactionId, object, "original_transaction_id", reader.text)
         guard facts.productId != nil else { throw reader.error(.missingIdentifier, "product_id") }
         guard facts.transactionId != nil || facts.originalTransactionId != nil else {
             throw reader.error(.missingIdentifier, "transaction_id")
         }
-        facts.webOrderLineItemId = try text(reader, object, "web_order_line_item_id", .webOrderLineItemId)
+        facts.webOrderLineItemId = try stated(.webOrderLineItemId, object, "web_order_line_item_id", reader.text)
         if facts.webOrderLineItemId == "0" { facts.webOrderLineItemId = nil }
-        facts.promotionalOfferId = try text(reader, object, "promotional_offer_id", .promotionalOfferId)
-        facts.offerCodeRefName = try text(reader, object, "offer_code_ref_name", .offerCodeRefName)
-        facts.appAccountToken = try text(reader, object, "app_account_token", .appAccountToken)
-        facts.subscriptionGroupIdentifier = try text(
-            reader, object, "subscription_group_identifier", .subscriptionGroupIdentifier)
-        let ownership = try text(reader, object, "in_app_ownership_type", .ownershipType)
+        facts.promotionalOfferId = try stated(.promotionalOfferId, object, "promotional_offer_id", reader.text)
+        facts.offerCodeRefName = try stated(.offerCodeRefName, object, "offer_code_ref_name", reader.text)
+        facts.appAccountToken = try stated(.appAccountToken, object, "app_account_token", reader.text)
+        facts.subscriptionGroupIdentifier = try stated(
+            .subscriptionGroupIdentifier, object, "subscription_group_identifier", reader.text)
+        let ownership = try stated(.ownershipType, object, "in_app_ownership_type", reader.text)
         facts.ownershipType = ownership.map(InAppOwnershipType.init(rawValue:))
 
         facts.purchaseDate = try date(reader, object, "purchase_date", .purchaseDate)
@@ -73,38 +73,29 @@ extension RecordedRow {
         facts.expiresDate = try date(reader, object, "expires_date", .expiresDate)
         facts.cancellationDate = try date(reader, object, "cancellation_date", .cancellationDate)
 
-        facts.quantity = try reader.integer("quantity")
-        record(.quantity, object, "quantity", facts.quantity)
-        facts.cancellationReason = try reader.integer("cancellation_reason")
-        record(.cancellationReason, object, "cancellation_reason", facts.cancellationReason)
-        facts.isTrialPeriod = try reader.flag("is_trial_period")
-        record(.isTrialPeriod, object, "is_trial_period", facts.isTrialPeriod)
-        facts.isInIntroOfferPeriod = try reader.flag("is_in_intro_offer_period")
-        record(.isInIntroOfferPeriod, object, "is_in_intro_offer_period", facts.isInIntroOfferPeriod)
-        facts.isUpgraded = try reader.flag("is_upgraded")
-        record(.isUpgraded, object, "is_upgraded", facts.isUpgraded)
+        facts.quantity = try stated(.quantity, object, "quantity", reader.integer)
+        facts.cancellationReason = try stated(.cancellationReason, object, "cancellation_reason", reader.integer)
+        facts.isTrialPeriod = try stated(.isTrialPeriod, object, "is_trial_period", reader.flag)
+        facts.isInIntroOfferPeriod = try stated(.isInIntroOfferPeriod, object, "is_in_intro_offer_period", reader.flag)
+        facts.isUpgraded = try stated(.isUpgraded, object, "is_upgraded", reader.flag)
 
         bundleId = try reader.text("bid")
         if bundleId != nil { bundleIdKey = RecordedKey(object: object, key: "bid") }
     }
 
-    private mutating func record<Value>(_ fact: Fact, _ object: String, _ key: String, _ value: Value?) {
+    private mutating func stated<Value>(
+        _ fact: Fact, _ object: String, _ key: String, _ read: (String) throws(RecordedReplyError) -> Value?
+    ) throws(RecordedReplyError) -> Value? {
+        let value = try read(key)
         if value != nil { keys[fact.rawValue] = RecordedKey(object: object, key: key) }
-    }
-
-    private mutating func text(
-        _ reader: RecordedObjectReader, _ object: String, _ key: String, _ fact: Fact
-    ) throws(RecordedReplyError) -> String? {
-        let text = try reader.text(key)
-        record(fact, object, key, text)
-        return text
+        return value
     }
 
     private mutating func date(
         _ reader: RecordedObjectReader, _ object: String, _ name: String, _ fact: Fact
     ) throws(RecordedReplyError) -> Int64? {
         guard let (date, key) = try reader.date(name) else { return nil }
-        record(fact, object, key, date.milliseconds)
+        keys[fact.rawValue] = RecordedKey(object: object, key: key)
         if date.isAmbiguous { notes.add(.ambiguousLocalTime) }
         return date.milliseconds
     }
