@@ -5,42 +5,22 @@ import AppStoreModels
 /// A class, because a look-up then returns one reference instead of copying fifteen fields.
 final class CatalogRecord: Sendable {
     let facts: CatalogEntry
-    /// Indexed by the position of the field in `CatalogField.allCases`.
-    private let fieldSources: [CatalogSource?]
-    let sources: [CatalogSource]
+    private let contributions: [CatalogEntry]
 
     init(facts: CatalogEntry, contributions: [CatalogEntry]) {
         self.facts = facts
-        sources = contributions.map(\.source)
-        fieldSources = CatalogField.allCases.map { field in
-            contributions.first { $0.states(field) }?.source
-        }
+        self.contributions = contributions
     }
 
-    func source(of field: CatalogField) -> CatalogSource? {
-        fieldSources[field.index]
-    }
+    var sources: [CatalogSource] { contributions.map(\.source) }
+
+    func source(of field: CatalogField) -> CatalogSource? { contributions.source(of: field) }
 }
 
-extension CatalogField {
-    var index: Int {
-        switch self {
-        case .type: 0
-        case .freeSubscription: 1
-        case .period: 2
-        case .duration: 3
-        case .stacks: 4
-        case .bonusDuration: 5
-        case .offers: 6
-        case .subscriptionGroupIdentifier: 7
-        case .subscriptionGroupName: 8
-        case .level: 9
-        case .familyShareable: 10
-        case .adamId: 11
-        case .referenceName: 12
-        case .price: 13
-        case .entitlement: 14
-        }
+extension [CatalogEntry] {
+    /// The source of the first entry that states a field.
+    fileprivate func source(of field: CatalogField) -> CatalogSource? {
+        firstIndex { $0.states(field) }.map { self[$0].source }
     }
 }
 
@@ -61,18 +41,16 @@ struct CatalogMerger {
     }
 
     mutating func add(_ entry: CatalogEntry) throws(CatalogError) {
-        facts.type = try joined(.type, facts.type, entry.type, entry) { $0 == $1 }
-        facts.freeSubscription =
-            try joined(.freeSubscription, facts.freeSubscription, entry.freeSubscription, entry) { $0 == $1 }
-        facts.period = try joinedPeriod(.period, facts.period, entry.period, entry)
-        facts.duration = try joinedPeriod(.duration, facts.duration, entry.duration, entry)
-        facts.bonusDuration = try joinedPeriod(.bonusDuration, facts.bonusDuration, entry.bonusDuration, entry)
-        facts.stacks = try joined(.stacks, facts.stacks, entry.stacks, entry) { $0 == $1 }
-        facts.level = try joined(.level, facts.level, entry.level, entry) { $0 == $1 }
-        facts.familyShareable =
-            try joined(.familyShareable, facts.familyShareable, entry.familyShareable, entry) { $0 == $1 }
-        facts.adamId = try joined(.adamId, facts.adamId, entry.adamId, entry) { $0 == $1 }
-        facts.entitlement = try joined(.entitlement, facts.entitlement, entry.entitlement, entry) { $0 == $1 }
+        try join(.type, \.type, entry)
+        try join(.freeSubscription, \.freeSubscription, entry)
+        try join(.period, \.period, entry) { $0.isSameLength(as: $1) }
+        try join(.duration, \.duration, entry) { $0.isSameLength(as: $1) }
+        try join(.bonusDuration, \.bonusDuration, entry) { $0.isSameLength(as: $1) }
+        try join(.stacks, \.stacks, entry)
+        try join(.level, \.level, entry)
+        try join(.familyShareable, \.familyShareable, entry)
+        try join(.adamId, \.adamId, entry)
+        try join(.entitlement, \.entitlement, entry)
         try joinGroupIdentifier(entry)
         try joinOffers(entry)
         joinLabel(.subscriptionGroupName, \.subscriptionGroupName, entry)
@@ -87,29 +65,27 @@ struct CatalogMerger {
         return record
     }
 
-    private func joined<Value>(
-        _ field: CatalogField, _ known: Value?, _ new: Value?, _ entry: CatalogEntry, _ agree: (Value, Value) -> Bool
-    ) throws(CatalogError) -> Value? {
-        guard let known, let new else { return known ?? new }
-        guard agree(known, new) else {
-            throw contradiction(field, "\(field.rawValue) is \(new) here and \(known) there", entry)
-        }
-        return known
+    /// Takes a value that no earlier entry states. Both values, if one does.
+    private mutating func take<Value>(
+        _ path: WritableKeyPath<CatalogEntry, Value?>, of entry: CatalogEntry
+    ) -> (known: Value, new: Value)? {
+        guard let new = entry[keyPath: path] else { return nil }
+        if let known = facts[keyPath: path] { return (known, new) }
+        facts[keyPath: path] = new
+        return nil
     }
 
-    private func joinedPeriod(
-        _ field: CatalogField, _ known: SubscriptionPeriod?, _ new: SubscriptionPeriod?, _ entry: CatalogEntry
-    ) throws(CatalogError) -> SubscriptionPeriod? {
-        try joined(field, known, new, entry) { $0.isSameLength(as: $1) }
+    private mutating func join<Value: Equatable>(
+        _ field: CatalogField, _ path: WritableKeyPath<CatalogEntry, Value?>, _ entry: CatalogEntry,
+        _ agree: (Value, Value) -> Bool = { $0 == $1 }
+    ) throws(CatalogError) {
+        guard let (known, new) = take(path, of: entry), !agree(known, new) else { return }
+        throw contradiction(field, "\(field.rawValue) is \(new) here and \(known) there", entry)
     }
 
     private mutating func joinGroupIdentifier(_ entry: CatalogEntry) throws(CatalogError) {
         let field = CatalogField.subscriptionGroupIdentifier
-        guard let new = entry.subscriptionGroupIdentifier, let known = facts.subscriptionGroupIdentifier, new != known
-        else {
-            facts.subscriptionGroupIdentifier = facts.subscriptionGroupIdentifier ?? entry.subscriptionGroupIdentifier
-            return
-        }
+        guard let (known, new) = take(\.subscriptionGroupIdentifier, of: entry), known != new else { return }
         switch (known.isDecimal, new.isDecimal) {
         case (true, false):
             remark(field, "\(known) instead of the local \(new)", entry)
@@ -148,12 +124,8 @@ struct CatalogMerger {
     private mutating func joinLabel(
         _ field: CatalogField, _ path: WritableKeyPath<CatalogEntry, String?>, _ entry: CatalogEntry
     ) {
-        guard let new = entry[keyPath: path] else { return }
-        guard let known = facts[keyPath: path] else {
-            facts[keyPath: path] = new
-            return
-        }
-        if known != new { remark(field, "\"\(known)\" instead of \"\(new)\"", entry) }
+        guard let (known, new) = take(path, of: entry), known != new else { return }
+        remark(field, "\"\(known)\" instead of \"\(new)\"", entry)
     }
 
     private mutating func remark(_ field: CatalogField, _ choice: String, _ entry: CatalogEntry) {
@@ -162,7 +134,7 @@ struct CatalogMerger {
     }
 
     private func knownSource(_ field: CatalogField) -> CatalogSource {
-        contributions.first { $0.states(field) }?.source ?? facts.source
+        contributions.source(of: field) ?? facts.source
     }
 
     private func contradiction(_ field: CatalogField, _ reason: String, _ entry: CatalogEntry) -> CatalogError {
