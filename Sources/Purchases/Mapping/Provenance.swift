@@ -42,36 +42,12 @@ public enum Provenance: Hashable, Sendable {
         }
     }
 
-    /// Literals of at most 15 bytes are stored inline, without an allocation; only few attributes are mapped.
     private static func attributeText(_ number: Int) -> String {
-        switch number {
-        case 0: "attribute 0"
-        case 1: "attribute 1"
-        case 2: "attribute 2"
-        case 3: "attribute 3"
-        case 12: "attribute 12"
-        case 16: "attribute 16"
-        case 18: "attribute 18"
-        case 19: "attribute 19"
-        case 32: "attribute 32"
-        case 1701: "attribute 1701"
-        case 1702: "attribute 1702"
-        case 1703: "attribute 1703"
-        case 1704: "attribute 1704"
-        case 1705: "attribute 1705"
-        case 1706: "attribute 1706"
-        case 1707: "attribute 1707"
-        case 1708: "attribute 1708"
-        case 1711: "attribute 1711"
-        case 1712: "attribute 1712"
-        case 1713: "attribute 1713"
-        case 1719: "attribute 1719"
-        case 1720: "attribute 1720"
-        case 1721: "attribute 1721"
-        case 1722: "attribute 1722"
-        default: "attribute \(number)"
-        }
+        attributeTexts.indices.contains(number) ? attributeTexts[number] : "attribute \(number)"
     }
+
+    /// Texts of at most 15 bytes are stored inline, without an allocation. The numbers end with the last that is mapped.
+    private static let attributeTexts = (0...1722).map { "attribute \($0)" }
 }
 
 /// A key of a recorded document and the object that contains it.
