@@ -10,7 +10,7 @@ package struct CustomerStatements: Sendable {
     package var transactions: [TransactionFact] = []
     /// By original transaction id.
     package var renewalInfos: [String: ByKind<RenewalInfoFact>] = [:]
-    package var appTransactions = AppTransactionFacts()
+    package var appTransactions: [AppTransactionRowKind: AppTransactionFact] = [:]
     package private(set) var appReceipt: KnownReceipt?
     package private(set) var transactionReceipt: KnownReceipt?
 
@@ -195,46 +195,17 @@ extension Customer {
 }
 
 /// The facts about the app itself that a store keeps for one customer: the newest of each kind of row.
-package struct AppTransactionFacts: Sendable {
-    private(set) var receipt: AppTransactionFact?
-    private(set) var signed: AppTransactionFact?
-    private var recordedWithoutLegacyFields: AppTransactionFact?
-    private(set) var recordedWithLegacyFields: AppTransactionFact?
-
-    package init() {}
-
-    package subscript(kind: AppTransactionRowKind) -> AppTransactionFact? {
-        get {
-            switch kind {
-            case .receipt: receipt
-            case .signedTransaction: signed
-            case .recorded: recordedWithoutLegacyFields
-            case .recordedWithLegacyFields: recordedWithLegacyFields
-            }
-        }
-        set {
-            switch kind {
-            case .receipt: receipt = newValue
-            case .signedTransaction: signed = newValue
-            case .recorded: recordedWithoutLegacyFields = newValue
-            case .recordedWithLegacyFields: recordedWithLegacyFields = newValue
-            }
-        }
-    }
-
+extension [AppTransactionRowKind: AppTransactionFact] {
     /// The unsigned facts, the newer one first.
     private var recorded: [AppTransactionFact] {
-        guard let with = recordedWithLegacyFields, let without = recordedWithoutLegacyFields else {
-            return [recordedWithLegacyFields, recordedWithoutLegacyFields].compactMap(\.self)
-        }
-        return with.isNewer(than: without) ? [with, without] : [without, with]
+        [self[.recorded], self[.recordedWithLegacyFields]].compactMap(\.self).sorted { $0.isNewer(than: $1) }
     }
 
     /// The newest unsigned fact.
     var newestRecorded: AppTransactionFact? { recorded.first }
 
     /// In the order of `FactKind`, the newest of each kind first.
-    var all: [AppTransactionFact] { [receipt, signed].compactMap(\.self) + recorded }
+    var all: [AppTransactionFact] { [self[.receipt], self[.signedTransaction]].compactMap(\.self) + recorded }
 }
 
 /// A statement that can replace another one about the same subject.

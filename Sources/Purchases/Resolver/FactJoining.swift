@@ -495,15 +495,15 @@ extension StoredAppTransaction {
     ///
     /// App transactions of StoreKit 2 cannot state the legacy fields. The newest recorded document that states any counts for
     /// these if no receipt does.
-    init?(joining facts: AppTransactionFacts, in scope: StoreScope) {
+    init?(joining facts: [AppTransactionRowKind: AppTransactionFact], in scope: StoreScope) {
         var payload: AppTransaction
-        if let signed = facts.signed {
+        if let signed = facts[.signedTransaction] {
             payload = signed.payload
-            if let receipt = facts.receipt {
+            if let receipt = facts[.receipt] {
                 payload.complete(
                     from: receipt.payload, isNewer: receipt.origin.signedDate > signed.origin.signedDate)
             }
-        } else if let fact = facts.receipt ?? facts.newestRecorded {
+        } else if let fact = facts[.receipt] ?? facts.newestRecorded {
             payload = fact.payload
         } else {
             return nil
@@ -512,7 +512,7 @@ extension StoredAppTransaction {
         payload.receiptType = scope.environment
         self.init(
             payload: payload,
-            legacy: facts.receipt?.legacy ?? facts.recordedWithLegacyFields?.legacy ?? LegacyAppTransactionFields(),
+            legacy: facts[.receipt]?.legacy ?? facts[.recordedWithLegacyFields]?.legacy ?? LegacyAppTransactionFields(),
             origins: facts.all.map(\.origin))
     }
 }
