@@ -120,12 +120,17 @@ struct StoreKitConfiguration: Decodable {
     }
 
     struct Subscription: Decodable {
-        let productID: String?
-        let type: String?
-        let displayPrice: String?
-        let familyShareable: Bool?
-        let internalID: String?
-        let referenceName: String?
+        let product: Product
+        let terms: Terms
+
+        init(from decoder: any Decoder) throws {
+            product = try Product(from: decoder)
+            terms = try Terms(from: decoder)
+        }
+    }
+
+    /// What a subscription has beside the members of other products.
+    struct Terms: Decodable {
         let recurringSubscriptionPeriod: String?
         let subscriptionGroupID: String?
         let groupNumber: Int?
@@ -134,12 +139,6 @@ struct StoreKitConfiguration: Decodable {
         let adHocOffers: [Offer]?
         let codeOffers: [Offer]?
         let winbackOffers: [Offer]?
-
-        var asProduct: Product {
-            Product(
-                productID: productID, type: type, displayPrice: displayPrice, familyShareable: familyShareable,
-                internalID: internalID, referenceName: referenceName)
-        }
     }
 
     struct Offer: Decodable {

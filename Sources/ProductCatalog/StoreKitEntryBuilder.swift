@@ -24,23 +24,24 @@ struct StoreKitEntryBuilder {
         _ subscription: StoreKitConfiguration.Subscription, in group: StoreKitConfiguration.Group, at path: String
     ) throws(CatalogError) {
         let types = ["RecurringSubscription": ProductType.autoRenewableSubscription]
-        var entry = try entry(subscription.asProduct, at: path, types: types)
-        if let own = subscription.subscriptionGroupID, let id = group.id, own != id {
+        var entry = try entry(subscription.product, at: path, types: types)
+        let terms = subscription.terms
+        if let own = terms.subscriptionGroupID, let id = group.id, own != id {
             throw error(
                 .conflict, "\(path).subscriptionGroupID",
                 "\(CatalogText.quoted(own)) is not the id of its group, \(CatalogText.quoted(id))")
         }
         entry.period = try period(
-            subscription.recurringSubscriptionPeriod, at: "\(path).recurringSubscriptionPeriod")
-        entry.subscriptionGroupIdentifier = nonEmpty(group.id ?? subscription.subscriptionGroupID)
+            terms.recurringSubscriptionPeriod, at: "\(path).recurringSubscriptionPeriod")
+        entry.subscriptionGroupIdentifier = nonEmpty(group.id ?? terms.subscriptionGroupID)
         entry.subscriptionGroupName = nonEmpty(group.name)
-        if let level = subscription.groupNumber {
+        if let level = terms.groupNumber {
             guard (1...1_000).contains(level) else {
                 throw error(.badValue, "\(path).groupNumber", "a level of service must be 1 to 1000")
             }
             entry.level = level
         }
-        entry.offers = try offers(subscription, at: path)
+        entry.offers = try offers(terms, at: path)
         entries.append(entry)
     }
 
@@ -68,17 +69,17 @@ struct StoreKitEntryBuilder {
     }
 
     private func offers(
-        _ subscription: StoreKitConfiguration.Subscription, at path: String
+        _ terms: StoreKitConfiguration.Terms, at path: String
     ) throws(CatalogError) -> [CatalogOffer] {
         var result: [CatalogOffer] = []
-        if let only = subscription.introductoryOffer {
+        if let only = terms.introductoryOffer {
             result.append(try offer(only, .introductory, at: "\(path).introductoryOffer"))
         }
         let lists: [(String, OfferType, [StoreKitConfiguration.Offer]?)] = [
-            ("introductoryOffers", .introductory, subscription.introductoryOffers),
-            ("adHocOffers", .promotional, subscription.adHocOffers),
-            ("codeOffers", .offerCode, subscription.codeOffers),
-            ("winbackOffers", .winBack, subscription.winbackOffers),
+            ("introductoryOffers", .introductory, terms.introductoryOffers),
+            ("adHocOffers", .promotional, terms.adHocOffers),
+            ("codeOffers", .offerCode, terms.codeOffers),
+            ("winbackOffers", .winBack, terms.winbackOffers),
         ]
         for (name, type, offers) in lists {
             var seen: [String: String] = [:]
