@@ -73,7 +73,9 @@ struct RecordedReplyBuilder {
 
     mutating func complete(_ surroundings: RecordedSurroundings) {
         // A document that states an unknown environment is of another one than a column can know.
-        context.complete(notes.contains(.unknownEnvironment) ? surroundings.withoutEnvironment : surroundings)
+        var known = surroundings
+        if notes.contains(.unknownEnvironment) { known.environment = nil }
+        context.complete(known)
         for index in rows.indices { rows[index].complete(surroundings) }
         guard !isDated, let date = surroundings.recordedAt?.value else { return }
         // A document cannot be older than what it states.
@@ -129,13 +131,18 @@ extension RecordedReplyBuilder {
         } else if let text = try unified?.text("receipt_type") {
             setEnvironment(text, provenance("unified_receipt", "receipt_type"))
         }
-        for (reader, object, key) in [(receipt, "receipt", "bundle_id"), (receipt, "receipt", "bid"), (top, "", "bid")]
-        {
+        var places: [(reader: RecordedObjectReader?, object: String, key: String)] = [
+            (receipt, "receipt", "bundle_id"), (receipt, "receipt", "bid"), (top, "", "bid"),
+        ]
+        // Notifications of 2019 and 2020 state the app only in the purchase next to `unified_receipt` (Reference.md V8).
+        for key in Self.flatPurchases where top.object[key]?.object != nil {
+            places.append((try top.objects(key).first, key, "bid"))
+        }
+        for (reader, object, key) in places {
             guard context.bundleId == nil, let text = try reader?.text(key) else { continue }
             context.bundleId = text
             context.bundleIdProvenance = provenance(object, key)
         }
-        try readBundleIdOfFlatPurchase()
         newestEvent = [event("auto_renew_status_change_date"), event("cancellation_date")].compactMap(\.self).max()
         guard let receipt else { return }
         context.recordedAt = try receipt.date("request_date")?.date.milliseconds
@@ -144,16 +151,8 @@ extension RecordedReplyBuilder {
         context.recordedAt = try receipt.date("receipt_creation_date")?.date.milliseconds
     }
 
-    /// Notifications of 2019 and 2020 state the app only in the purchase next to `unified_receipt` (Reference.md V8).
-    private mutating func readBundleIdOfFlatPurchase() throws(RecordedReplyError) {
-        for key in ["latest_receipt_info", "latest_expired_receipt_info"] {
-            guard context.bundleId == nil, top.object[key]?.object != nil,
-                let text = try top.objects(key).first?.text("bid")
-            else { continue }
-            context.bundleId = text
-            context.bundleIdProvenance = provenance(key, "bid")
-        }
-    }
+    /// The keys that have a purchase as their value in notifications.
+    private static let flatPurchases = ["latest_receipt_info", "latest_expired_receipt_info"]
 
     /// A date that only helps to date the document; nil if it cannot be read.
     private func event(_ name: String) -> Int64? {
@@ -268,7 +267,7 @@ extension RecordedReplyBuilder {
 
     /// The row that a document about one subscription states as the latest; nil if several are possible.
     private func currentRow() throws(RecordedReplyError) -> Int? {
-        for key in ["latest_receipt_info", "latest_expired_receipt_info"] {
+        for key in Self.flatPurchases {
             guard top.object[key]?.object != nil, let reader = try top.objects(key).first,
                 reader.isPurchase || !reader.has("in_app")
             else { continue }

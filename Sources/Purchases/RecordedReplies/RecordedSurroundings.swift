@@ -26,12 +26,6 @@ package struct RecordedSurroundings: Sendable, Equatable {
 
     package init() {}
 
-    var withoutEnvironment: RecordedSurroundings {
-        var result = self
-        result.environment = nil
-        return result
-    }
-
     /// The environment that a text names; nil if it names none.
     package static func environment(_ text: String) -> Environment? { RecordedEnvironment.modern(text) }
 }
