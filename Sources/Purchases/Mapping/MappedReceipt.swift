@@ -15,11 +15,11 @@ public enum RecordStanding: String, Hashable, Sendable {
 /// One purchase in modern terms, with the provenance of every field.
 public struct MappedTransaction: Sendable, Equatable {
     /// The transaction. Values that no document, rule or catalog gives are absent.
-    public package(set) var payload: JWSTransactionDecodedPayload
+    public package(set) var payload = JWSTransactionDecodedPayload()
     /// Where each field comes from.
     public package(set) var provenance: FieldProvenance<TransactionField>
     /// Facts that the fields cannot express.
-    public package(set) var notes: [MappingNote]
+    public package(set) var notes: [MappingNote] = []
     /// The start of the term of a non-renewing subscription, in milliseconds since 1970-01-01T00:00:00Z. It differs from
     /// the purchase date when purchases extend one another; `expiresDate` is the end. The modern model has no such field.
     public package(set) var termStart: Int64?
@@ -27,9 +27,7 @@ public struct MappedTransaction: Sendable, Equatable {
     public let standing: RecordStanding
 
     package init(standing: RecordStanding, reservingFields count: Int = 0) {
-        payload = JWSTransactionDecodedPayload()
         provenance = FieldProvenance(reservingCapacity: count)
-        notes = []
         self.standing = standing
     }
 
@@ -45,35 +43,29 @@ public struct MappedTransaction: Sendable, Equatable {
 /// which the customer first obtained the app. `appAppleId` and `versionExternalIdentifier` are absent if the record
 /// states 0, as in the sandbox.
 public struct MappedAppTransaction: Sendable, Equatable {
-    public package(set) var payload: AppTransaction
+    public package(set) var payload = AppTransaction()
     /// Data of the record in addition to the modern fields. A store keeps it; the lines of `migrate --stream` do not have it.
     public package(set) var legacy = LegacyAppTransactionFields()
-    public package(set) var provenance: FieldProvenance<AppTransactionField>
-    public package(set) var notes: [MappingNote]
+    public package(set) var provenance = FieldProvenance<AppTransactionField>(reservingCapacity: 10)
+    public package(set) var notes: [MappingNote] = []
     /// Which kind of document states the app transaction.
     public let standing: RecordStanding
 
     package init(standing: RecordStanding) {
-        payload = AppTransaction()
-        provenance = FieldProvenance(reservingCapacity: 10)
-        notes = []
         self.standing = standing
     }
 }
 
 /// The statement of a document about the next renewal of a subscription (Reference.md V9.3).
 public struct MappedRenewalInfo: Sendable, Equatable {
-    public package(set) var payload: JWSRenewalInfoDecodedPayload
-    public package(set) var provenance: FieldProvenance<RenewalInfoField>
-    public package(set) var notes: [MappingNote]
+    public package(set) var payload = JWSRenewalInfoDecodedPayload()
+    public package(set) var provenance = FieldProvenance<RenewalInfoField>(reservingCapacity: 10)
+    public package(set) var notes: [MappingNote] = []
     /// Which kind of document states the renewal information. Receipts contain none.
     public let standing: RecordStanding
 
     package init(standing: RecordStanding = .recorded) {
         self.standing = standing
-        payload = JWSRenewalInfoDecodedPayload()
-        provenance = FieldProvenance(reservingCapacity: 10)
-        notes = []
     }
 }
 

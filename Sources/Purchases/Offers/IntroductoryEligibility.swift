@@ -136,7 +136,9 @@ extension PurchaseHistory {
         let found = SubscriptionTimeline.newest(entries).filter {
             $0.isSubscriptionWithoutEnd && !ownership.isShared($0)
         }
-        return placed(found, in: group).first
+        guard !found.isEmpty else { return nil }
+        let known = knownGroups
+        return found.first { $0.group(known) == group }
     }
 
     /// The same by group, with the purchases that only unsigned documents state and that may be subscriptions.
@@ -159,12 +161,6 @@ extension PurchaseHistory {
         guard !possible.isEmpty else { return [:] }
         let known = knownGroups
         return Dictionary(grouping: possible) { $0.group(known) }
-    }
-
-    private func placed(_ entries: [Entry], in group: String?) -> [Entry] {
-        guard !entries.isEmpty else { return [] }
-        let known = knownGroups
-        return entries.filter { $0.group(known) == group }
     }
 }
 

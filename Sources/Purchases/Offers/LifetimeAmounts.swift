@@ -22,28 +22,23 @@ package struct LifetimeAmounts: Hashable, Sendable {
             // The price of a transaction with seats is the price of one seat.
             let seats = transaction.multiSeatInfo == nil ? 1 : Int64(max(1, transaction.quantity ?? 1))
             let amount = Self.product(price, seats)
-            purchased[currency] = Self.sum(purchased[currency] ?? 0, amount)
+            purchased[currency] = (purchased[currency] ?? 0).addingSaturated(amount)
             guard transaction.isRefunded else {
                 if refundedSeats > 0 {
-                    refunded[currency] = Self.sum(
-                        refunded[currency] ?? 0, Self.product(price, min(refundedSeats, seats)))
+                    let part = Self.product(price, min(refundedSeats, seats))
+                    refunded[currency] = (refunded[currency] ?? 0).addingSaturated(part)
                 }
                 continue
             }
             // Milliunits of a percent; absent for a full refund.
             let percentage = max(0, min(Int64(transaction.revocationPercentage ?? 100_000), 100_000))
             let part = percentage == 100_000 ? amount : Self.product(amount, percentage) / 100_000
-            refunded[currency] = Self.sum(refunded[currency] ?? 0, part)
+            refunded[currency] = (refunded[currency] ?? 0).addingSaturated(part)
         }
     }
 
     private static func product(_ left: Int64, _ right: Int64) -> Int64 {
         let (value, overflow) = left.multipliedReportingOverflow(by: right)
-        return overflow ? .max : value
-    }
-
-    private static func sum(_ left: Int64, _ right: Int64) -> Int64 {
-        let (value, overflow) = left.addingReportingOverflow(right)
         return overflow ? .max : value
     }
 }

@@ -98,8 +98,9 @@ private struct ResolvedHistory {
 
     /// When the newest signed document about the customer was signed.
     private var newestDate: Int64? {
-        let origins = customer.transactions.flatMap(\.origins) + customer.renewalInfos.flatMap(\.origins)
-        return origins.filter { $0.kind.isSigned }.map(\.signedDate).max()
+        Self.newest(customer.transactions.flatMap(\.origins) + customer.renewalInfos.flatMap(\.origins)) {
+            $0.kind.isSigned
+        }
     }
 
     /// How complete the history of each subscription is. A document about another subscription, or about an old period,
@@ -128,8 +129,6 @@ private struct ResolvedHistory {
 }
 
 extension StoredTransaction {
-    fileprivate var subscriptionId: String { purchaseId ?? "" }
-
     /// The last period is the one that ends last. An upgraded period ended before its expiry.
     fileprivate var order: (Int64, Int64) {
         let start = payload.purchaseDate ?? .min

@@ -16,7 +16,7 @@ public struct NonRenewingTerm: Hashable, Sendable {
     /// Whether the term begins at the end of an earlier one.
     public let isStacked: Bool
     /// Whether the transaction restores a purchase that another transaction states: both have the same term.
-    public let isRestored: Bool
+    public fileprivate(set) var isRestored: Bool
     /// Where the catalog states the length.
     package let source: Provenance
 
@@ -166,7 +166,8 @@ package enum NonRenewingTermRule {
             let key = Key(purchase, onlyBundleId: onlyBundleId)
             if terms[entry.place] == nil {
                 if let (term, transactionId) = known[entry.unit] {
-                    terms[entry.place] = term.copied(isRestored: transactionId != purchase.transactionId)
+                    terms[entry.place] = term
+                    terms[entry.place]?.isRestored = transactionId != purchase.transactionId
                     continue
                 }
                 let revocationDate = revocations[entry.unit]
@@ -182,14 +183,6 @@ package enum NonRenewingTermRule {
             guard let term = terms[entry.place], term.revocationDate == nil, let end = term.end else { continue }
             ends[key] = max(ends[key] ?? end, end)
         }
-    }
-}
-
-extension NonRenewingTerm {
-    fileprivate func copied(isRestored: Bool) -> NonRenewingTerm {
-        NonRenewingTerm(
-            start: start, end: end, revocationDate: revocationDate, isStacked: isStacked, isRestored: isRestored,
-            source: source)
     }
 }
 
