@@ -82,7 +82,7 @@ extension PurchaseHistory {
             all.filter { introductoryEligibility(group: $0, purchases, at: now).eligibility == .notEligible })
         let unplaced = purchases.timelines[String?.none]
         let withoutEnd = purchases.possible[String?.none] ?? []
-        let used = ((unplaced?.own ?? []).map(\.entry) + (unplaced?.ownUndated ?? []) + withoutEnd).filter {
+        let used = ((unplaced?.ownEntries ?? []) + withoutEnd).filter {
             $0.transaction.offerType == .introductory
         }
         guard !groups.isEmpty || !used.isEmpty else { return [] }
@@ -101,7 +101,7 @@ extension PurchaseHistory {
     }
 
     private func introductoryReason(_ timeline: SubscriptionTimeline?, _ withoutEnd: [Entry]) -> OfferReason {
-        let own = (timeline.map { $0.own.map(\.entry) + $0.ownUndated } ?? []) + withoutEnd
+        let own = (timeline?.ownEntries ?? []) + withoutEnd
         if let used = own.first(where: { $0.transaction.offerType == .introductory }) {
             return OfferReason(
                 .noIntroductoryOfferBefore, .failed, transactionId: used.transaction.transactionId)
@@ -124,7 +124,7 @@ extension PurchaseHistory {
 
     /// A subscription of an unknown group that had, or may have had, an introductory offer, or that may continue.
     private func doubt(_ timeline: SubscriptionTimeline, at now: Int64) -> Entry? {
-        let stated = (timeline.own.map(\.entry) + timeline.ownUndated).first(where: \.mayHaveHadOffer)
+        let stated = timeline.ownEntries.first(where: \.mayHaveHadOffer)
         return stated ?? gaps(timeline).first?.entry ?? timeline.ownUndated.first { !$0.isRefunded(by: now) }
             ?? timeline.assigned
     }

@@ -35,15 +35,13 @@ extension PurchaseHistory {
         _ timeline: SubscriptionTimeline, at now: Int64
     ) -> (span: SubscriptionPeriodSpan, end: Int64)? {
         let last = timeline.lastOwn(at: now)
-        var found: (span: SubscriptionPeriodSpan, end: Int64)?
-        for span in lastPeriods(timeline, at: now) where !span.isRevoked {
-            guard let info = renewalInfo(of: span), info.isInBillingRetryPeriod == true else { continue }
+        let periods = lastPeriods(timeline, at: now).filter { !$0.isRevoked }
+        return periods.compactMap { span -> (span: SubscriptionPeriodSpan, end: Int64)? in
+            guard let info = renewalInfo(of: span), info.isInBillingRetryPeriod == true else { return nil }
             let end = max(span.end + Self.billingRetry, info.gracePeriodExpiresDate ?? 0)
             let isLast = span.transaction.transactionId == last?.transaction.transactionId
-            guard end > now || isLast, found.map({ $0.end < end }) ?? true else { continue }
-            found = (span, end)
-        }
-        return found
+            return end > now || isLast ? (span: span, end: end) : nil
+        }.max { $0.end < $1.end }
     }
 
     /// The last known period of each of the customer's own subscriptions. Two Apple Accounts of one customer have one each.

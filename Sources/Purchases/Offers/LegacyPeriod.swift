@@ -73,21 +73,11 @@ extension LegacyPeriod {
             return period.subscriptionId == subscriptionId && period.end != nil && !period.isUpgraded
         }
         let running = counting.filter { periods[$0].isRunning(at: now) }
-        var best: Int?
-        for place in running.isEmpty ? counting : running {
-            guard let chosen = best else {
-                best = place
-                continue
-            }
-            let (period, other) = (periods[place], periods[chosen])
-            if period.dates > other.dates
-                || period.dates == other.dates
-                    && TransactionIdOrder.compare(period.transactionId, other.transactionId) == .before
-            {
-                best = place
-            }
+        return (running.isEmpty ? counting : running).max { left, right in
+            let (one, other) = (periods[left], periods[right])
+            if one.dates != other.dates { return one.dates < other.dates }
+            return TransactionIdOrder.compare(one.transactionId, other.transactionId) == .after
         }
-        return best
     }
 }
 
@@ -176,14 +166,10 @@ extension LegacyPeriod {
         of id: String?, among periods: some Sequence<LegacyPeriod>
     ) -> (start: Int64, end: Int64)? {
         guard let id else { return nil }
-        var newest: (start: Int64, end: Int64)?
-        for period in periods where period.subscriptionId == id {
-            guard let start = period.start, let expiry = period.end else { continue }
-            let end = min(expiry, period.cancellationDate ?? .max)
-            if let newest, (newest.start, newest.end) >= (start, end) { continue }
-            newest = (start: start, end: end)
-        }
-        return newest
+        return periods.lazy.filter { $0.subscriptionId == id }.compactMap { period -> (start: Int64, end: Int64)? in
+            guard let start = period.start, let expiry = period.end else { return nil }
+            return (start: start, end: min(expiry, period.cancellationDate ?? .max))
+        }.max { ($0.start, $0.end) < ($1.start, $1.end) }
     }
 }
 

@@ -90,6 +90,9 @@ struct SubscriptionTimeline {
     /// The undated transactions of the customer's own purchases.
     var ownUndated: [PurchaseHistory.Entry] { undated.filter { ownership.isOwn($0) } }
 
+    /// All transactions of the customer's own purchases, the undated ones last.
+    var ownEntries: [PurchaseHistory.Entry] { own.map(\.entry) + ownUndated }
+
     /// A transaction of a subscription that was assigned to the customer.
     var assigned: PurchaseHistory.Entry? {
         let dated = spans.first { ownership.isAssigned($0.entry) }?.entry
@@ -103,12 +106,7 @@ struct SubscriptionTimeline {
 
     /// The periods of each subscription that have begun at a time. Bought and shared periods are separate.
     func subscriptions(begunBy now: Int64) -> [[SubscriptionPeriodSpan]] {
-        struct Key: Hashable {
-            let id: String?
-            let isShared: Bool
-        }
-        let begun = spans.filter { $0.start <= now }
-        return Array(Dictionary(grouping: begun) { Key(id: $0.entry.subscriptionId, isShared: $0.isShared) }.values)
+        Array(Dictionary(grouping: spans.filter { $0.start <= now }) { Line($0.entry) }.values)
     }
 
     /// Ascending by group, the unknown group last.
@@ -170,19 +168,13 @@ struct SubscriptionTimeline {
                 left.entry.transaction.transactionId ?? "", right.entry.transaction.transactionId ?? "")
         }
         // From the last to the first, so that the successor of an upgraded period is already known. `next` has the next period
-        // of the same subscription, and the next one of another product than that. As in UpgradeRule, a purchase whose
-        // ownership is not stated is the customer's.
-        struct Line: Hashable {
-            let subscription: String?
-            let isShared: Bool
-        }
+        // of the same subscription, and the next one of another product than that.
         var ends = dated.map(\.end)
         var next: [Line: (nearest: Int, other: Int?)] = [:]
         for place in dated.indices.reversed() {
             func product(_ place: Int) -> String? { dated[place].entry.transaction.productId }
             let entry = dated[place].entry
-            let line = Line(
-                subscription: entry.subscriptionId, isShared: entry.transaction.inAppOwnershipType == .familyShared)
+            let line = Line(entry)
             let known = next[line]
             let successor = known.flatMap { product($0.nearest) != product(place) ? $0.nearest : $0.other }
             if entry.transaction.isUpgraded == true {
@@ -205,6 +197,18 @@ struct SubscriptionTimeline {
         }
         self.spans = spans.reversed()
         self.undated = undated
+    }
+
+    /// The periods of one subscription that are bought, or those that are shared. As in UpgradeRule, a purchase whose
+    /// ownership is not stated is the customer's.
+    private struct Line: Hashable {
+        let subscription: String?
+        let isShared: Bool
+
+        init(_ entry: PurchaseHistory.Entry) {
+            subscription = entry.subscriptionId
+            isShared = entry.isShared
+        }
     }
 
     private typealias Dated = (entry: PurchaseHistory.Entry, start: Int64, end: Int64, seats: PeriodSeats)
@@ -243,17 +247,15 @@ struct SubscriptionTimeline {
     /// were added do not have the member.
     private static func mergingSharedPeriods(_ dated: [Dated]) -> [Dated] {
         struct Period: Hashable {
-            let subscription: String?
+            let line: Line
             let product: String?
             /// In seconds: receipts have no milliseconds.
             let expires: Int64?
-            let isShared: Bool
 
             init(_ entry: PurchaseHistory.Entry) {
-                subscription = entry.subscriptionId
+                line = Line(entry)
                 product = entry.transaction.productId
                 expires = entry.transaction.expiresDate?.flooredQuotient(1_000)
-                isShared = entry.transaction.inAppOwnershipType == .familyShared
             }
         }
         let shared = Set(

@@ -116,10 +116,8 @@ package struct SignedTransactions {
     package func contradictedRows(of mapping: RecordedMapping) -> Set<Int> {
         guard !documents.isEmpty else { return [] }
         let rows = mapping.transactions.indices.filter { row in
-            switch confirmation(of: mapping.transactions[row], mapping.statements[row]) {
-            case .contradicted: true
-            case .none, .confirmed: false
-            }
+            if case .contradicted = confirmation(of: mapping.transactions[row], mapping.statements[row]) { return true }
+            return false
         }
         return Set(rows)
     }
