@@ -40,7 +40,7 @@ extension ProductCatalog {
         }
         let ending = path.split(separator: "/").last?.split(separator: ".").last?.lowercased() ?? ""
         if ending == "xml" { return try MetadataFeedReader.entries(path: path) }
-        let data = try CatalogFileBytes.read(path, upTo: CatalogLimits.fileBytes + 1, file: path)
+        let data = try contents(of: path, upTo: CatalogLimits.fileBytes + 1)
         switch ending {
         case "storekit":
             return try StoreKitConfigurationReader.entries(data, file: path)
@@ -65,12 +65,10 @@ extension ProductCatalog {
         }
         return try CatalogFileReader.entries(data, file: path)
     }
-}
 
-enum CatalogFileBytes {
     /// Reads at most `limit` bytes of a file.
-    static func read(_ path: String, upTo limit: Int, file: String) throws(CatalogError) -> Data {
-        let place = CatalogSource(file: file)
+    private static func contents(of path: String, upTo limit: Int) throws(CatalogError) -> Data {
+        let place = CatalogSource(file: path)
         guard let handle = FileHandle(forReadingAtPath: path) else {
             throw CatalogError(.unreadable, at: place, "cannot be opened")
         }
