@@ -60,8 +60,7 @@ extension TransactionFact {
         if source.kind == .recorded, !isDated, let rowDate { date = rowDate }
         // A transaction receipt has no date of its own, and is as new as what it states.
         if source == .receipt, let cancellation = statement.legacy.cancellationDate { date = max(date, cancellation) }
-        self.init(
-            payload: statement.payload, legacy: statement.legacy, origin: FactOrigin(source: source, signedDate: date))
+        self.init(statement, FactOrigin(source: source, signedDate: date))
     }
 }
 

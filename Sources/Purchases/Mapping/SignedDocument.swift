@@ -191,11 +191,3 @@ package struct FiledDocuments {
     /// Empty if no set has the transaction.
     package func sets(ofTransaction id: String?) -> [FactSet] { (transactions[id] ?? []).map { sets[$0] } }
 }
-
-extension StoreScope {
-    /// Nil without an app, and for an environment that a store does not accept.
-    fileprivate init?(_ environment: Environment?, _ bundleId: String?) {
-        guard let environment, environment.isKnown, let bundleId else { return nil }
-        self.init(storing: environment, bundleId)
-    }
-}

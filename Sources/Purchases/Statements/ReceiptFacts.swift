@@ -41,17 +41,15 @@ extension FactSet {
 
     private init?(_ receipt: Verified<AppReceipt>, canonicalBytes: [UInt8], _ hash: Fingerprint?) {
         let app = receipt.payload
-        guard receipt.evidence.anchor != .xcode, let environment = app.environment?.stored,
+        guard receipt.evidence.anchor != .xcode, let environment = app.environment?.modern,
             let scope = StoreScope(storing: environment, app.bundleId), let signedDate = app.receiptCreationDate
         else { return nil }
         let kept = KnownReceipt(
             form: .app, bytes: canonicalBytes, signedDate: signedDate, hash: hash ?? Fingerprint(of: canonicalBytes))
         let origin = FactOrigin(source: .receipt, signedDate: signedDate, document: kept.hash)
-        let facts = app.statements.map {
-            TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
-        }
         self.init(
-            scope: scope, transactions: facts, appTransaction: AppTransactionFact(app, origin), receipt: kept)
+            scope: scope, transactions: app.statements.map { TransactionFact($0, origin) },
+            appTransaction: AppTransactionFact(app, origin), receipt: kept)
     }
 
     /// The facts of a verified transaction receipt (iOS 6): one purchase. Its date is the purchase date, or the
@@ -68,8 +66,8 @@ extension FactSet {
 
     private init?(_ receipt: Verified<TransactionReceipt>, canonicalBytes: [UInt8], _ hash: Fingerprint?) {
         let payload = receipt.payload
-        guard receipt.evidence.anchor != .xcode, let environment = payload.environment.stored,
-            let scope = StoreScope(storing: environment, payload.bundleId ?? ""),
+        guard receipt.evidence.anchor != .xcode,
+            let scope = StoreScope(storing: payload.environment.modern, payload.bundleId ?? ""),
             let statedDate = payload.statedDate, let receiptDate = payload.knownReceiptDate,
             CustomerIdentity.isMeaningful(id: payload.transactionId)
         else { return nil }
@@ -77,9 +75,13 @@ extension FactSet {
             form: .transaction, bytes: canonicalBytes, signedDate: receiptDate,
             hash: hash ?? Fingerprint(of: canonicalBytes))
         let origin = FactOrigin(source: .receipt, signedDate: statedDate, document: kept.hash)
-        let statement = payload.statement
-        let fact = TransactionFact(payload: statement.payload, legacy: statement.legacy, origin: origin)
-        self.init(scope: scope, transactions: [fact], receipt: kept)
+        self.init(scope: scope, transactions: [TransactionFact(payload.statement, origin)], receipt: kept)
+    }
+}
+
+extension TransactionFact {
+    init(_ statement: borrowing PurchaseStatement, _ origin: FactOrigin) {
+        self.init(payload: statement.payload, legacy: statement.legacy, origin: origin)
     }
 }
 
@@ -108,19 +110,15 @@ extension LegacyAppTransactionFields {
     }
 }
 
-extension ReceiptEnvironment {
-    /// The environment in which facts are stored; nil for Xcode, whose ids are not unique.
-    fileprivate var stored: Environment? {
-        switch self {
-        case .production: .production
-        case .sandbox: .sandbox
-        case .xcode: nil
-        }
-    }
-}
-
 extension StoreScope {
-    /// A scope that a store accepts; nil without a bundle id, with an impossible one, and for Xcode and local testing.
+    /// Nil without an app, and for an environment that a store does not accept.
+    init?(_ environment: Environment?, _ bundleId: String?) {
+        guard let environment, environment.isKnown, let bundleId else { return nil }
+        self.init(storing: environment, bundleId)
+    }
+
+    /// A scope that a store accepts; nil without a bundle id, with an impossible one, and for Xcode and local testing,
+    /// whose ids are not unique.
     init?(storing environment: Environment, _ bundleId: String) {
         guard !bundleId.isEmpty, CustomerIdentity.isPlain(bundleId), environment != .xcode,
             environment != .localTesting

@@ -127,9 +127,7 @@ private struct RecordedDocument {
     var sets: [FactSet] { parts.flatMap(\.sets).filter { !$0.identities.isEmpty } }
 
     private mutating func index(_ environment: Environment?, _ bundleId: String?) -> Int? {
-        guard let environment, environment.isKnown, let bundleId,
-            let scope = StoreScope(storing: environment, bundleId)
-        else { return nil }
+        guard let scope = StoreScope(environment, bundleId) else { return nil }
         if let index = indices[scope] { return index }
         indices[scope] = parts.count
         parts.append(Part(scope: scope))
@@ -142,8 +140,7 @@ private struct RecordedDocument {
         guard payload.hasDecimalIds,
             let index = index(statement.context.environment, statement.context.bundleId)
         else { return }
-        parts[index].transactions.append(
-            TransactionFact(payload: payload, legacy: statement.legacy, origin: origin(payload.signedDate, document)))
+        parts[index].transactions.append(TransactionFact(statement, origin(payload.signedDate, document)))
         if let original = payload.originalTransactionId { scopeOfPurchase[original] = index }
     }
 
@@ -199,9 +196,7 @@ extension Customer {
             scope: StoreScope(
                 environment: mapping.environment ?? .production,
                 bundleId: mapping.appTransaction?.payload.bundleId ?? ""))
-        statements.transactions = mapping.statements.map {
-            TransactionFact(payload: $0.payload, legacy: $0.legacy, origin: origin)
-        }
+        statements.transactions = mapping.statements.map { TransactionFact($0, origin) }
         guard statements.transactions.allSatisfy({ $0.payload.transactionId != nil }) else { return nil }
         for info in mapping.renewalInfos {
             guard let id = info.payload.originalTransactionId else { continue }

@@ -98,8 +98,7 @@ extension StoreScope {
         } else {
             (environment, bundleId) = (notification.appData?.environment, notification.appData?.bundleId)
         }
-        guard let environment, environment.isKnown, let bundleId else { return nil }
-        self.init(storing: environment, bundleId)
+        self.init(environment, bundleId)
     }
 }
 
