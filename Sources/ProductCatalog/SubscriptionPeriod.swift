@@ -9,6 +9,16 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
     /// StoreKit's units (`Product.SubscriptionPeriod.Unit`).
     public enum Unit: String, Sendable, CaseIterable {
         case day, week, month, year
+
+        /// The designator in an ISO 8601 duration.
+        fileprivate var designator: Character {
+            switch self {
+            case .day: "D"
+            case .week: "W"
+            case .month: "M"
+            case .year: "Y"
+            }
+        }
     }
 
     /// The largest number of units, far beyond every term that is sold.
@@ -35,18 +45,10 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
     /// lowercase letters. The App Store sells no period of these forms.
     public init?(iso8601 text: String) {
         let bytes = Array(text.utf8.prefix(7))
-        guard bytes.count == text.utf8.count, bytes.first == UInt8(ascii: "P"), let last = bytes.last else {
-            return nil
-        }
-        let unit: Unit
-        switch last {
-        case UInt8(ascii: "D"): unit = .day
-        case UInt8(ascii: "W"): unit = .week
-        case UInt8(ascii: "M"): unit = .month
-        case UInt8(ascii: "Y"): unit = .year
-        default: return nil
-        }
-        guard let value = Self.count(bytes.dropFirst().dropLast()) else { return nil }
+        guard bytes.count == text.utf8.count, bytes.first == UInt8(ascii: "P"),
+            let unit = Unit.allCases.first(where: { $0.designator.asciiValue == bytes.last }),
+            let value = Self.count(bytes.dropFirst().dropLast())
+        else { return nil }
         self.init(value: value, unit: unit)
     }
 
@@ -55,13 +57,10 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count == 2, let value = Self.count(ArraySlice(words[0].utf8)) else { return nil }
-        switch words[1].lowercased() {
-        case "day", "days": self.init(value: value, unit: .day)
-        case "week", "weeks": self.init(value: value, unit: .week)
-        case "month", "months": self.init(value: value, unit: .month)
-        case "year", "years": self.init(value: value, unit: .year)
-        default: return nil
-        }
+        let name = words[1].lowercased()
+        let unit = Unit.allCases.first { name == $0.rawValue || name == $0.rawValue + "s" }
+        guard let unit else { return nil }
+        self.init(value: value, unit: unit)
     }
 
     private static func count(_ digits: ArraySlice<UInt8>) -> Int? {
@@ -75,14 +74,7 @@ public struct SubscriptionPeriod: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The ISO 8601 duration, as ``init(iso8601:)`` reads it.
-    public var iso8601: String {
-        switch unit {
-        case .day: "P\(value)D"
-        case .week: "P\(value)W"
-        case .month: "P\(value)M"
-        case .year: "P\(value)Y"
-        }
-    }
+    public var iso8601: String { "P\(value)\(unit.designator)" }
 
     public var description: String { iso8601 }
 

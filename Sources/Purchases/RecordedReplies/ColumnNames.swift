@@ -27,17 +27,23 @@ package enum ColumnNames {
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 64) { normalized in
             var count = 0
             for byte in name.utf8 {
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"): normalized.initializeElement(at: count, to: byte | 0x20)
-                case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): continue
-                case 0x80...: return nil
-                default: normalized.initializeElement(at: count, to: byte)
-                }
+                guard byte < 0x80 else { return nil }
+                guard let compared = compared(byte) else { continue }
+                normalized.initializeElement(at: count, to: compared)
                 count += 1
             }
             guard count < meanings.count else { return nil }
             let normalized = normalized[..<count]
             return meanings[count].first { $0.name.elementsEqual(normalized) }?.meaning
+        }
+    }
+
+    /// A byte of a name as names are compared: in lower case, and nil for a blank, a hyphen, an underscore or a dot.
+    static func compared(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+        case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): nil
+        default: byte
         }
     }
 

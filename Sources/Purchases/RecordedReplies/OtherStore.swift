@@ -62,15 +62,7 @@ package enum OtherStore {
 
     /// Whether a name is that of another store, compared without case, blanks, hyphens, underscores and dots.
     package static func isStore(_ text: some Collection<UInt8>) -> Bool {
-        guard text.count <= 40 else { return false }
-        let name = text.compactMap { byte -> UInt8? in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
-            case UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: " "): nil
-            default: byte
-            }
-        }
-        return stores.contains(name)
+        text.count <= 40 && stores.contains(text.compactMap(ColumnNames.compared))
     }
 
     private static let idBeginnings = ["GPA.", "sub_", "in_", "pi_", "ch_", "cs_", "txn_", "si_"].map { Array($0.utf8) }
