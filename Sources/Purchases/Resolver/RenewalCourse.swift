@@ -45,23 +45,14 @@ package struct RenewalCourse: Sendable {
 }
 
 extension RenewalChange {
-    /// The place in the course of a period, which begins with a recovery; nil for price increases.
-    fileprivate var billingStage: Int? {
-        switch self {
-        case .billingRecovered: 0
-        case .gracePeriodEntered: 1
-        case .billingFailed, .gracePeriodExpired: 2
-        case .expired, .endedByTime: 3
-        case .priceIncreasePending, .priceIncreaseAccepted: nil
-        }
-    }
+    /// The statuses in the course of a period, which begins with a recovery.
+    private static let course: [SubscriptionStatus] = [.active, .billingGracePeriod, .billingRetry, .expired]
+
+    /// The place in the course of a period; nil for price increases.
+    fileprivate var billingStage: Int? { status.flatMap { Self.course.firstIndex(of: $0) } }
 
     fileprivate var priceStage: Int? {
-        switch self {
-        case .priceIncreasePending: 0
-        case .priceIncreaseAccepted: 1
-        default: nil
-        }
+        priceIncrease.flatMap { [PriceIncreaseStatus.pending, .consentedOrNotified].firstIndex(of: $0) }
     }
 
     fileprivate var priceIncrease: PriceIncreaseStatus? {
