@@ -26,16 +26,13 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
         }
     }
 
-    private var codes: [Code]
-    private var others: [Provenance]
+    private var codes: [Code] = []
+    private var others: [Provenance] = []
     /// Bit n is set if the field with raw value n is present.
-    private var present: UInt64
+    private var present: UInt64 = 0
 
     package init(reservingCapacity capacity: Int = 0) {
-        codes = []
         codes.reserveCapacity(capacity)
-        others = []
-        present = 0
     }
 
     /// The fields that are present, in the order in which they were found.

@@ -72,23 +72,16 @@ extension ProcessedNotification {
     ///   - signedDate: when it was sent, in milliseconds since 1970-01-01T00:00:00Z.
     ///   - keepsReceipts: whether embedded receipts stay in the body: only those that could not be verified.
     fileprivate init(version1 object: JSONObject, signedDate: Int64, keepsReceipts: Bool) {
-        func text(_ object: JSONObject) -> [UInt8] {
-            var writer = JSONWriter(reservingCapacity: 2_048)
-            writer.value(.object(object))
-            return writer.finish()
-        }
         let content = object.removing(["password"])
         let receiptNames: Set<String> = ["latest_receipt", "latest_expired_receipt"]
         let kept =
             keepsReceipts
             ? content
-            : content.removing(receiptNames).changing("unified_receipt") { value in
-                value.object.map { .object($0.removing(receiptNames)) } ?? value
-            }
+            : content.removing(receiptNames).changing("unified_receipt") { $0.removing(receiptNames) }
         let type = object["notification_type"]?.string ?? ""
         self.init(
-            notificationUUID: "v1-" + Fingerprint(of: text(content)).description,
+            notificationUUID: "v1-" + Fingerprint(of: JSONValue.object(content).json).description,
             notificationType: CustomerIdentity.isPlain(type) ? type : "", subtype: nil, signedDate: signedDate,
-            body: text(kept))
+            body: JSONValue.object(kept).json)
     }
 }

@@ -156,10 +156,15 @@ extension ProcessedNotification {
     /// The payload without the signed data in it, whose facts are stored separately.
     private static func withoutFacts(_ payload: [UInt8]) -> [UInt8] {
         guard let object = try? JSONValue.parse(payload).object else { return payload }
-        func stripped(_ value: JSONValue) -> JSONValue {
-            value.object.map { .object($0.removing(factNames)) } ?? value
-        }
-        return JSONValue.object(object.changing("data", stripped).changing("appData", stripped)).json
+        let kept = object.changing("data") { $0.removing(factNames) }.changing("appData") { $0.removing(factNames) }
+        return JSONValue.object(kept).json
+    }
+}
+
+extension JSONValue {
+    /// The value without these members if it is an object.
+    func removing(_ names: Set<String>) -> JSONValue {
+        self.object.map { JSONValue.object($0.removing(names)) } ?? self
     }
 }
 
