@@ -65,7 +65,7 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
     }
 
     /// Whether the field has a value.
-    public func isPresent(_ field: Field) -> Bool { present & bit(field) != 0 }
+    public func isPresent(_ field: Field) -> Bool { present & field.bit != 0 }
 
     /// The fields of the modern model that have no value.
     ///
@@ -74,8 +74,6 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
 
     /// The fields that are present: bit n for the field with raw value n.
     package var presentFields: UInt64 { present }
-
-    private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
 
     /// Gives a field its value and provenance, unless there is no value.
     @inline(__always)
@@ -91,14 +89,14 @@ public struct FieldProvenance<Field: PayloadField>: Sendable {
     package mutating func clear<Value>(_ target: inout Value?, _ field: Field) {
         target = nil
         guard isPresent(field) else { return }
-        present &= ~bit(field)
+        present &= ~field.bit
         codes.removeAll { $0.field == field }
     }
 
     /// Records the provenance of a field whose value is already set.
     package mutating func record(_ field: Field, _ provenance: Provenance) {
         if isPresent(field) { codes.removeAll { $0.field == field } }
-        present |= bit(field)
+        present |= field.bit
         codes.append(code(field, provenance))
     }
 
@@ -118,7 +116,7 @@ extension FieldProvenance {
     init(_ provenance: Provenance, ofFieldsIn payload: inout some Payload<Field>) {
         self.init(reservingCapacity: 24)
         let bits = PresentFields.bits(of: &payload)
-        for field in Field.allCases where bits & 1 << UInt64(field.rawValue & 63) != 0 { record(field, provenance) }
+        for field in Field.allCases where bits & field.bit != 0 { record(field, provenance) }
     }
 
     /// Whether other records are likely to have the same provenance: it contains nothing that is specific to one

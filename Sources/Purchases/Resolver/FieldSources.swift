@@ -16,9 +16,9 @@ public enum FieldSource: Hashable, Sendable {
 struct FieldSources: Sendable {
     /// The kind of document that states all other fields.
     let base: FactKind
-    private var receipt: FieldMask = []
-    private var recorded: FieldMask = []
-    private var notified: FieldMask = []
+    private var receipt = FieldMask()
+    private var recorded = FieldMask()
+    private var notified = FieldMask()
     private var concluded: [(field: TransactionField, provenance: Provenance)] = []
 
     init(base: FactKind) { self.base = base }
@@ -88,22 +88,18 @@ struct FieldSources: Sendable {
 }
 
 /// A set of fields of a transaction; iterates in ascending order of the raw values.
-struct FieldMask: Sequence, IteratorProtocol, ExpressibleByArrayLiteral, Sendable {
+struct FieldMask: Sequence, IteratorProtocol, Sendable {
     /// Bit n is set for the field with raw value n.
     private(set) var bits: UInt64 = 0
 
-    init(arrayLiteral elements: TransactionField...) {
-        for field in elements { insert(field) }
-    }
+    init() {}
 
     /// The fields that are in one of the sets.
     init(_ one: FieldMask, _ two: FieldMask, _ three: FieldMask) { bits = one.bits | two.bits | three.bits }
 
-    func contains(_ field: TransactionField) -> Bool { bits & Self.bit(field) != 0 }
-    mutating func insert(_ field: TransactionField) { bits |= Self.bit(field) }
-    mutating func remove(_ field: TransactionField) { bits &= ~Self.bit(field) }
-
-    private static func bit(_ field: TransactionField) -> UInt64 { 1 << UInt64(field.rawValue & 63) }
+    func contains(_ field: TransactionField) -> Bool { bits & field.bit != 0 }
+    mutating func insert(_ field: TransactionField) { bits |= field.bit }
+    mutating func remove(_ field: TransactionField) { bits &= ~field.bit }
 
     /// Removes and returns the first field.
     @inline(__always)
@@ -142,6 +138,12 @@ enum PresentFields {
         ) where Value.RawValue: PayloadValue { if value != nil { insert(field) } }
 
         @inline(__always)
-        mutating func insert(_ field: some PayloadField) { bits |= 1 << UInt64(field.rawValue & 63) }
+        mutating func insert(_ field: some PayloadField) { bits |= field.bit }
     }
+}
+
+extension PayloadField {
+    /// The bit of the field in a set of fields.
+    @inline(__always)
+    var bit: UInt64 { 1 << UInt64(rawValue & 63) }
 }
