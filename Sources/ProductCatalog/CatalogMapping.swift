@@ -65,63 +65,52 @@ package struct CatalogMapping {
         try takeText(key)?.text
     }
 
-    mutating func takeBool(_ key: String) throws(CatalogError) -> Bool? {
-        guard let value = try takeText(key) else { return nil }
-        switch (value.text, value.isPlain) {
-        case ("true", true): return true
-        case ("false", true): return false
-        default:
-            let shown = CatalogText.quoted(value.text)
-            throw CatalogError(.wrongType, at: value.place, "\(key) must be true or false, not \(shown)")
+    /// A value that `read` understands. The error says what is wanted.
+    private mutating func takeValue<Value>(
+        _ key: String, _ wanted: String, else code: CatalogError.Code, _ read: (Text) -> Value?
+    ) throws(CatalogError) -> Value? {
+        guard let stated = try takeText(key) else { return nil }
+        guard let value = read(stated) else {
+            throw CatalogError(
+                code, at: stated.place, "\(key) must be \(wanted), not \(CatalogText.quoted(stated.text))")
         }
+        return value
+    }
+
+    mutating func takeBool(_ key: String) throws(CatalogError) -> Bool? {
+        try takeValue(key, "true or false", else: .wrongType) { $0.isPlain ? Bool($0.text) : nil }
     }
 
     package mutating func takeInteger(_ key: String, in range: ClosedRange<Int64>) throws(CatalogError) -> Int64? {
-        guard let value = try takeText(key) else { return nil }
-        guard let number = Int64(value.text), value.isPlain else {
-            let shown = CatalogText.quoted(value.text)
-            throw CatalogError(.wrongType, at: value.place, "\(key) must be a whole number, not \(shown)")
-        }
-        guard range.contains(number) else {
-            throw CatalogError(
-                .badValue, at: value.place, "\(key) must be \(range.lowerBound) to \(range.upperBound)")
+        let place = members[key].map { self.place(key, line: $0.line) }
+        let number = try takeValue(key, "a whole number", else: .wrongType) { $0.isPlain ? Int64($0.text) : nil }
+        if let number, let place, !range.contains(number) {
+            throw CatalogError(.badValue, at: place, "\(key) must be \(range.lowerBound) to \(range.upperBound)")
         }
         return number
     }
 
     mutating func takePeriod(_ key: String) throws(CatalogError) -> SubscriptionPeriod? {
-        guard let value = try takeText(key) else { return nil }
-        guard let period = SubscriptionPeriod(iso8601: value.text) else {
-            let shown = CatalogText.quoted(value.text)
-            throw CatalogError(
-                .badPeriod, at: value.place, "\(key) must be a period like P7D, P1W, P1M or P1Y, not \(shown)")
+        try takeValue(key, "a period like P7D, P1W, P1M or P1Y", else: .badPeriod) {
+            SubscriptionPeriod(iso8601: $0.text)
         }
-        return period
     }
 
     /// The start of a day such as 2026-03-01 in US Pacific time, in milliseconds since 1970. `addingDays` moves it by
     /// that many days.
     mutating func takeDay(_ key: String, addingDays days: Int64 = 0) throws(CatalogError) -> Int64? {
-        guard let value = try takeText(key) else { return nil }
-        guard let day = CivilDay(iso8601: value.text), (1_970...9_998).contains(day.year) else {
-            throw CatalogError(
-                .badValue, at: value.place,
-                "\(key) must be a day like 2026-03-01, not \(CatalogText.quoted(value.text))")
+        let day = try takeValue(key, "a day like 2026-03-01", else: .badValue) { stated in
+            CivilDay(iso8601: stated.text).flatMap { (1_970...9_998).contains($0.year) ? $0 : nil }
         }
-        return PacificTime.instant(local: (day.daysSince1970 + days) * .millisecondsPerDay)
+        return day.map { PacificTime.instant(local: ($0.daysSince1970 + days) * .millisecondsPerDay) }
     }
 
     /// A value of an enumeration, given by its raw value.
     mutating func takeChoice<Choice: RawRepresentable & CaseIterable>(
         _ key: String
     ) throws(CatalogError) -> Choice? where Choice.RawValue == String {
-        guard let value = try takeText(key) else { return nil }
-        guard let choice = Choice(rawValue: value.text) else {
-            let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
-            throw CatalogError(
-                .badValue, at: value.place, "\(key) must be \(known), not \(CatalogText.quoted(value.text))")
-        }
-        return choice
+        let known = Choice.allCases.map(\.rawValue).joined(separator: " or ")
+        return try takeValue(key, known, else: .badValue) { Choice(rawValue: $0.text) }
     }
 
     /// A list of storefronts, ISO 3166-1 alpha-3 codes such as USA.
