@@ -362,7 +362,7 @@ extension PurchaseHistory {
             type: best.type, group: nil, name: best.product.entitlement, status: status,
             productId: transaction.productId, level: best.product.level,
             originalTransactionId: transaction.originalTransactionId, transactionId: transaction.transactionId,
-            seats: nil, isFamilyShared: transaction.inAppOwnershipType == .familyShared, accessEnds: ends,
+            seats: nil, isFamilyShared: best.entry.isShared, accessEnds: ends,
             changesAt: status == .active ? best.end : nil,
             isCurrent: status == .active || status == .revoked
                 || status == .expired && (known ?? .min) >= (ends ?? .max),
@@ -457,8 +457,7 @@ struct SinglePurchase {
         let (rank, otherRank) = (self.rank(at: now), other.rank(at: now))
         if rank != otherRank { return rank < otherRank }
         if end != other.end { return (end ?? .max) > (other.end ?? .max) }
-        let isShared = entry.transaction.inAppOwnershipType == .familyShared
-        if isShared != (other.entry.transaction.inAppOwnershipType == .familyShared) { return !isShared }
+        if entry.isShared != other.entry.isShared { return other.entry.isShared }
         return entry.copyOrder < other.entry.copyOrder
     }
 

@@ -33,11 +33,8 @@ package struct PricedPurchase: Sendable {
 extension Customer {
     /// The purchases in the order of their ids.
     package var pricedPurchases: [PricedPurchase] {
-        var found: [String: [JWSTransactionDecodedPayload]] = [:]
-        for transaction in transactions {
-            guard let id = transaction.purchaseId else { continue }
-            found[id, default: []].append(transaction.payload)
-        }
+        let payloads = transactions.map(\.payload).filter { $0.purchaseId != nil }
+        let found = Dictionary(grouping: payloads) { $0.purchaseId ?? "" }
         return found.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             .map { PricedPurchase(id: $0.key, transactions: $0.value) }
     }

@@ -15,7 +15,7 @@ struct SubscriptionPeriodSpan {
     let nextStart: Int64?
 
     var transaction: JWSTransactionDecodedPayload { entry.transaction }
-    var isShared: Bool { transaction.inAppOwnershipType == .familyShared }
+    var isShared: Bool { entry.isShared }
     var isRevoked: Bool { transaction.isRevoked }
 }
 

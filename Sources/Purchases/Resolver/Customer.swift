@@ -128,7 +128,7 @@ public struct StoredRenewalInfo: Sendable {
         self.origins = origins
     }
 
-    public var isSigned: Bool { origins.contains { $0.kind.isSigned } }
+    public var isSigned: Bool { origins.isSigned }
 
     /// When the document that states the payload was signed or, if it is unsigned, recorded. A recorded payload does
     /// not state its date.

@@ -180,9 +180,7 @@ package enum RenewalChange: Hashable, Sendable, CaseIterable {
 extension TransactionFact {
     /// When time can first end what the fact states, so that a store must look at the purchase (``RenewalState/nextEnd(of:in:after:)``
     /// then states the next date). Nil if time cannot end it, also because a refund or an upgrade has ended it.
-    package var lookDate: Int64? {
-        origin.kind.isSigned && !revokes && payload.isUpgraded != true ? payload.expiresDate : nil
-    }
+    package var lookDate: Int64? { isPlainPurchase ? payload.expiresDate : nil }
 }
 
 extension RenewalInfoFact {

@@ -209,7 +209,6 @@ extension TransactionFact {
     /// and those that `UpgradeRule` and `CopyRule` compare. These rules compare a subscription with several products,
     /// and a purchase with a revocation.
     package var isPlainPurchase: Bool {
-        origin.kind.isSigned && payload.revocationDate == nil && payload.isUpgraded != true
-            && legacy?.cancellationDate == nil
+        origin.kind.isSigned && !revokes && payload.isUpgraded != true
     }
 }
