@@ -86,53 +86,39 @@ extension StoreScope {
     /// The app and the environment of a notification, from its only object (Reference.md S4 and S5.4); nil if it states
     /// none that a store accepts.
     public init?(_ notification: ResponseBodyV2DecodedPayload) {
-        let environment: Environment?
-        let bundleId: String?
-        if let data = notification.data {
-            (environment, bundleId) = (data.environment, data.bundleId)
-        } else if let summary = notification.summary {
-            (environment, bundleId) = (summary.environment, summary.bundleId)
-        } else if let token = notification.externalPurchaseToken {
-            let isSandbox = token.externalPurchaseId?.hasPrefix("SANDBOX") == true
-            (environment, bundleId) = (isSandbox ? .sandbox : .production, token.bundleId)
-        } else {
-            (environment, bundleId) = (notification.appData?.environment, notification.appData?.bundleId)
-        }
-        self.init(environment, bundleId)
+        self.init(firstOf: [
+            notification.data.map { ($0.environment, $0.bundleId) },
+            notification.summary.map { ($0.environment, $0.bundleId) },
+            notification.externalPurchaseToken.map {
+                (Self.environment(externalPurchaseId: $0.externalPurchaseId), $0.bundleId)
+            },
+            notification.appData.map { ($0.environment, $0.bundleId) },
+        ])
     }
-}
 
-extension StoreScope {
     /// The scope that the payload of a notification states before it is verified. Use it only to choose what to verify
     /// against.
     package init?(unverifiedNotification payload: [UInt8]) {
         guard let object = try? JSONValue.parse(payload).object else { return nil }
-        var claim = ResponseBodyV2DecodedPayload()
-        func environment(_ object: JSONObject) -> Environment? {
-            object["environment"]?.string.map { Environment(rawValue: $0) }
-        }
-        if let data = object["data"]?.object {
-            claim.data = NotificationData {
-                $0.environment = environment(data)
-                $0.bundleId = data["bundleId"]?.string
-            }
-        } else if let summary = object["summary"]?.object {
-            claim.summary = Summary {
-                $0.environment = environment(summary)
-                $0.bundleId = summary["bundleId"]?.string
-            }
-        } else if let token = object["externalPurchaseToken"]?.object {
-            claim.externalPurchaseToken = ExternalPurchaseToken {
-                $0.externalPurchaseId = token["externalPurchaseId"]?.string
-                $0.bundleId = token["bundleId"]?.string
-            }
-        } else if let data = object["appData"]?.object {
-            claim.appData = AppData {
-                $0.bundleId = data["bundleId"]?.string
-                $0.environment = environment(data)
+        func scope(_ name: String) -> (Environment?, String?)? {
+            object[name]?.object.map { member in
+                let environment = member["environment"]?.string.map { Environment(rawValue: $0) }
+                return (environment, member["bundleId"]?.string)
             }
         }
-        self.init(claim)
+        let token = object["externalPurchaseToken"]?.object.map { token in
+            (Self.environment(externalPurchaseId: token["externalPurchaseId"]?.string), token["bundleId"]?.string)
+        }
+        self.init(firstOf: [scope("data"), scope("summary"), token, scope("appData")])
+    }
+
+    private init?(firstOf objects: [(Environment?, String?)?]) {
+        guard let (environment, bundleId) = objects.compactMap({ $0 }).first else { return nil }
+        self.init(environment, bundleId)
+    }
+
+    private static func environment(externalPurchaseId id: String?) -> Environment? {
+        id?.hasPrefix("SANDBOX") == true ? .sandbox : .production
     }
 }
 
