@@ -44,11 +44,10 @@ final class ExportedCustomer: Sendable {
         zip(resolved, history.entries).map { stored, entry in
             let payload = stored.payload
             let group = payload.isSubscription ? entry.group(groups) : nil
-            let product = payload.productId.flatMap { catalog?.product($0) }
             return OwnedRow(
                 self,
                 ExportedTransaction(
-                    stored: stored, completed: stored.completed(type: entry.productType, product), group: group))
+                    stored: stored, completed: stored.completed(type: entry.productType, catalog), group: group))
         }
     }
 

@@ -1,4 +1,4 @@
-internal import AppStoreModels
+package import AppStoreModels
 package import ProductCatalog
 
 // What rules and the product catalog add to one transaction. Upgrades (UpgradeRule) and terms (NonRenewingTermRule)
@@ -31,11 +31,12 @@ extension StoredTransaction {
     /// documents state.
     /// - Parameters:
     ///   - type: the type of the product, as far as the customer's documents and the catalog tell.
-    ///   - product: the catalog's entry for the product.
-    package func completed(type: ProductType?, _ product: CatalogProduct?) -> StoredTransaction {
+    ///   - catalog: gives the offers of the product.
+    package func completed(type: ProductType?, _ catalog: ProductCatalog?) -> StoredTransaction {
         var completed = self
         completed.payload.type = type
         var notes: [MappingNote] = []
+        let product = payload.productId.flatMap { catalog?.product($0) }
         completed.concludeFromType(product, recordedAt: origins.map(\.signedDate).min(), notes: &notes)
         return completed
     }
