@@ -139,13 +139,16 @@ public struct StoreMigration: Sendable {
                 let lines = read.filter { !added.contains($0.key) }
                 let input = options.input
                 for lines in QuarantineLine.groups(lines) {
-                    let records = lines.compactMap {
-                        QuarantineLine($0.line[...])?.record(input.reader, rereadingUpTo: input.maximumRecordSize)
-                    }
-                    guard records.count == lines.count else {
-                        throw MigrationError(
-                            .store, path: "",
-                            "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
+                    var records: [InputRecord] = []
+                    for line in lines {
+                        guard let line = QuarantineLine(line.line[...]) else {
+                            throw MigrationError(
+                                .store, path: "",
+                                "The quarantine of the store has an unreadable line. Check the store with 'store check'."
+                            )
+                        }
+                        records += line.records(
+                            input.reader, table: input.table, rereadingUpTo: input.maximumRecordSize)
                     }
                     var output = BatchOutput()
                     try await Self.migrate(records, migrator, verified, store, into: &output)

@@ -173,6 +173,9 @@ package struct InputProblem: Error, Sendable, Equatable, CustomStringConvertible
         case unreadable
         /// None of the known forms.
         case unknownForm
+
+        /// Whether a row of a table does not fit its dialect. It can fit another one.
+        var isAboutForm: Bool { self == .columnCount || self == .unterminatedQuote }
     }
 
     /// The reason.

@@ -32,13 +32,18 @@ struct QuarantineLine {
     ///   - reader: reads the record again.
     ///   - whole: the bytes of the whole record, if the line has only the beginning.
     func record(place: RecordPlace, _ reader: RecordReader, whole: [UInt8]? = nil) -> InputRecord {
-        let (original, length) = (whole ?? self.original, whole?.count ?? self.length)
+        record(
+            whole ?? original, whole?.count ?? length, at: place, in: TableLayout(quarantined: object["table"]), reader)
+    }
+
+    private func record(
+        _ original: [UInt8], _ length: Int, at place: RecordPlace, in table: TableLayout?, _ reader: RecordReader
+    ) -> InputRecord {
         let roles = roles
         // The option names the record's own column. The column "original" of the quarantine is always read.
         let named = reader.receiptColumns.filter { $0 != "original" }
         // A document that was quarantined alone is what that column had.
         let columns = named.isEmpty && path.isEmpty ? roles?.receipts ?? [] : named
-        let table = TableLayout(quarantined: object["table"])
         let recognition = recognition(
             RecordReader(
                 receiptColumns: columns, namedColumns: (roles?.all ?? []) + reader.namedColumns, isRecord: path.isEmpty),
@@ -65,6 +70,38 @@ struct QuarantineLine {
     ///     its input, if it is still there.
     func record(_ reader: RecordReader, rereadingUpTo limit: Int = 0) -> InputRecord {
         record(place: firstPlace, reader, whole: length > original.count && length <= limit ? wholeOriginal : nil)
+    }
+
+    /// The quarantined records for a retry, with the places where they were first read: one, or the rows that were read as one.
+    /// - Parameters:
+    ///   - reader: reads the records again.
+    ///   - table: the dialect that the caller states. Only a row that was refused for its form is read in it. Any other row
+    ///     fits its own dialect, and could have other values in another one.
+    ///   - limit: as for ``record(_:rereadingUpTo:)``.
+    func records(_ reader: RecordReader, table: TableOptions, rereadingUpTo limit: Int) -> [InputRecord] {
+        rows(statedBy: table, reader) ?? [record(reader, rereadingUpTo: limit)]
+    }
+
+    /// The rows of a line that was refused for its form. Nil if the line is another one, or if one of its rows would be refused
+    /// again. The line then stays as it is.
+    private func rows(statedBy options: TableOptions, _ reader: RecordReader) -> [InputRecord]? {
+        guard InputProblem.Code(rawValue: object["reason"]?.string ?? "")?.isAboutForm == true, path.isEmpty,
+            length == original.count, let table = TableLayout(quarantined: object["table"]),
+            let (stated, rows) = original.withUnsafeBufferPointer({ table.rows(in: $0, statedBy: options) })
+        else { return nil }
+        // The rows are a part of the row that was counted, so they have its number, and bytes of their own.
+        let first = firstPlace
+        let records = rows.map { row in
+            let place = RecordPlace(
+                input: first.input, unit: first.unit, number: first.number,
+                byteOffset: first.byteOffset &+ row.lowerBound)
+            return record(Array(original[row]), row.count, at: place, in: stated, reader)
+        }
+        let isRefused = records.contains { record in
+            guard case .unrecognized(let problem) = record.payload else { return false }
+            return problem.code.isAboutForm
+        }
+        return isRefused ? nil : records
     }
 
     /// The whole record of which the line has only the beginning. Nil if its input is no plain file any more in which this

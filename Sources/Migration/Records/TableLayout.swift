@@ -43,23 +43,15 @@ extension TableLayout {
     ///   - dialect: the one in which they are read.
     ///   - areCertain: whether they cannot be lines of a text.
     private func rows(in bytes: Bytes, _ dialect: TableDialect, areCertain: Bool) -> Int {
-        var (start, count, areRows) = (0, 0, areCertain)
+        guard let rows = divided(bytes, dialect) else { return 0 }
+        var areRows = areCertain
         var forms: [[UInt8]?] = []
         var (withDocument, withText): (Set<Int>, Set<Int>) = ([], [])
-        while start < bytes.count {
-            let rest = bytes[slice: start..<bytes.count]
-            var end = TableRowEnd(dialect)
-            let newline = end.scan(rest, from: 0)
-            guard newline != nil || !end.isQuoted else { return 0 }
-            var length = newline ?? rest.count
-            start += length + 1
-            if length > 0, rest[length - 1] == 0x0D { length -= 1 }
-            let row = rest[slice: 0..<length]
-            let fields = TableField.split(row, dialect)
-            guard fields.count == columns.count else { return 0 }
+        for (number, (range, fields)) in rows.enumerated() {
+            let row = bytes[slice: range]
             let found = fields.map { Self.form(of: $0, in: row) }
-            forms = count == 0 ? found : zip(forms, found).map { $0 == $1 ? $0 : nil }
-            if count > 0, !areRows {
+            forms = number == 0 ? found : zip(forms, found).map { $0 == $1 ? $0 : nil }
+            if number > 0, !areRows {
                 areRows = zip(fields, meanings).contains { Self.isDocument($0, $1, in: row) }
             }
             for (column, field) in fields.enumerated() {
@@ -70,10 +62,59 @@ extension TableLayout {
                     withText.insert(column)
                 }
             }
-            count += 1
         }
         if !areCertain, !withDocument.isDisjoint(with: withText) { return 0 }
-        return areRows || forms.contains { $0 != nil } ? count : 0
+        return areRows || forms.contains { $0 != nil } ? rows.count : 0
+    }
+
+    /// Divides bytes into rows. Nil if one of them is not as wide as the header, or if the last one ends inside quotes.
+    private func divided(_ bytes: Bytes, _ dialect: TableDialect) -> [(row: Range<Int>, fields: [TableField])]? {
+        var rows: [(row: Range<Int>, fields: [TableField])] = []
+        var start = 0
+        while start < bytes.count {
+            let rest = bytes[slice: start..<bytes.count]
+            var end = TableRowEnd(dialect)
+            let newline = end.scan(rest, from: 0)
+            guard newline != nil || !end.isQuoted else { return nil }
+            var length = newline ?? rest.count
+            let next = start + length + 1
+            if length > 0, rest[length - 1] == 0x0D { length -= 1 }
+            let fields = TableField.split(rest[slice: 0..<length], dialect)
+            guard fields.count == columns.count else { return nil }
+            rows.append((start..<(start + length), fields))
+            start = next
+        }
+        return rows
+    }
+
+    /// The rows in bytes that do not fit the dialect of this layout, in the one that options state. Nil if the options state
+    /// no other dialect, or if the bytes do not fit in it as whole rows, or may be lines of a text.
+    func rows(in bytes: Bytes, statedBy options: TableOptions) -> (layout: TableLayout, rows: [Range<Int>])? {
+        guard !dialect.isInsert else { return nil }
+        let stated = Self.stated(options, dialect, bytes)
+        guard stated != dialect, let rows = divided(bytes, stated), let last = rows.last?.row else { return nil }
+        // A backslash at the end escapes the line feed after it, so the value has more lines, which are not in these bytes.
+        var end = TableRowEnd(stated)
+        guard end.scan(bytes[slice: last], from: 0) == nil, !end.isEscaped else { return nil }
+        if rows.count > 1 {
+            let isDamaged = TableField.split(bytes, dialect).contains(where: \.hasTextAfterQuote)
+            guard self.rows(in: bytes, stated, areCertain: isDamaged) == rows.count else { return nil }
+        }
+        return (TableLayout(dialect: stated, columns: columns), rows.map(\.row))
+    }
+
+    /// A dialect with what options state.
+    /// - Parameters:
+    ///   - options: what they do not state stays.
+    ///   - dialect: the dialect.
+    ///   - bytes: rows, which show whether MySQL has written quotes.
+    private static func stated(_ options: TableOptions, _ dialect: TableDialect, _ bytes: Bytes) -> TableDialect {
+        var stated = options.dialect.map { dialect.escaped(as: $0) } ?? dialect
+        let delimiter = options.delimiter.flatMap { UInt8(exactly: $0.value) } ?? dialect.delimiter
+        let quote = options.quote.flatMap { UInt8(exactly: $0.value) } ?? stated.quote
+        stated = TableDialect(delimiter: delimiter, escape: stated.escape, quote: quote)
+        guard options.dialect == .mysql, options.quote == nil, delimiter == 0x09 else { return stated }
+        return Sample.unquoted(bytes, isWhole: true)?.dialect ?? stated
     }
 
     /// The form of an id, a number or a date: `a-9` for `user-17`. Nil for another value, such as a word of a text.
@@ -201,10 +242,7 @@ struct TableDetector {
             let sample = best(dialect)
             guard dialect == .mysql, options.quote == nil, (sample?.dialect.delimiter ?? delimiters.first) == 0x09
             else { return sample }
-            // By itself MySQL writes no quotes. One at the beginning of a value must not join rows.
-            let unquoted = Sample(
-                head, TableDialect(delimiter: 0x09, escape: dialect, quote: TableDialect.noQuote), isWhole: isWhole)
-            return unquoted.rows.isEmpty || unquoted.hasEnclosedColumn ? sample : unquoted
+            return Sample.unquoted(head, isWhole: isWhole) ?? sample
         }
         let plain = best(.csv)
         // Any value can contain backslashes. They are escapes only if the rows fit with them, and do not fit without. If one of
@@ -331,6 +369,14 @@ private struct Sample {
             }
             start = next
         }
+    }
+
+    /// The rows of a table that MySQL has written with tabs and without quotes. Nil if a column has quotes.
+    static func unquoted(_ head: Bytes, isWhole: Bool) -> Sample? {
+        // By itself MySQL writes no quotes. One at the beginning of a value must not join rows.
+        let dialect = TableDialect(delimiter: 0x09, escape: .mysql, quote: TableDialect.noQuote)
+        let sample = Sample(head, dialect, isWhole: isWhole)
+        return sample.rows.isEmpty || sample.hasEnclosedColumn ? nil : sample
     }
 
     var width: Int { rows.first?.fields.count ?? 0 }

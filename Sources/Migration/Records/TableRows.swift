@@ -14,6 +14,9 @@ struct TableRowEnd {
     /// Whether the bytes so far end inside quotes.
     var isQuoted: Bool { state == .quoted || state == .escapeInQuoted }
 
+    /// Whether the bytes so far end with a backslash that escapes the next byte.
+    var isEscaped: Bool { state == .escapeInBare || state == .escapeInQuoted }
+
     /// Continues at `start`, where the last call stopped. Returns the position of the row's line feed, or nil if it is
     /// not found yet.
     mutating func scan(_ bytes: Bytes, from start: Int) -> Int? {

@@ -414,6 +414,81 @@ struct ColumnRoleTests {
         #expect(try Self.users(files).keys.sorted() == ["\"k1", "k2"])
     }
 
+    @Test("A retry with a dialect reads the rows in it that did not fit, and no others", arguments: [false, true])
+    func retryInOtherDialect(isWider: Bool) async throws {
+        let receipt = try Self.receipt()
+        let plain = (1...200).map { "u\($0),\(receipt),C:\\new\n" }.joined()
+        // Refused as too wide, or because of the quote after a backslash.
+        let note = isWider ? "a\\\",\\\"b" : "a\\\"b"
+        let escaped = (201...210).map { "\"u\($0)\",\"\(receipt)\",\"\(note)\"\n" }.joined()
+        let table = "user_id,receipt,note\n\(plain)\(escaped)"
+        @inline(never)
+        func migration(_ trust: TrustPolicy? = nil, _ table: TableOptions = TableOptions()) throws -> StoreMigration {
+            try Self.migration(trust: trust, user: "user_id", carry: ["note"], table: table)
+        }
+        let mysql = TableOptions(dialect: .mysql)
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", try migration(.apple), retry: try migration(nil, mysql)
+        ) { store in
+            let before = try await store.quarantine(after: nil, limit: 1_000)
+            // A dialect in which they do not fit either leaves the lines as they are.
+            let other = try await migration(.apple, TableOptions(delimiter: "|")).retry(store)
+            #expect(other.records.quarantinedByReason[isWider ? "columnCount" : "unterminatedQuote"] == 10)
+            #expect(try await store.quarantine(after: nil, limit: 1_000) == before)
+            // A row that is quarantined again keeps the dialect in which it fits.
+            let strict = try await migration(.apple, mysql).retry(store)
+            #expect(strict.records.quarantined == 210 && strict.records.quarantinedByReason.count == 1)
+        }
+        #expect(summary.records.migrated == 210)
+        #expect(try StoreMigrationTests.rows(files, "quarantine").isEmpty)
+        let users = try Self.users(files)
+        #expect(users.count == 210)
+        #expect(users["u1"]?.first?["note"]?.string == "C:\\new")
+        #expect(users["u210"]?.first?["note"]?.string == (isWider ? "a\",\"b" : "a\"b"))
+    }
+
+    @Test(
+        "A retry with a dialect divides a line with several rows, or leaves the whole line", arguments: [false, true])
+    func retryOfJoinedRows(isDamaged: Bool) async throws {
+        let receipt = try Self.receipt()
+        let extra = isDamaged ? ";z" : ""
+        let rows = ["k1;\(receipt);\"open", "k2;\(receipt);x", "k3;\(receipt);\"y\"\(extra)"]
+        let table = "konto;receipt;note\n\(rows.joined(separator: "\n"))\n"
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", try Self.migration(user: "konto"),
+            retry: try Self.migration(table: TableOptions(dialect: .postgresql))
+        ) { store in
+            let lines = try await store.quarantine(after: nil, limit: 10)
+            #expect(lines.count == 1)
+        }
+        #expect(summary.records.migrated == (isDamaged ? 0 : 3))
+        #expect(try Self.users(files).keys.sorted() == (isDamaged ? [] : ["k1", "k2", "k3"]))
+        let line = try StoreMigrationTests.rows(files, "quarantine").first
+        #expect(line?["reason"]?.string == (isDamaged ? "columnCount" : nil))
+        #expect(line?["table"]?["dialect"] == nil)
+    }
+
+    @Test("A retry with a dialect does not divide a line whose rows may be lines of a text")
+    func retryOfText() async throws {
+        let table = "konto;receipt;note\nk1;\(try Self.receipt());\"one\nthree; four; five\nsix; seven\";x\n"
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", try Self.migration(user: "konto"),
+            retry: try Self.migration(table: TableOptions(dialect: .postgresql)))
+        #expect(summary.records.quarantinedByReason == ["columnCount": 1])
+        #expect(try Self.users(files).isEmpty)
+    }
+
+    @Test("A row that ends with an escaped line feed in the dialect of a retry is a part of a row, and stays")
+    func retryOfPartOfRow() async throws {
+        let receipt = try Self.receipt()
+        let table = "konto;receipt;note\nk1;\(receipt);x\nk2;\(receipt);a\\;b\\\nmore\n"
+        let (summary, files) = try await Self.migrated(
+            table, name: "table.csv", try Self.migration(user: "konto", table: TableOptions(dialect: .csv)),
+            retry: try Self.migration(table: TableOptions(dialect: .mysql)))
+        #expect(summary.records.migrated == 0 && summary.records.quarantinedByReason == ["columnCount": 2])
+        #expect(try Self.users(files).keys.sorted() == ["k1"])
+    }
+
     @Test("A quarantined row of mysqldump is read again with its columns and escapes; a damaged one stays")
     func retryOfDump() async throws {
         let dump = """
