@@ -18,12 +18,22 @@ package final class PostgreSQLQuery {
     private static let firstFetchCount = 100
     private static let name = "migrate_rows"
 
-    /// The host and database of a URL, without the user and the password.
+    /// The host and database of a URL for messages, without the user and the password.
     ///
     /// - Throws: `TransactionStoreError` `invalidURL`.
     package static func server(of url: String) throws(TransactionStoreError) -> String {
+        try address(url).description
+    }
+
+    /// The host and database of a URL as libpq reads them, which tell databases apart. Never for messages: if a password
+    /// is not percent-encoded, a part of it can be here.
+    ///
+    /// - Throws: `TransactionStoreError` `invalidURL`.
+    package static func identity(of url: String) throws(TransactionStoreError) -> String { try address(url).place }
+
+    private static func address(_ url: String) throws(TransactionStoreError) -> PostgreSQLAddress {
         do {
-            return try PostgreSQLAddress(url).description
+            return try PostgreSQLAddress(url)
         } catch {
             throw error as? TransactionStoreError ?? TransactionStoreError(.invalidURL, "not a PostgreSQL URL")
         }

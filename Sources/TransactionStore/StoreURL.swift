@@ -85,6 +85,17 @@ extension StoreURL: CustomStringConvertible {
         }
     }
 
+    /// Whether ``description`` shows nothing of the address, because a part of a password could be in any place.
+    package var isHidden: Bool {
+        guard case .postgreSQL(let address) = self else { return false }
+        return ServerAddress(address) == nil
+    }
+
+    /// The parameters of libpq that no other user of the machine may see.
+    package static let secretParameters: Set = [
+        "password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret",
+    ]
+
     /// What a person must add to a command line with ``description``, as a sentence; nil if the address is complete.
     public var omission: String? {
         guard case .postgreSQL(let address) = self else { return nil }
@@ -105,7 +116,7 @@ extension StoreURL: CustomStringConvertible {
 /// rejects is not divided: a part of a password could be in any place.
 private struct ServerAddress {
     let text: String
-    /// The parameters that `text` lacks, in order. A password after the user is `password` too.
+    /// The parameters with a value that `text` lacks, in order. A password after the user is `password` too.
     let omitted: [String]
 
     init?(_ address: String) {
@@ -133,11 +144,9 @@ private struct ServerAddress {
             let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard parts.count == 2 else { return nil }
             let (name, value) = (String(parts[0]), parts[1])
-            if Self.secrets.contains(name) {
+            if StoreURL.secretParameters.contains(name) || name == "options" && !Self.setOnlySearchPath(value) {
                 if !value.isEmpty, !omitted.contains(name) { omitted.append(name) }
-            } else if Self.parameters.contains(name), name != "dbname" || !Self.isConnectionString(value),
-                name != "options" || !Self.maySetSecret(value)
-            {
+            } else if Self.parameters.contains(name), name != "dbname" || !Self.isConnectionString(value) {
                 kept.append(pair)
             } else {
                 return nil
@@ -159,15 +168,14 @@ private struct ServerAddress {
             || name.lowercased().contains("%3a")
     }
 
-    /// Whether the options of a session may set a secret of the database, such as `-c app.jwt_secret=…`.
-    private static func maySetSecret(_ options: Substring) -> Bool {
-        let lowercase = options.lowercased()
-        return ["secret", "password", "token", "key"].contains { lowercase.contains($0) }
+    /// Whether options only set the search path. Any other setting can have a secret value, such as `-c app.jwt=…`.
+    private static func setOnlySearchPath(_ options: Substring) -> Bool {
+        let text = options.lowercased()
+        let starts = ["-csearch_path%3d", "-csearch_path=", "-c%20search_path%3d", "-c%20search_path="]
+        guard let start = starts.first(where: text.hasPrefix) else { return false }
+        return text.dropFirst(start.count).utf8.allSatisfy { $0.isASCIIAlphanumeric || "_,".utf8.contains($0) }
     }
 
-    private static let secrets: Set = [
-        "password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret",
-    ]
     /// The other parameters of libpq (PostgreSQL manual, 34.1.2), and ours.
     private static let parameters: Set = [
         "host", "hostaddr", "port", "dbname", "user", "passfile", "require_auth", "channel_binding", "connect_timeout",

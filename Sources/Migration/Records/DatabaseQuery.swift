@@ -19,8 +19,8 @@ public struct RowQuery: Hashable, Sendable {
 /// A database as an input.
 package enum SourceDatabase: Sendable, Equatable {
     case sqlite(path: String)
-    /// The server is the host and database of the URL.
-    case postgreSQL(url: String, server: String)
+    /// The server is the host and database of the URL for messages. The identity tells databases apart.
+    case postgreSQL(url: String, server: String, identity: String)
 
     /// Parses an argument; nil if it is a path.
     /// - Throws: ``InputError`` if it is the URL of a database that cannot be read.
@@ -29,7 +29,9 @@ package enum SourceDatabase: Sendable, Equatable {
             self = .sqlite(path: String(argument.dropFirst("sqlite:".count)))
         } else if argument.hasPrefix("postgres://") || argument.hasPrefix("postgresql://") {
             do throws(TransactionStoreError) {
-                self = .postgreSQL(url: argument, server: try PostgreSQLQuery.server(of: argument))
+                self = .postgreSQL(
+                    url: argument, server: try PostgreSQLQuery.server(of: argument),
+                    identity: try PostgreSQLQuery.identity(of: argument))
             } catch {
                 throw InputError(code: .queryFailed, input: "postgres:", message: "\(error).")
             }
@@ -42,13 +44,16 @@ package enum SourceDatabase: Sendable, Equatable {
     var name: String {
         switch self {
         case .sqlite(let path): "sqlite:\(path)"
-        case .postgreSQL(_, let server): server
+        case .postgreSQL(_, let server, _): server
         }
     }
 
-    /// The name that identifies the input when a migration is resumed.
+    /// The text that identifies the input when a migration is resumed. It is hashed and never shown.
     var identity: String {
-        if case .sqlite(let path) = self { "sqlite:\(CanonicalPath.of(path))" } else { name }
+        switch self {
+        case .sqlite(let path): "sqlite:\(CanonicalPath.of(path))"
+        case .postgreSQL(_, _, let identity): identity
+        }
     }
 }
 

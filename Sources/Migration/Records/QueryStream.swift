@@ -43,7 +43,7 @@ final class QueryStream: ByteStream {
             rows =
                 switch input.database {
                 case .sqlite(let path): try SQLiteQuery(path: path)
-                case .postgreSQL(let url, _): try PostgreSQLQuery(url: url)
+                case .postgreSQL(let url, _, _): try PostgreSQLQuery(url: url)
                 }
             if let key = input.query.key {
                 let names = try rows.begin("SELECT * FROM (\n\(sql)\n) AS q LIMIT 0", from: nil)

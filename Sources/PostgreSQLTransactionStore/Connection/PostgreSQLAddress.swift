@@ -18,6 +18,9 @@ struct PostgreSQLAddress: Sendable {
     let maximumConnections: Int?
     /// Host, port and database, for messages. Never contains a user or a password.
     let description: String
+    /// Host, port and database as libpq reads them, which tell servers apart. Never for messages: if a password is not
+    /// percent-encoded, a part of it can be here.
+    let place: String
     private let secrets: [String]
 
     /// - Throws: `TransactionStoreError` `invalidURL`. The message never repeats the URL. libpq's own message would,
@@ -30,6 +33,8 @@ struct PostgreSQLAddress: Sendable {
         guard url.utf8.count <= 8192, !url.utf8.contains(0), Self.hasScheme(url) else {
             throw Self.invalid("it must begin with postgresql:// or postgres://")
         }
+        // libpq would take the part after the first one for the host, and ask name servers for it.
+        guard !Self.hasSecondAt(url) else { throw Self.invalid("write an @ in a user or a password as %40") }
         var ours: [String: String] = [:]
         let rest = try Self.takeOptions(["schema", "connections"], from: url, into: &ours)
         var stated = try Self.parse(rest)
@@ -42,10 +47,16 @@ struct PostgreSQLAddress: Sendable {
             }
             return count
         }
+        let store = StoreURL.postgreSQL(url)
+        // Messages of libpq name each of several hosts alone.
+        let hosts = store.isHidden ? stated.filter { Self.placed.contains($0.keyword) }.map(\.value) : []
+        let secrets =
+            stated.filter(Self.isSecret).map(\.value) + hosts
+            + hosts.flatMap { $0.split(separator: ",").map(String.init) }
         // The longest first, because it may contain the other.
-        secrets = stated.filter { Self.isSecret($0) && !$0.value.isEmpty }.map(\.value)
-            .sorted { $0.utf8.count > $1.utf8.count }
-        description = Self.describe(stated)
+        self.secrets = Set(secrets).filter { !$0.isEmpty }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        place = Self.describe(stated)
+        description = store.isHidden ? "PostgreSQL at \(store)" : place
         let defaults = Self.defaults + [("connect_timeout", String(connectTimeout))]
         for (keyword, value) in defaults where !stated.contains(where: { $0.keyword == keyword }) {
             stated.append(Option(keyword: keyword, value: value))
@@ -59,6 +70,18 @@ struct PostgreSQLAddress: Sendable {
     static func hasScheme(_ url: String) -> Bool {
         url.hasPrefix("postgresql://") || url.hasPrefix("postgres://")
     }
+
+    /// Whether there is an `@` between the one after the login and the path or the parameters.
+    private static func hasSecondAt(_ url: String) -> Bool {
+        guard let scheme = url.firstRange(of: "://") else { return false }
+        let parts = url.utf8[scheme.upperBound...].prefix { $0 != UInt8(ascii: "/") }
+            .split(separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return false }
+        return parts[1].prefix { $0 != UInt8(ascii: "?") }.contains(UInt8(ascii: "@"))
+    }
+
+    /// Where libpq can read a part of a password that is not percent-encoded.
+    private static let placed: Set = ["user", "host", "hostaddr", "port", "dbname"]
 
     /// With these keepalives, a server that disappears is noticed within half a minute. Values are in seconds, except
     /// `tcp_user_timeout` in milliseconds.
@@ -90,7 +113,7 @@ struct PostgreSQLAddress: Sendable {
         }
     }
 
-    private static func isSecret(_ option: Option) -> Bool { option.keyword.hasSuffix("password") }
+    private static func isSecret(_ option: Option) -> Bool { StoreURL.secretParameters.contains(option.keyword) }
 
     private static func invalid(_ reason: String) -> TransactionStoreError {
         TransactionStoreError(.invalidURL, "not a PostgreSQL URL: \(reason)")

@@ -65,15 +65,26 @@ struct StoreURLTests {
     }
 
     @Test(
+        "Options for the server are left out, because a setting can have a secret value; a search path alone is shown",
+        arguments: [
+            "-c%20app.jwt_secret%3Dhidden", "-c%20shop.pin=hidden", "-csearch_path%3Da%20-cshop.pin%3Dhidden",
+        ])
+    func shownWithoutOptions(_ options: String) throws {
+        let url = try StoreURL("postgres://u@h/db?options=\(options)&schema=s")
+        #expect("\(url)" == "postgres://u@h/db?schema=s")
+        #expect(url.omission == "The address of the store is shown without options. Add what is missing.")
+    }
+
+    @Test(
         "An address whose password cannot be told from the rest is not shown",
         arguments: [
-            "postgres://u:se@cret@h/db", "postgres://u:se/cret@h/db", "postgres://u:1/secret@h/db",
+            "postgres://u:se@cret@h/db", "postgres://u:secret@@h/db", "postgres://u:se/cret@h/db",
+            "postgres://u:1/secret@h/db",
             "postgres://u:secret/db", "postgres://u:1/x?user=secret@h", "postgres://h/db?password=se&cret",
             "postgres://h/db?password=x&secret=1", "postgres://h/db?p%61ssword=secret", "postgres://u%3Asecret@h/db",
             "postgres:///db?dbname=password%3Dsecret", "postgres://h/password=secret",
             "postgres:///x?dbname=postgres://u:secret/db", "postgres:password=secret",
             "postgres://u:secret@\u{301}h/db", "postgres://h/db?passwords=secret",
-            "postgres://h/db?options=-c%20app.jwt_secret%3Dhidden",
         ])
     func hiddenServers(_ text: String) throws {
         let url = try StoreURL(text)
