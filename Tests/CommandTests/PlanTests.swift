@@ -101,6 +101,39 @@ struct PlanTests {
         #expect(folder.names("") == ["dump.ndjson", "root.der"])
     }
 
+    @Test("plan and migrate say how many replies granted nothing and are not read")
+    func silentReplies() async throws {
+        let folder = try Folder.withRoot()
+        let records = zip(Forged.bulk, [21002, 21010]).map { receipt, status in
+            "{\"receipt\":\"\(Forged.base64(receipt))\",\"reply\":{\"status\":\(status)}}\n"
+        }
+        try folder.write("dump.ndjson", Array(records.joined().utf8))
+        let text = "2 verifyReceipt replies granted nothing and are not read."
+        let planned = try await plan("dump.ndjson", in: folder)
+        #expect(planned.status == 0 && planned.output.contains(text), "\(planned)")
+        let migrated = try await Command.run(["migrate", "--trust-root", "root.der", "dump.ndjson"], in: folder)
+        #expect(migrated.status == 0 && migrated.output.contains(text), "\(migrated)")
+        let streamed = try await folder.stream("dump.ndjson", to: "lines")
+        #expect(streamed.status == 0 && streamed.error.contains(text), "\(streamed)")
+    }
+
+    @Test("plan and migrate say how many rows next to a document are not read")
+    func rowsNotRead() async throws {
+        let folder = try Folder.withRoot()
+        let receipt = Forged.base64(Forged.bulk[0])
+        let record = """
+            {"receipt":"\(receipt)","product_id":"p","transaction_id":"530003000000000",\
+            "original_transaction_id":"530003000000000","purchase_date_ms":"yesterday"}
+
+            """
+        try folder.write("dump.ndjson", Array(record.utf8))
+        let text = "1 rows next to a document are not read: they have no date that can be read"
+        let planned = try await plan("dump.ndjson", in: folder)
+        #expect(planned.output.contains(text), "\(planned)")
+        let migrated = try await Command.run(["migrate", "--trust-root", "root.der", "dump.ndjson"], in: folder)
+        #expect(migrated.output.contains(text), "\(migrated)")
+    }
+
     @Test("A pipe has no size; a wrong column ends with 2 and is named")
     func unknown() async throws {
         let folder = try Folder.withRoot()

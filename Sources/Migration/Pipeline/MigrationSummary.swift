@@ -98,6 +98,13 @@ public struct MigrationSummary: Sendable, Equatable {
     /// The number of documents that were not read because the caller named another column.
     public var documentsLeftOut: Int { count(.leftOut) }
 
+    /// The number of replies that granted nothing. Another document of the record, or a receipt in the reply, was migrated.
+    public var repliesNotRead: Int { notes["replyNotRead"] ?? 0 }
+
+    /// The number of rows next to a document that have no date that can be read, or may be a period of a subscription in
+    /// the document.
+    public var rowsNotRead: Int { notes["rowNotRead"] ?? 0 }
+
     /// The number of values that were carried along in base64, because they are not UTF-8.
     public var valuesNotUTF8: Int { count(.carriedAsBase64) }
 

@@ -426,8 +426,8 @@ extension StoreReport.Source {
             inputCount: progress.start?.inputCount ?? inputs.count, records: summary.recordsRead,
             migrated: summary.migrated, quarantined: summary.quarantined,
             documentsQuarantined: summary.documentsQuarantined, documentsNotRead: columns(.looksLikeDocument),
-            documentsLeftOut: columns(.leftOut), repliesNotRead: summary.notes["replyNotRead"] ?? 0,
-            rowsNotRead: summary.notes["rowNotRead"] ?? 0,
+            documentsLeftOut: columns(.leftOut), repliesNotRead: summary.repliesNotRead,
+            rowsNotRead: summary.rowsNotRead,
             columnsNotRead: Dictionary(
                 uniqueKeysWithValues: summary.unreadColumns.map { ($0.column, $0.count) }),
             rowsOfOtherTables: summary.rowsOfOtherTables)

@@ -14,7 +14,7 @@ enum SummaryText {
         ]
         if summary.documentsQuarantined > 0 { lines.append("\(summary.documentsQuarantined) documents quarantined.") }
         if summary.documentsNotRead > 0 { lines.append(notRead(summary)) }
-        lines += leftOut(summary)
+        lines += leftOut(summary) + besideDocuments(summary)
         if summary.valuesNotUTF8 > 0 { lines.append(notUTF8(summary)) }
         lines += otherTables(summary)
         return lines.joined(separator: "\n")
@@ -33,7 +33,7 @@ enum SummaryText {
         }
         lines.append("Merged in \(Printable.text("\(store)")).")
         if records.documentsNotRead > 0 { lines.append(notRead(records)) }
-        lines += leftOut(records)
+        lines += leftOut(records) + besideDocuments(records)
         if records.valuesNotUTF8 > 0 { lines.append(notUTF8(records)) }
         lines += unread(records) + otherTables(records)
         if records.quarantined + records.documentsQuarantined > 0 {
@@ -59,6 +59,21 @@ enum SummaryText {
             receipts and no known document (--column names a column).
             """
         ]
+    }
+
+    /// What is not read because another document of its record counts, so that no reply and no row is passed over without
+    /// a message.
+    static func besideDocuments(_ summary: MigrationSummary) -> [String] {
+        var lines: [String] = []
+        if summary.repliesNotRead > 0 {
+            lines.append("\(summary.repliesNotRead) verifyReceipt replies granted nothing and are not read.")
+        }
+        if summary.rowsNotRead > 0 {
+            lines.append(
+                "\(summary.rowsNotRead) rows next to a document are not read: they have no date that can be read, or may be in the document."
+            )
+        }
+        return lines
     }
 
     /// The caller's own columns with values that do not count, so that no user and no date is lost without a message.

@@ -37,7 +37,8 @@ struct PlanText {
         if summary.documentsNotRead > 0 {
             lines += ["", "\(summary.documentsNotRead) values look like documents and would not be read."]
         }
-        let unread = SummaryText.unread(summary) + SummaryText.otherTables(summary)
+        let unread =
+            SummaryText.besideDocuments(summary) + SummaryText.unread(summary) + SummaryText.otherTables(summary)
         if !unread.isEmpty { lines += [""] + unread }
         lines += [""] + table(expectations)
         lines += [""] + command.omissions + ["Next:", "  " + Printable.text(command.line)]
