@@ -41,18 +41,24 @@ package final class PostgreSQLQuery {
 
     /// Connects.
     ///
-    /// - Parameter url: `postgres://…`. With `?schema=`, this schema comes first in the search path.
+    /// - Parameters:
+    ///   - url: `postgres://…`. With `?schema=`, this schema comes first in the search path.
+    ///   - limit: after how long the server ends a statement with an error; nil for its own setting.
     /// - Throws: `TransactionStoreError`. Its message contains neither the user nor the password.
-    package init(url: String) throws(TransactionStoreError) {
+    package init(url: String, limit: Duration? = nil) throws(TransactionStoreError) {
         server = try Self.server(of: url)
         session = try Self.translated(server) {
             let address = try PostgreSQLAddress(url)
             // In milliseconds. A query may sort for a long time before its first row. Cancellation ends the wait.
             let day = 86_400_000
+            let statement = limit.map { max(1, Int($0 / .milliseconds(1))) }
             let session = try PostgreSQLSession(
-                address, timeouts: PostgreSQLTimeouts(statement: day, lock: day, acquire: day, answer: day))
+                address,
+                timeouts: PostgreSQLTimeouts(
+                    statement: statement ?? day, lock: day, acquire: day, answer: statement.map { $0 + 5_000 } ?? day))
             session.isWaitCanceled = { Task.isCancelled }
             try session.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            if let statement { try session.execute("SET LOCAL statement_timeout = \(statement)") }
             // A checkpoint stores a key as text, which must convert back to the same value.
             try session.execute(
                 "SET LOCAL DateStyle = ISO; SET LOCAL extra_float_digits = 1; SET LOCAL bytea_output = hex")

@@ -14,11 +14,17 @@ package final class SQLiteQuery {
     /// Nil after ``close()``.
     private var database: OpaquePointer?
     private var statement: OpaquePointer?
+    /// When all statements end with an error; nil for never.
+    private let deadline: ContinuousClock.Instant?
 
     /// Opens the file.
     ///
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - limit: after how long all statements end with an error; nil for never.
     /// - Throws: `TransactionStoreError`, also for a file that does not exist.
-    package init(path: String) throws(TransactionStoreError) {
+    package init(path: String, limit: Duration? = nil) throws(TransactionStoreError) {
+        deadline = limit.map { ContinuousClock.now + $0 }
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nil)
         guard let opened else { throw TransactionStoreError(.unavailable, "no memory for a connection") }
@@ -26,7 +32,20 @@ package final class SQLiteQuery {
         guard code == SQLITE_OK else { throw failure() }
         // In milliseconds. The program that owns the database may be writing.
         sqlite3_busy_timeout(opened, 10_000)
+        if deadline != nil { interruptAtDeadline(opened) }
         try execute("BEGIN")
+    }
+
+    private func interruptAtDeadline(_ database: OpaquePointer) {
+        // SQLite calls it often while a statement runs, and a result other than 0 ends the statement. The connection does
+        // not outlive this object.
+        sqlite3_progress_handler(
+            database, 10_000,
+            { context in
+                guard let context else { return 0 }
+                let deadline = Unmanaged<SQLiteQuery>.fromOpaque(context).takeUnretainedValue().deadline
+                return Task.isCancelled || deadline.map { $0 <= ContinuousClock.now } == true ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
     }
 
     deinit { close() }

@@ -150,6 +150,27 @@ struct PlanTests {
         #expect(wrong.error.contains("dump.csv has no column payload. Its columns are: blob, user id, country."))
     }
 
+    @Test("The rows of a query are counted by the database; their number is unknown if that takes too long")
+    func query() async throws {
+        let folder = try Folder.withRoot()
+        try folder.write("dump.csv", table(3))
+        let store = try await Command.run(
+            ["migrate", "--trust-root", "root.der", "dump.csv", "--into", "sqlite:app.sqlite"], in: folder)
+        #expect(store.status == 0, "\(store)")
+        let endless = """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)
+            SELECT 1000000000000000 + i AS transaction_id FROM n
+            """
+        for (sql, text) in [
+            (endless + " LIMIT 3000", "3000, counted by the database"),
+            (endless, "unknown: the database did not count the rows of the query, or not in time"),
+        ] {
+            let outcome = try await plan("sqlite:app.sqlite", "--query", sql, "--sample", "5", in: folder)
+            #expect(outcome.output.contains(text), "\(outcome)")
+            #expect(!outcome.output.contains("does not state its size"))
+        }
+    }
+
     @Test("The printed command has the address of a PostgreSQL store, without its password")
     func commandWithoutPassword() async throws {
         let folder = try Folder.withRoot()

@@ -10,13 +10,16 @@ public struct MigrationPlan: Sendable {
     public struct Source: Sendable, Equatable {
         /// The path, or `-` for standard input.
         public let name: String
+        /// Whether it is a query on a database.
+        public let isQuery: Bool
         /// The records of the sample.
         public let sampledRecords: Int
         /// Whether the sample is the whole source.
         public let isWhole: Bool
-        /// The bytes of the file, or of all files of the folder; nil for pipes.
+        /// The bytes of the file, or of all files of the folder; nil for pipes and queries.
         public let bytes: Int?
-        /// The estimated number of records: exact if the sample is the whole source, nil if the size is unknown or compressed.
+        /// The estimated number of records: exact if the sample is the whole source, as counted by the database for a query, nil
+        /// if the size is unknown or compressed, or the database cannot count the rows in time.
         public let records: Int?
         /// The bytes that its sample adds to ``MigrationPlan/outputBytes``.
         public let outputBytes: Int

@@ -17,15 +17,20 @@ public struct MigrationPlanner: Sendable {
     private let options: MigrationOptions
     private let destination: Destination
     private let sample: Int
+    private let countLimit: Duration
 
     /// - Parameters:
     ///   - options: the options of the migration.
     ///   - destination: where the migration would write.
     ///   - sample: the number of records to read from each source; a folder is one source. At least 1 is read.
-    public init(options: MigrationOptions, destination: Destination, sample: Int = 1_000) {
+    ///   - countLimit: how long a database may count the rows of a query.
+    public init(
+        options: MigrationOptions, destination: Destination, sample: Int = 1_000, countLimit: Duration = .seconds(5)
+    ) {
         self.options = options
         self.destination = destination
         self.sample = max(1, sample)
+        self.countLimit = countLimit
     }
 
     /// Reads the sample.
@@ -99,16 +104,22 @@ public struct MigrationPlanner: Sendable {
         work.columnNotFound = work.columnNotFound ?? source.columnNotFound
         work.summary.add(counts)
         let isWhole = maximum > 0 && statistics.records <= maximum
+        let isAtLimit = self.options.maximumRecords.map { work.summary.recordsRead >= $0 } == true
+        let query = Self.query(of: arguments)
         let bytes = Self.size(of: arguments)
         var records: Int?
         if isWhole {
             records = read
+        } else if let query {
+            // The rows after the limit do not matter.
+            records = isAtLimit ? nil : QueryStream.count(query, within: countLimit).map { max($0, statistics.records) }
         } else if let bytes, statistics.compressedInputs == 0, statistics.bytes > 0 {
             records = Int(exactly: (Double(statistics.records) * Double(bytes) / Double(statistics.bytes)).rounded())
         }
         return MigrationPlan.Source(
-            name: Self.name(of: arguments) ?? input, sampledRecords: read, isWhole: isWhole, bytes: bytes,
-            records: records, outputBytes: work.outputBytes - outputBytes, columns: columns(counts.members, used),
+            name: query?.database.name ?? input, isQuery: query != nil, sampledRecords: read, isWhole: isWhole,
+            bytes: bytes, records: records, outputBytes: work.outputBytes - outputBytes,
+            columns: columns(counts.members, used),
             isOneValue: read == 1 || statistics.dividedInputs > 0)
     }
 
@@ -148,10 +159,9 @@ public struct MigrationPlanner: Sendable {
 
     // MARK: Sizes
 
-    /// The name of a source; for a database, without its password.
-    private static func name(of arguments: [InputArgument]) -> String? {
+    private static func query(of arguments: [InputArgument]) -> DatabaseQuery? {
         guard case .query(let query)? = arguments.first else { return nil }
-        return query.database.name
+        return query
     }
 
     /// The bytes of all files; nil if a size is unknown.

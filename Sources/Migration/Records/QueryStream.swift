@@ -106,12 +106,37 @@ final class QueryStream: ByteStream {
         _ = try rows.begin(
             "SELECT 1 FROM (\n\(sql)\n) AS q WHERE q.\(column) = \(rows.parameter) LIMIT 2", from: position.key)
         if try rows.next({ _, _ in }), try rows.next({ _, _ in }) { throw notUnique(key) }
-        _ = try rows.begin(
-            "SELECT count(*) FROM (\n\(sql)\n) AS q WHERE q.\(column) <= \(rows.parameter)", from: position.key)
-        var count: Int?
-        _ = try rows.next { _, bytes in count = Int(String(decoding: bytes, as: UTF8.self)) }
-        guard let count else { throw TransactionStoreError(.engine, "the rows up to the last key cannot be counted") }
+        let upToLast = "SELECT count(*) FROM (\n\(sql)\n) AS q WHERE q.\(column) <= \(rows.parameter)"
+        guard let count = try number(rows, upToLast, from: position.key) else {
+            throw TransactionStoreError(.engine, "the rows up to the last key cannot be counted")
+        }
         return count
+    }
+
+    /// The number that a query gives in one row.
+    private static func number(
+        _ rows: any QueryRows, _ sql: String, from key: QueryPosition.Key?
+    ) throws(TransactionStoreError) -> Int? {
+        _ = try rows.begin(sql, from: key)
+        var number: Int?
+        _ = try rows.next { _, bytes in number = Int(String(decoding: bytes, as: UTF8.self)) }
+        return number
+    }
+
+    /// The number of rows of a query; nil if the database cannot count them, or not in time.
+    ///
+    /// It is for estimates: the database can have other rows than when the query is read.
+    static func count(_ input: DatabaseQuery, within limit: Duration) -> Int? {
+        do throws(TransactionStoreError) {
+            let rows: any QueryRows =
+                switch input.database {
+                case .sqlite(let path): try SQLiteQuery(path: path, limit: limit)
+                case .postgreSQL(let url, _, _): try PostgreSQLQuery(url: url, limit: limit)
+                }
+            return try number(rows, "SELECT count(*) FROM (\n\(statement(input.query.sql))\n) AS q", from: nil)
+        } catch {
+            return nil
+        }
     }
 
     /// Rows before the position are not read, so new ones among them would be missed.

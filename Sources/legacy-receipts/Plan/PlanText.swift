@@ -118,7 +118,16 @@ struct PlanText {
     // MARK: Numbers
 
     private var expectations: [(String, String)] {
-        let records = plan.records.map { plan.isWhole ? "\($0)" : "about \($0), by the sizes of the files" }
+        // A query is the only source.
+        let isQuery = plan.sources.contains(where: \.isQuery)
+        let records = plan.records.map { records in
+            if plan.isWhole { return "\(records)" }
+            return isQuery ? "\(records), counted by the database" : "about \(records), by the sizes of the files"
+        }
+        let unknown =
+            isQuery
+            ? "unknown: the database did not count the rows of the query, or not in time"
+            : "unknown: a pipe or a compressed file does not state its size"
         let rate = plan.recordsPerSecond.map {
             "reading and verifying \(Self.rounded($0)) records/s and core, \(plan.jobs) at once"
         }
@@ -128,7 +137,7 @@ struct PlanText {
             return "about \(Self.size(bytes)) in \(engine.rawValue), with indexes"
                 + (plan.isWhole ? "" : "; less if later records repeat purchases")
         }
-        var rows = [("expected records", records ?? "unknown: a pipe or a compressed file does not state its size")]
+        var rows = [("expected records", records ?? unknown)]
         if let rate { rows.append(("measured rate", rate)) }
         rows.append(("expected time", time ?? "unknown"))
         rows.append(("expected disk space", space ?? "unknown"))

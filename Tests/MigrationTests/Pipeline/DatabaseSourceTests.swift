@@ -248,6 +248,39 @@ struct DatabaseSourceTests {
         }
     }
 
+    /// A plan from a sample of 10 rows.
+    @inline(never)
+    private func plan(_ sql: String, of database: Database, countLimit: Duration) throws -> MigrationPlan {
+        let options = MigrationOptions(trust: try FixtureTrust.withIntermediates(), query: RowQuery(sql: sql))
+        let planner = MigrationPlanner(options: options, destination: .lines, sample: 10, countLimit: countLimit)
+        return try planner.plan(inputs: [database.address])
+    }
+
+    @Test("a plan has the number of rows that the database counts", arguments: Engine.available)
+    func planned(_ engine: Engine) throws {
+        let database = try Database(engine)
+        try database.fill()
+        try database.multiply()
+        for sql in [Self.all, Self.all + " ORDER BY id -- all\n;"] {
+            let plan = try plan(sql, of: database, countLimit: .seconds(60))
+            #expect(plan.records == 640 && !plan.isWhole && plan.summary.recordsRead == 10)
+            #expect(plan.sources.map(\.isQuery) == [true])
+            #expect(plan.expectedSeconds != nil && plan.expectedBytes != nil)
+        }
+    }
+
+    @Test("a plan has no number of records if the rows are not counted in time", arguments: Engine.available)
+    func plannedWithoutCount(_ engine: Engine) throws {
+        let endless = """
+            WITH RECURSIVE n(i) AS (SELECT CAST(1 AS bigint) UNION ALL SELECT i + 1 FROM n)
+            SELECT 1000000000000000 + i AS transaction_id FROM n
+            """
+        let database = try Database(engine)
+        let plan = try plan(endless, of: database, countLimit: .milliseconds(200))
+        #expect(plan.records == nil && plan.summary.recordsRead == 10)
+        #expect(plan.expectedSeconds == nil && plan.expectedBytes == nil)
+    }
+
     @Test("with a key, the next run reads the rows that were added, and no others", arguments: Engine.available)
     func added(_ engine: Engine) async throws {
         let database = try Database(engine)
