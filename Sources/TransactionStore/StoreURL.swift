@@ -172,7 +172,7 @@ private struct ServerAddress {
     private static func setOnlySearchPath(_ options: Substring) -> Bool {
         let text = options.lowercased()
         let starts = ["-csearch_path%3d", "-csearch_path=", "-c%20search_path%3d", "-c%20search_path="]
-        guard let start = starts.first(where: text.hasPrefix) else { return false }
+        guard let start = starts.first(where: { text.hasPrefix($0) }) else { return false }
         return text.dropFirst(start.count).utf8.allSatisfy { $0.isASCIIAlphanumeric || "_,".utf8.contains($0) }
     }
 

@@ -50,9 +50,8 @@ struct PostgreSQLAddress: Sendable {
         let store = StoreURL.postgreSQL(url)
         // Messages of libpq name each of several hosts alone.
         let hosts = store.isHidden ? stated.filter { Self.placed.contains($0.keyword) }.map(\.value) : []
-        let secrets =
-            stated.filter(Self.isSecret).map(\.value) + hosts
-            + hosts.flatMap { $0.split(separator: ",").map(String.init) }
+        let parts = hosts.flatMap { host in host.split(separator: ",").map { String($0) } }
+        let secrets: [String] = stated.filter { Self.isSecret($0) }.map(\.value) + hosts + parts
         // The longest first, because it may contain the other.
         self.secrets = Set(secrets).filter { !$0.isEmpty }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
         place = Self.describe(stated)
