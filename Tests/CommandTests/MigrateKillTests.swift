@@ -372,7 +372,8 @@ struct MigrateKillTests {
         case .files:
             try FileManager.default.createDirectory(atPath: folder.file("receipts"), withIntermediateDirectories: true)
             for index in 0..<records {
-                try folder.write("receipts/\(index).b64", Array(receipts[index].utf8))
+                // They are read in the order of their names.
+                try folder.write("receipts/\(10_000 + index).b64", Array(receipts[index].utf8))
             }
             return "receipts"
         case .sqlite:
@@ -390,15 +391,25 @@ struct MigrateKillTests {
     }
 
     private static func fill(_ server: PostgreSQLServer, schema: String) throws {
-        // As in `Forged.historyRecords`.
-        let receipts = Forged.histories.joined().map { "'\(Forged.base64($0))'" }.joined(separator: ",")
+        let path = "SET search_path TO \(schema);"
         try server.sql(
             """
-            CREATE SCHEMA \(schema); SET search_path TO \(schema);
+            CREATE SCHEMA \(schema); \(path)
+            CREATE TABLE versions (customer bigint, version bigint, receipt text);
             CREATE TABLE receipts (id bigint PRIMARY KEY, "user" text, receipt text);
-            INSERT INTO receipts
-            SELECT n, 'u' || n, (ARRAY[\(receipts)])[n % 40 * 3 + least(2, (n + 13 * (n % 40)) / 500) + 1]
-            FROM generate_series(0, \(records - 1)) AS n
+            """)
+        // A word of a command has at most 128 KiB.
+        for (customer, receipts) in Forged.histories.enumerated() {
+            for (version, receipt) in receipts.enumerated() {
+                try server.sql(
+                    "\(path) INSERT INTO versions VALUES (\(customer), \(version), '\(Forged.base64(receipt))')")
+            }
+        }
+        // As in `Forged.historyRecords`.
+        try server.sql(
+            """
+            \(path) INSERT INTO receipts SELECT n, 'u' || n, receipt FROM generate_series(0, \(records - 1)) AS n
+            JOIN versions ON customer = n % 40 AND version = least(2, (n + 13 * (n % 40)) / 500)
             """)
     }
 }
