@@ -85,8 +85,8 @@ struct ExportedTableTests {
             // The receipt of 200 does not state the upgrade.
             #expect(
                 try table.row("transactionId", "200")["provenance"]?.contains("\"isUpgraded\":\"inferred: ") == true)
-            // Only a rule tells why these are here.
-            for (id, reason) in [("101", "RENEWAL"), ("201", "PURCHASE")] {
+            // The id of the first period is that of the subscription.
+            for (id, reason) in [("200", "PURCHASE"), ("201", "RENEWAL")] {
                 #expect(try table.row("transactionId", id)["transactionReason"] == reason)
             }
             #expect(
