@@ -208,7 +208,22 @@ final class StoreFile: Sendable {
     /// The page cache of a reading connection. It holds the upper pages of the indices of any store.
     static let readerCacheKibibytes = 16_384
 
+    /// SQLite does not wait for another program that creates the same file at this moment, and that switches it to a
+    /// write-ahead log (SQLite, "Write-Ahead Logging", 3.3). So this waits.
     private static func openPool(_ path: String, _ options: SQLiteTransactionStore.Options) throws -> DatabasePool {
+        let end = ContinuousClock.now + .seconds(min(max(0, options.busyTimeout), 1e6))
+        while true {
+            do {
+                return try openPoolOnce(path, options)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY && ContinuousClock.now < end {
+                Thread.sleep(forTimeInterval: 0.01)
+            }
+        }
+    }
+
+    private static func openPoolOnce(
+        _ path: String, _ options: SQLiteTransactionStore.Options
+    ) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.label = "TransactionStore"
         configuration.busyMode = .timeout(options.busyTimeout)
