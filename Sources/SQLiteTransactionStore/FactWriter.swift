@@ -63,11 +63,19 @@ final class FactWriter {
             """)
     }
 
-    /// `FactRow.revokes` of a row of transactions. Never change this text: the upgrade to version 13 contains it.
+    /// `FactRow.revokes` of a row of transactions: 0 or 1.
+    ///
+    /// Objects in the payload can have a `revocationDate` of their own, such as the items of `advancedCommerceInfo`, so the text
+    /// alone proves nothing. JSON is parsed only if the payload contains the text, because nearly no payload does. `CASE` keeps
+    /// this order; SQLite may evaluate both sides of an `AND`. A damaged payload states no revocation, so it cannot stop a write.
     static func revokes(_ row: String) -> String {
         """
-        (instr(\(row).payload, CAST('"revocationDate":' AS BLOB)) > 0
-            OR instr(\(row).legacy, CAST('"cancellationDate":' AS BLOB)) > 0)
+        (CASE
+            WHEN instr(\(row).legacy, CAST('"cancellationDate":' AS BLOB)) > 0 THEN 1
+            WHEN instr(\(row).payload, CAST('"revocationDate":' AS BLOB)) = 0 THEN 0
+            WHEN json_valid(CAST(\(row).payload AS TEXT))
+                THEN json_extract(CAST(\(row).payload AS TEXT), '$.revocationDate') IS NOT NULL
+            ELSE 0 END)
         """
     }
 

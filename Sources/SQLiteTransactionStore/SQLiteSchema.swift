@@ -61,7 +61,8 @@ enum SQLiteSchema {
     /// Before, such a row kept later recorded documents out.
     private static let notified = """
         UPDATE transactions SET kind = 5
-        WHERE kind = 3 AND source = 6 AND \(FactWriter.revokes("transactions"));
+        WHERE kind = 3 AND source = 6 AND (instr(transactions.payload, CAST('"revocationDate":' AS BLOB)) > 0
+            OR instr(transactions.legacy, CAST('"cancellationDate":' AS BLOB)) > 0);
         """
 
     /// Of version 13: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in older

@@ -14,6 +14,14 @@ struct PayloadFieldTests {
         #expect(properties(of: AppTransaction()) == names(AppTransaction.self))
     }
 
+    /// The SQL for `FactRow.revokes` in PostgreSQL depends on it.
+    @Test func noObjectAndNoArrayIsWrittenBeforeTheRevocationDate() throws {
+        let text = String(decoding: written(Sample.transaction), as: UTF8.self)
+        let end = try #require(text.firstRange(of: #""revocationDate":"#)).lowerBound
+        #expect(text.contains(#""items":["#))
+        #expect(!text[..<end].dropFirst().contains { "{[".contains($0) })
+    }
+
     @Test func unknownMembersSurviveBesideKnownOnes() throws {
         for json in [
             #"{"price":5,"future":{"a":[1,{}]},"currency":"EUR","also":null}"#, #"{"future":true}"#,

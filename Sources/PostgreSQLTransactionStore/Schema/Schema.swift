@@ -275,9 +275,11 @@ struct Schema: Sendable {
     private static let notified = """
         LOCK TABLE transactions IN SHARE ROW EXCLUSIVE MODE;
         UPDATE transactions SET kind = 5
-        WHERE kind = 3 AND source = 6 AND \(Table.revokes("transactions"));
+        WHERE kind = 3 AND source = 6 AND (position('"revocationDate":'::bytea IN transactions.payload) > 0
+            OR position('"cancellationDate":'::bytea IN transactions.legacy) > 0);
         ALTER TABLE transactions ADD CONSTRAINT notified_kind
-            CHECK (kind <> 3 OR source <> 6 OR NOT \(Table.revokes("transactions"))) NOT VALID
+            CHECK (kind <> 3 OR source <> 6 OR NOT (position('"revocationDate":'::bytea IN transactions.payload) > 0
+                OR position('"cancellationDate":'::bytea IN transactions.legacy) > 0)) NOT VALID
         """
 
     /// Of version 14: the SHA-256 of the document that states each row (`FactRow.document`), 32 bytes. It is empty in older

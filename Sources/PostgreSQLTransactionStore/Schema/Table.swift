@@ -76,13 +76,28 @@ struct Table: Sendable {
         key: ["purchase", "transaction_id", "kind"],
         order: RowOrder(revokes: revokes), returning: ["purchase", "kind", "transaction_id"])
 
-    /// `FactRow.revokes` of a row of transactions. Never change this text: the upgrade to version 14 contains it.
+    /// `FactRow.revokes` of a row of transactions.
+    ///
+    /// Objects in the payload can have a `revocationDate` of their own, such as the items of `advancedCommerceInfo`, so the text
+    /// alone proves nothing. Only if the payload contains the text is the pattern tried, because nearly no payload does.
     static func revokes(_ row: String) -> String {
         """
-        (position('"revocationDate":'::bytea IN \(row).payload) > 0
-            OR position('"cancellationDate":'::bytea IN \(row).legacy) > 0)
+        (position('"cancellationDate":'::bytea IN \(row).legacy) > 0
+            OR position('"revocationDate":'::bytea IN \(row).payload) > 0
+                AND encode(\(row).payload, 'escape') COLLATE "C" ~ $pattern$\(revokedPayload)$pattern$)
         """
     }
+
+    /// Matches a payload whose own member `revocationDate` is set, in the format `escape` of `encode`.
+    ///
+    /// The table of the payload's members writes no array and no object before this member. So all members before it are strings,
+    /// numbers and Booleans. A cast to JSON would fail for U+0000, and in databases whose encoding lacks a character.
+    ///
+    /// The format doubles each backslash, and writes each byte that is not ASCII as a backslash with three digits.
+    private static let revokedPayload: String = {
+        let string = #""(?:[^"\\]|\\\\(?:\\\\|[^\\])|\\[0-3])*""#
+        return #"^\{(?:\#(string):(?:\#(string)|[^][{",]+),)*"revocationDate":"#
+    }()
 
     static let renewalInfos = Table(
         "renewal_infos",

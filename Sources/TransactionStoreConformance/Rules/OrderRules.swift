@@ -77,6 +77,41 @@ extension StoreConformance {
                 }
             }
         },
+        StoreRule(opened: "of two facts with the same date, a revocation date inside another object does not win") {
+            store in
+            // Known and unknown objects, and text that looks like the member or like an object.
+            let nested: [(inout JWSTransactionDecodedPayload) -> Void] = [
+                {
+                    var item = AdvancedCommerceTransactionItem()
+                    item.revocationDate = 5
+                    var info = AdvancedCommerceTransactionInfo()
+                    info.items = [item]
+                    $0.advancedCommerceInfo = info
+                },
+                {
+                    let date = JSONObject(members: [JSONObject.Member(key: "revocationDate", value: .integer(5))])
+                    let parts = JSONObject.Member(key: "parts", value: .array([.object(date)]))
+                    $0.unknownMembers = UnknownMembers([parts])
+                },
+                {
+                    let name = JSONObject.Member(key: "a\"revocationDate", value: .integer(5))
+                    $0.unknownMembers = UnknownMembers([name])
+                },
+            ]
+            for (number, configure) in nested.enumerated() {
+                for (place, product) in ["a", #"a\"":{["# + "\u{0}\u{e9}\\"].enumerated() {
+                    let sets = [
+                        Samples.fact("1", product: "z", source: .signedTransaction, configure),
+                        Samples.fact("1", product: product, source: .signedTransaction) { $0.revocationDate = 5 },
+                    ].map { Samples.set($0) }
+                    for customer in try await outcomes(inEveryOrderOf: sets, store, apps: "nested\(number) \(place)") {
+                        let found = try require(customer.transactions.first).payload
+                        try expect(found.productId, equals: product, "\(number) \(place)")
+                        try expect(found.revocationDate, equals: 5, "\(number) \(place)")
+                    }
+                }
+            }
+        },
         StoreRule(opened: "a received cancellation of a notification of version 1 wins over newer recorded documents") {
             store in
             let documents = [
