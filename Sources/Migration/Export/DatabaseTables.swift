@@ -38,10 +38,11 @@ final class DatabaseTables: TableOutput {
         }
     }
 
-    func write<Row>(_ rows: [Row], of table: Table<Row>, part: Int) {
-        for row in rows {
-            let values = table.columns.map { $0.value(row) }
-            pending[table.name, default: []].append(DatabaseTables.Row(place: rowCount, values: values))
+    var noRows: DatabaseRows { DatabaseRows() }
+
+    func write(_ rows: DatabaseRows) {
+        for (table, values) in rows.rows {
+            pending[table, default: []].append(Row(place: rowCount, values: values))
             rowCount += 1
         }
     }
@@ -162,5 +163,16 @@ final class DatabaseTables: TableOutput {
 
     private static func failure(_ error: TransactionStoreError, _ name: String) -> ExportError {
         ExportError(.output, path: name, "The tables cannot be written to \(name): \(error.message)")
+    }
+}
+
+/// The values of rows for a database.
+struct DatabaseRows: TableRows {
+    private(set) var rows: [(table: String, values: [ColumnValue?])] = []
+
+    mutating func add<Row>(_ rows: [Row], of table: Table<Row>, part: Int) {
+        for row in rows {
+            self.rows.append((table.name, table.columns.map { $0.value(row) }))
+        }
     }
 }

@@ -8,7 +8,6 @@ final class FileTables: TableOutput {
     private var laterParts: [String: [OutputFile]] = [:]
     private var rows: [String: Int] = [:]
     private let folder: OutputFolder
-    private var line = JSONWriter(reservingCapacity: 4_096)
 
     /// Makes the files and writes their headers.
     /// - Throws: ``ExportError``.
@@ -22,14 +21,12 @@ final class FileTables: TableOutput {
         }
     }
 
-    func write<Row>(_ rows: [Row], of table: Table<Row>, part: Int) throws {
-        guard !rows.isEmpty, let file = try file(table.name, part) else { return }
-        self.rows[table.name, default: 0] += rows.count
-        for row in rows {
-            switch format {
-            case .ndjson: try file.write(json(row, table.columns))
-            case .csv: try file.write(csv(row, table.columns))
-            }
+    var noRows: FileRows { FileRows(format) }
+
+    func write(_ rows: FileRows) throws {
+        for (place, part) in rows.parts {
+            self.rows[place.table, default: 0] += part.count
+            try file(place.table, place.part)?.write(part.bytes)
         }
     }
 
@@ -52,8 +49,41 @@ final class FileTables: TableOutput {
     var counts: [ExportSummary.Table] {
         ExportedTables.outlines.map { ExportSummary.Table(name: $0.name, rows: rows[$0.name] ?? 0) }
     }
+}
 
-    private func json<Row>(_ row: Row, _ columns: [Column<Row>]) -> [UInt8] {
+/// The bytes of rows for files.
+struct FileRows: TableRows {
+    struct Place: Hashable {
+        let table: String
+        let part: Int
+    }
+
+    struct Part {
+        var bytes: [UInt8] = []
+        var count = 0
+    }
+
+    private(set) var parts: [Place: Part] = [:]
+    private let format: TableExport.Format
+    private var line = JSONWriter(reservingCapacity: 4_096)
+
+    init(_ format: TableExport.Format) { self.format = format }
+
+    mutating func add<Row>(_ rows: [Row], of table: Table<Row>, part number: Int) {
+        guard !rows.isEmpty else { return }
+        let place = Place(table: table.name, part: number)
+        var part = parts.removeValue(forKey: place) ?? Part()
+        part.count += rows.count
+        for row in rows {
+            switch format {
+            case .ndjson: addJSON(row, table.columns, to: &part.bytes)
+            case .csv: part.bytes += Self.csv(row, table.columns)
+            }
+        }
+        parts[place] = part
+    }
+
+    private mutating func addJSON<Row>(_ row: Row, _ columns: [Column<Row>], to bytes: inout [UInt8]) {
         line.removeAll()
         line.beginObject()
         for column in columns {
@@ -61,10 +91,10 @@ final class FileTables: TableOutput {
         }
         line.endObject()
         line.newline()
-        return line.bytes
+        line.withBytes { bytes.append(contentsOf: $0) }
     }
 
-    private func csv<Row>(_ row: Row, _ columns: [Column<Row>]) -> [UInt8] {
+    private static func csv<Row>(_ row: Row, _ columns: [Column<Row>]) -> [UInt8] {
         CSVField.row(
             columns.map { column in
                 switch column.value(row) {

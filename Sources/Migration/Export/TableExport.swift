@@ -1,13 +1,12 @@
 internal import AppStoreModels
 public import ProductCatalog
-internal import Purchases
 public import TransactionStore
 
 /// Writes the purchases of all customers of a store as tables: the command `legacy-receipts export` as a library.
 ///
 /// The resolver of `Purchases` gives every row; an export concludes nothing. Each customer is read once, so the tables
 /// agree with each other. Two exports of the same documents with the same date and catalog are equal byte for byte, for
-/// every engine and every order of the documents. Only one page of customers is in memory.
+/// every engine and every order of the documents. At most two pages of customers are in memory.
 public struct TableExport: Sendable {
     /// The form of the files.
     public enum Format: String, Sendable, CaseIterable {
@@ -94,15 +93,24 @@ public struct TableExport: Sendable {
     }
 
     /// Writes all rows of the store.
-    private func write(_ store: any CustomerDirectory & MigrationStore, to output: some TableOutput) async throws {
-        try await store.forEachPage { page in
-            for (customer, users) in page {
-                try output.write(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
+    private func write<Rows: TableRows>(
+        _ store: any CustomerDirectory & MigrationStore, to output: some TableOutput<Rows>
+    ) async throws {
+        let none = output.noRows
+        try await store.forEachPage { customers in
+            var rows = none
+            for (customer, users) in customers {
+                rows.add(ExportedCustomer(customer, users: users, catalog: catalog, at: date))
             }
+            return rows
+        } body: { page in
+            for rows in page { try output.write(rows) }
             try await output.flush()
         }
         try await store.forEachQuarantinePage { page in
-            try output.write(page)
+            var rows = none
+            try rows.add(page)
+            try output.write(rows)
             try await output.flush()
         }
     }
@@ -112,23 +120,6 @@ public struct TableExport: Sendable {
     /// The files of a format, without `export.json`.
     private static func names(_ format: Format) -> [String] {
         ExportedTables.outlines.map { format.file($0.name) } + (format == .csv ? TableScripts.names : [])
-    }
-}
-
-extension CustomerDirectory where Self: MigrationStore {
-    /// Calls `body` with all customers and their users, in pages.
-    func forEachPage(_ body: ([(customer: Customer, users: [UserClaim])]) async throws -> Void) async throws {
-        for scope in try await scopes() {
-            try await forEachPage(in: scope) { page in
-                try Task.checkCancellation()
-                let claims = Dictionary(
-                    grouping: try await users(of: page.flatMap(\.identities), in: scope), by: \.identity)
-                try await body(
-                    page.map { customer in
-                        (customer, claims.isEmpty ? [] : customer.identities.flatMap { claims[$0] ?? [] })
-                    })
-            }
-        }
     }
 }
 

@@ -60,27 +60,41 @@ public struct VendorExport: Sendable {
         let file = try folder.makeFile(table)
         try file.write(CSVField.row(vendor.header))
         var summary = VendorExportSummary(vendor: vendor)
-        try await store.forEachPage { page in
-            for (customer, users) in page {
-                guard customer.scope.environment == .production else {
-                    summary.otherEnvironments += 1
-                    continue
-                }
-                for row in rows(customer, ExportedUsers(users), &summary) {
-                    guard row.fields.allSatisfy({ Self.isRepresentable($0, vendor) }) else {
-                        summary.notRepresentable += 1
-                        continue
-                    }
-                    try file.write(CSVField.row(row.fields))
-                    summary.rows += 1
-                    if row.lacksPrice { summary.rowsWithoutPrice += 1 }
-                }
+        try await store.forEachPage(preparing: rows(of:)) { page in
+            for part in page {
+                for row in part.rows { try file.write(CSVField.row(row.fields)) }
+                summary.add(part.summary)
             }
         }
         let json = summary.json
         try numbers.write(json)
         try folder.complete(last: numbers, removing: []) { $0 == json }
         return summary
+    }
+
+    /// The rows of some customers, and their counts. The bytes are made when they are written: each row may have a long
+    /// receipt, which the rows of a customer share.
+    private func rows(
+        of customers: ArraySlice<ListedCustomer>
+    ) -> (rows: [Row], summary: VendorExportSummary) {
+        var written: [Row] = []
+        var summary = VendorExportSummary(vendor: vendor)
+        for (customer, users) in customers {
+            guard customer.scope.environment == .production else {
+                summary.otherEnvironments += 1
+                continue
+            }
+            for row in rows(customer, ExportedUsers(users), &summary) {
+                guard row.fields.allSatisfy({ Self.isRepresentable($0, vendor) }) else {
+                    summary.notRepresentable += 1
+                    continue
+                }
+                written.append(row)
+                summary.rows += 1
+                if row.lacksPrice { summary.rowsWithoutPrice += 1 }
+            }
+        }
+        return (written, summary)
     }
 
     private struct Row {
@@ -180,6 +194,17 @@ public struct VendorExportSummary: Hashable, Sendable {
     public internal(set) var otherEnvironments = 0
 
     init(vendor: VendorExport.Vendor) { self.vendor = vendor }
+
+    /// Adds the counts of other customers.
+    mutating func add(_ other: Self) {
+        rows += other.rows
+        rowsWithoutPrice += other.rowsWithoutPrice
+        withoutUser += other.withoutUser
+        withSeveralUsers += other.withSeveralUsers
+        withoutReceipt += other.withoutReceipt
+        notRepresentable += other.notRepresentable
+        otherEnvironments += other.otherEnvironments
+    }
 
     /// The numbers by name.
     public var counts: [(name: String, count: Int)] {

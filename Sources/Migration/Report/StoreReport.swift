@@ -7,7 +7,7 @@ public import TransactionStore
 /// The counts of a store for a report. They match the tables of ``TableExport`` for the same store, catalog and date.
 ///
 /// Two reports of the same documents with the same date and catalog are equal, except for ``sources`` and
-/// ``enrichment``: the runs that stored the documents. Only one page of customers is in memory.
+/// ``enrichment``: the runs that stored the documents. At most two pages of customers are in memory.
 public struct StoreReport: Sendable, Equatable {
     /// The subscriptions of one calendar month in UTC.
     public struct Month: Sendable, Equatable {
@@ -198,10 +198,10 @@ public struct StoreReport: Sendable, Equatable {
     ) async throws {
         self.date = date
         var counter = StoreReportCounter(date: date, catalog: catalog)
-        try await store.forEachPage { page in
-            for (customer, users) in page {
-                counter.add(ExportedCustomer(customer, users: users, catalog: catalog, at: date), to: &self)
-            }
+        try await store.forEachPage { customers in
+            customers.map { ExportedCustomer($0.customer, users: $0.users, catalog: catalog, at: date) }
+        } body: { page in
+            for customer in page.joined() { counter.add(customer, to: &self) }
         }
         unknownToAppStore = Int(try await store.unknownTransactionCount())
         var last: String?
