@@ -1,7 +1,7 @@
 /// Processes batches of records in parallel, and delivers the results in the order of the input.
-struct BatchPipeline {
+struct BatchPipeline<Batch: Sendable> {
     /// Processes a batch.
-    let work: @Sendable (InputBatch, inout BatchOutput) async throws(MigrationError) -> Void
+    let work: @Sendable (Batch, inout BatchOutput) async throws(MigrationError) -> Void
     /// The number of batches that are processed at the same time. At most twice as many are in memory.
     let jobs: Int
 
@@ -10,7 +10,7 @@ struct BatchPipeline {
     ///   - write: receives the result and the companion value of each batch.
     /// - Throws: what `next` and `write` throw.
     func run<Companion: Sendable>(
-        _ next: () throws(MigrationError) -> (batch: InputBatch, companion: Companion)?,
+        _ next: () throws(MigrationError) -> (batch: Batch, companion: Companion)?,
         _ write: (BatchOutput, Companion) async throws(MigrationError) -> Void
     ) async throws(MigrationError) {
         if jobs <= 1 {
@@ -34,7 +34,7 @@ struct BatchPipeline {
                 var failure: MigrationError?
                 while true {
                     while !isExhausted, running < jobs, read - written < 2 * jobs {
-                        var following: (batch: InputBatch, companion: Companion)?
+                        var following: (batch: Batch, companion: Companion)?
                         do throws(MigrationError) { following = try next() } catch { failure = error }
                         guard let (batch, companion) = following else {
                             isExhausted = true

@@ -30,7 +30,7 @@ public struct MigrationStream: Sendable {
         }
         var summary = MigrationSummary()
         var failure: (any Error)?
-        let pipeline = BatchPipeline(work: { Self.migrate($0, migrator, into: &$1) }, jobs: options.jobs)
+        let pipeline = BatchPipeline<InputBatch>(work: { Self.migrate($0, migrator, into: &$1) }, jobs: options.jobs)
         do {
             try await pipeline.run(next) { (batch, _) throws(MigrationError) in
                 do {

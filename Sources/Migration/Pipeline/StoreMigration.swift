@@ -81,7 +81,7 @@ public struct StoreMigration: Sendable {
         let resumed = ResumedSource(source, after: position)
         let (migrator, verified) = try migrator()
         let hasKey = options.migration.query?.key != nil
-        let pipeline = BatchPipeline(
+        let pipeline = BatchPipeline<InputBatch>(
             work: { (batch, output) async throws(MigrationError) in
                 if !hasKey { output.digests = batch.digests }
                 let records = (batch.skipped..<batch.count).map(batch.record)
@@ -126,46 +126,77 @@ public struct StoreMigration: Sendable {
         work.counted = try await counted(Self.retryName, store, addsRuns: true)
         work.progress.start = MigrationProgress.Start(
             migration: Self.retryName, number: 1, inputs: ["the quarantine (migrate --retry)"], inputCount: 1)
+        let input = options.input
+        let pipeline = BatchPipeline<[QuarantinedRecord]>(
+            work: { (lines, output) async throws(MigrationError) in
+                var records: [InputRecord] = []
+                for line in lines {
+                    guard let line = QuarantineLine(line.line[...]) else {
+                        throw MigrationError(
+                            .store, path: "",
+                            "The quarantine of the store has an unreadable line. Check the store with 'store check'.")
+                    }
+                    records += line.records(
+                        input.reader, table: input.table, rereadingUpTo: input.maximumRecordSize)
+                }
+                try await Self.migrate(records, migrator, verified, store, into: &output)
+            }, jobs: options.migration.jobs)
         var last: [UInt8]?
         // Lines of this run, with another reason than before. They are not read again.
         var added: Set<[UInt8]> = []
-        while true {
-            if Task.isCancelled { throw .interrupted }
-            let page = try await Self.stored { try await store.quarantine(after: last, limit: 200) }
-            let end = page.firstIndex(where: \.endsStepOfRetry)
-            let read = page.prefix(end.map { $0 + 1 } ?? page.count)
-            if let key = read.last?.key {
-                last = key
-                let lines = read.filter { !added.contains($0.key) }
-                let input = options.input
-                for lines in QuarantineLine.groups(lines) {
-                    var records: [InputRecord] = []
-                    for line in lines {
-                        guard let line = QuarantineLine(line.line[...]) else {
-                            throw MigrationError(
-                                .store, path: "",
-                                "The quarantine of the store has an unreadable line. Check the store with 'store check'."
-                            )
-                        }
-                        records += line.records(
-                            input.reader, table: input.table, rereadingUpTo: input.maximumRecordSize)
-                    }
-                    var output = BatchOutput()
-                    try await Self.migrate(records, migrator, verified, store, into: &output)
-                    work.add(output, verified, size: ResumedSource.Size(), nil)
+        // The keys of lines that end a step, and that the store adds with the step that it is writing.
+        var newEnds: [[UInt8]] = []
+        do throws(MigrationError) {
+            while true {
+                if Task.isCancelled { throw .interrupted }
+                // The store may still be writing the previous step. That step releases only lines before this page. The lines
+                // that it adds are not migrated in this run, but the next run finds them after an interruption. So they end the
+                // same steps here, whether the page has them yet or not.
+                let page = try await Self.stored { try await store.quarantine(after: last, limit: 200) }
+                let end = Self.endOfStep(in: page, after: last, newEnds)
+                let read = page.prefix { line in end.map { !$0.lexicographicallyPrecedes(line.key) } ?? true }
+                last = end ?? page.last?.key ?? last
+                // Large records end a step early, so the groups that are in memory together are limited too.
+                var groups = QuarantineLine.groups(read.filter { !added.contains($0.key) }).makeIterator()
+                func next() -> (batch: [QuarantinedRecord], companion: [QuarantinedRecord])? {
+                    groups.next().map { ($0, $0) }
                 }
-                work.step.released += lines.map(\.key)
+                try await pipeline.run(next) { (output, lines) throws(MigrationError) in
+                    work.add(output, verified, size: ResumedSource.Size(), nil)
+                    work.step.released += lines.map(\.key)
+                }
                 added.formUnion(work.step.quarantined.map(\.key))
                 added.subtract(work.step.released)
+                guard end != nil || page.isEmpty else { continue }
+                let ends = work.step.quarantined.filter(\.endsStepOfRetry).map(\.key)
+                try await work.commit(to: store)
+                newEnds = ends
+                progress(work.reported(bytesRead: 0))
+                if page.isEmpty { break }
             }
-            guard end != nil || page.isEmpty else { continue }
-            try await work.commit(to: store)
-            // The next page is read from the quarantine as it is after this step.
-            try await work.finishCommit()
-            progress(work.reported(bytesRead: 0))
-            if page.isEmpty { break }
+        } catch {
+            // The caller may close the store.
+            try? await work.finishCommit()
+            throw error
         }
+        try await work.finishCommit()
         return try work.result()
+    }
+
+    /// The key at which a page of the quarantine ends the step of a retry; nil if the step continues on the next page.
+    /// - Parameters:
+    ///   - page: the lines after `last`.
+    ///   - last: the key of the last line that was read; nil at the beginning.
+    ///   - newEnds: the keys of new lines that end a step. The page may lack them.
+    private static func endOfStep(
+        in page: [QuarantinedRecord], after last: [UInt8]?, _ newEnds: [[UInt8]]
+    ) -> [UInt8]? {
+        guard let lastOfPage = page.last?.key else { return nil }
+        let missing = newEnds.filter { key in
+            (last ?? []).lexicographicallyPrecedes(key) && !lastOfPage.lexicographicallyPrecedes(key)
+        }
+        let ends = [page.first(where: \.endsStepOfRetry)?.key].compactMap(\.self) + missing
+        return ends.min { $0.lexicographicallyPrecedes($1) }
     }
 
     private func migrator() throws(MigrationError) -> (RecordMigrator, VerifiedReceipts) {

@@ -144,10 +144,15 @@ struct QuarantineLine {
         return copied == nil ? nil : row
     }
 
-    /// Lines whose records a retry has in memory together. One that is read again from its input can be large, so it is alone.
+    /// A page has several groups, so that each processor has one.
+    private static let linesOfGroup = 16
+
+    /// Lines that a retry migrates in one task. One that is read again from its input can be large, so it is alone.
     static func groups(_ lines: [QuarantinedRecord]) -> [[QuarantinedRecord]] {
         lines.reduce(into: [[QuarantinedRecord]]()) { groups, line in
-            if let last = groups.last?.last, !isCut(last.line), !isCut(line.line) {
+            if let group = groups.last, group.count < linesOfGroup, let last = group.last, !isCut(last.line),
+                !isCut(line.line)
+            {
                 groups[groups.count - 1].append(line)
             } else {
                 groups.append([line])

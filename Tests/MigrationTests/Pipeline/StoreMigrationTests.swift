@@ -83,14 +83,35 @@ struct StoreMigrationTests {
         let facts = Mutex<[FactSet]>([])
         /// The steps that were stored.
         let applied = Mutex<[AppliedStep]>([])
+        /// The last line before the page of the quarantine that was read last.
+        let pageStart = Mutex<[UInt8]>([])
+        /// Called before the store writes a step.
+        let beforeStep: @Sendable (Stopping, MigrationStep) async -> Void
+        /// Called when the store looks up receipts.
+        let onLookUp: @Sendable () async -> Void
 
-        init(_ store: SQLiteTransactionStore, at stop: Int, commits: Bool) {
+        init(
+            _ store: SQLiteTransactionStore, at stop: Int, commits: Bool,
+            beforeStep: @escaping @Sendable (Stopping, MigrationStep) async -> Void = { _, _ in },
+            onLookUp: @escaping @Sendable () async -> Void = {}
+        ) {
             self.store = store
             self.stop = stop
             self.commits = commits
+            self.beforeStep = beforeStep
+            self.onLookUp = onLookUp
+        }
+
+        /// Waits until the page after a step is read, for at most a second. Returns whether it was read.
+        func waitForPage(after step: MigrationStep) async -> Bool {
+            let last = step.released.max { $0.lexicographicallyPrecedes($1) } ?? []
+            return await StoreMigrationTests.wait {
+                self.pageStart.withLock { !$0.lexicographicallyPrecedes(last) }
+            }
         }
 
         func apply(_ step: MigrationStep) async throws -> AppliedFacts {
+            await beforeStep(self, step)
             facts.withLock { $0 += step.facts }
             let isStopped = steps.next() == stop
             if isStopped, !commits { throw TransactionStoreError(.unavailable, "stopped") }
@@ -125,14 +146,27 @@ struct StoreMigrationTests {
             try await store.checkpoints(after: migration, limit: limit)
         }
         func verifiedReceipts(_ keys: [[UInt8]]) async throws -> [VerifiedReceipt] {
-            try await store.verifiedReceipts(keys)
+            await onLookUp()
+            return try await store.verifiedReceipts(keys)
         }
         func users(of identities: [CustomerIdentity], in scope: StoreScope) async throws -> [UserClaim] {
             try await store.users(of: identities, in: scope)
         }
         func quarantine(after key: [UInt8]?, limit: Int) async throws -> [QuarantinedRecord] {
-            try await store.quarantine(after: key, limit: limit)
+            let page = try await store.quarantine(after: key, limit: limit)
+            pageStart.withLock { $0 = key ?? [] }
+            return page
         }
+    }
+
+    /// Waits for a condition, for at most a second. Returns whether it was met.
+    private static func wait(until isMet: @Sendable () -> Bool) async -> Bool {
+        let end = ContinuousClock.now + .seconds(1)
+        while !isMet() {
+            guard ContinuousClock.now < end else { return false }
+            try? await Task.sleep(for: .milliseconds(1))
+        }
+        return true
     }
 
     final class Counter: Sendable {
@@ -821,6 +855,102 @@ struct StoreMigrationTests {
                 if !found.wasStopped { break }
             }
         }
+    }
+
+    @Test("retry with any number of jobs, and with pages that are read before a commit, to the same store and ledger")
+    func jobsOfRetry() async throws {
+        let folder = try TemporaryFolder()
+        var receipts = try forgeReceipts(count: 200)
+        // The same receipt is in several groups of lines.
+        receipts += receipts.prefix(50)
+        var lines = receipts.enumerated().map { place, receipt in
+            "{\"user_id\":\"u\(place % 7)\",\"receipt\":\"\(Data(receipt).base64EncodedString())\"}"
+        }
+        // The retry keeps these with another reason. Some of the new lines end a step.
+        let other = ForgedAppReceipt.production(bundleId: "com.example.other", created: ForgedInstant(2023, 9, 1))
+        let excluded = Data(try other.signedData(.g5).encoded()).base64EncodedString()
+        lines += (0..<1_000).map { "{\"number\":\($0),\"receipt\":\"\(excluded)\"}" }
+        let path = try folder.write("log.ndjson", lines.joined(separator: "\n"))
+        let source = try Self.open(folder, "source")
+        let strict = try await StoreMigration(options: try Self.options(trust: .apple)).run(
+            inputs: [path], into: source)
+        #expect(strict.records.quarantined == lines.count)
+        try await source.close()
+        /// The transactions of each step that has any, the ledger and the tables at the end, and the counts of the last run.
+        @inline(never)
+        func retried(
+            jobs: Int, readsAhead: Bool, stop: Int = .max, commits: Bool = true
+        ) async throws -> (
+            transactions: [[String?]], ledger: [String], files: [String: [UInt8]], records: MigrationSummary
+        ) {
+            let name = "copy-\(UUID())"
+            try FileManager.default.copyItem(
+                atPath: folder.file("source.sqlite"), toPath: folder.file("\(name).sqlite"))
+            let store = try Self.open(folder, name)
+            let stopping = Stopping(store, at: stop, commits: commits) { store, step in
+                if readsAhead { _ = await store.waitForPage(after: step) }
+            }
+            var options = try Self.options(
+                jobs: jobs, trust: TrustPolicy(additionalRoots: [try TestCertificateAuthority.rootDER]))
+            options.migration.bundleIds = Set((0..<200).map { "com.example.bulk.app\($0)" })
+            let migration = StoreMigration(options: options)
+            if stop != .max {
+                let error = await #expect(throws: MigrationError.self) { try await migration.retry(stopping) }
+                #expect(error?.code == .store)
+            }
+            let records = try await migration.retry(stopping).records
+            let ledger = try await store.changes(after: 0, limit: 1_000).map {
+                "\($0.event) \($0.scope) \($0.transactionId)"
+            }
+            let files = try await Self.export(store, folder)
+            try await store.close()
+            let steps = stopping.applied.withLock { $0 }
+            return (steps.map(\.transactions).filter { !$0.isEmpty }, ledger, files, records)
+        }
+        let expected = try await retried(jobs: 1, readsAhead: false)
+        #expect(expected.records.recordsRead == lines.count && expected.records.migrated == receipts.count)
+        #expect(expected.records.quarantinedByReason == ["otherBundleId": 1_000])
+        #expect(!expected.ledger.isEmpty)
+        for (jobs, readsAhead) in [(1, true), (4, false), (4, true)] {
+            let found = try await retried(jobs: jobs, readsAhead: readsAhead)
+            #expect(found.transactions == expected.transactions, "\(jobs) \(readsAhead)")
+            #expect(found.ledger == expected.ledger, "\(jobs) \(readsAhead)")
+            #expect(found.files == expected.files, "\(jobs) \(readsAhead)")
+            #expect(found.records == expected.records, "\(jobs) \(readsAhead)")
+        }
+        for commits in [false, true] {
+            let found = try await retried(jobs: 4, readsAhead: true, stop: 2, commits: commits)
+            #expect(found.transactions == expected.transactions, "\(commits)")
+            #expect(found.ledger == expected.ledger, "\(commits)")
+            #expect(found.files == expected.files, "\(commits)")
+        }
+    }
+
+    @Test("retry groups of a page at the same time, and read the next page while the store writes a step")
+    func parallelRetry() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Self.open(folder)
+        let receipt = Data(try forgeReceipts(count: 1)[0]).base64EncodedString()
+        let lines = (0..<1_000).map { "{\"number\":\($0),\"receipt\":\"\(receipt)\"}" }
+        let path = try folder.write("log.ndjson", lines.joined(separator: "\n"))
+        _ = try await StoreMigration(options: try Self.options(trust: .apple)).run(inputs: [path], into: store)
+        let isRead = Mutex<[Bool]>([])
+        let lookUps = Mutex((open: 0, most: 0))
+        let observed = Stopping(store, at: .max, commits: true) { store, step in
+            let wasRead = await store.waitForPage(after: step)
+            isRead.withLock { $0.append(wasRead) }
+        } onLookUp: {
+            lookUps.withLock {
+                $0.open += 1
+                $0.most = max($0.most, $0.open)
+            }
+            _ = await Self.wait { lookUps.withLock { $0.most > 1 } }
+            lookUps.withLock { $0.open -= 1 }
+        }
+        _ = try await StoreMigration(options: try Self.options(jobs: 4, trust: .apple)).retry(observed)
+        let (first, most) = (isRead.withLock { $0.first }, lookUps.withLock { $0.most })
+        #expect(first == true && most > 1)
+        try await store.close()
     }
 
     @Test("end the step of a retry after a large record of which the line has only the beginning")
